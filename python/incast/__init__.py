@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from incast.evaluation import Figures, evaluate
     from incast.result import Result
     from incast.scenario import Scenario
-    from incast.study import Study
+    from incast.study.front import Study
+    from incast.study.store import Store
 
 __all__ = [
     "ControllerError",
@@ -42,6 +43,7 @@ __all__ = [
     "RunStopped",
     "Scenario",
     "ScenarioError",
+    "Store",
     "Study",
     "StudyError",
     "__version__",
@@ -54,7 +56,8 @@ _HOMES = {
     "Figures": "incast.evaluation",
     "Result": "incast.result",
     "Scenario": "incast.scenario",
-    "Study": "incast.study",
+    "Store": "incast.study.store",
+    "Study": "incast.study.front",
     "__version__": "incast._core",
     "evaluate": "incast.evaluation",
 }

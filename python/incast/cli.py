@@ -27,7 +27,7 @@ def program() -> Typer:
     """Put the commands together."""
     import typer
 
-    from incast.commands import coexist, compare, describe, model, paper, report, run, version
+    from incast.commands import coexist, compare, describe, model, paper, report, run, study, version
 
     app = typer.Typer(
         name="incast",
@@ -49,6 +49,13 @@ def program() -> Typer:
     papers.command()(paper.run)
     papers.command()(paper.report)
     app.add_typer(papers, name="paper")
+    studies = typer.Typer(help="Many runs: axes, arms and seeds in a store that grows.", no_args_is_help=True)
+    studies.command()(study.run)
+    studies.command()(study.extend)
+    studies.command()(study.status)
+    studies.command()(study.export)
+    app.add_typer(studies, name="study")
+    app.command()(study.query)
     app.command("model", add_help_option=False, context_settings={"ignore_unknown_options": True})(model.model)
     app.command("list")(describe.list_)
     app.command()(describe.describe)

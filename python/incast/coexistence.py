@@ -25,7 +25,7 @@ from incast.plan import Job, Mark, Plan, refuse_too_many, slug
 from incast.result import Result, rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
-from incast.study import Controller
+from incast.study.comparing import Controller
 from incast.tables import Column
 
 PAIRS_FILE = "coexistence.json"

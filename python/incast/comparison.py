@@ -20,7 +20,7 @@ from incast.result import COMPLETIONS, RATES, Result, rates_of
 from incast.run_folder import read_table
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
-from incast.study import STUDY_FILE, Case, Study
+from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
 
 SERIES_FLOWS = 3
 """Flows whose window is drawn over time, where there are as many."""
@@ -96,7 +96,7 @@ class Series:
 class Comparison:
     """A comparison that was carried out."""
 
-    study: Study
+    study: ComparisonStudy
     folder: Path
     runs: dict[Case, Run]
     series: list[Series] = field(default_factory=list)
@@ -155,7 +155,7 @@ class Comparison:
         return sum(float(run.manifest["cost"]["cpu_s"]) for run in self.runs.values())
 
 
-def plan(study: Study, folder: Path) -> Plan[Case]:
+def plan(study: ComparisonStudy, folder: Path) -> Plan[Case]:
     """Plan the runs; every scenario is checked, and so is whether values of the key differ."""
     cases = {case: study.scenario(case) for case in study.cases()}
     for scenario in cases.values():
@@ -166,7 +166,7 @@ def plan(study: Study, folder: Path) -> Plan[Case]:
     return Plan(folder, mark, _jobs(folder / "runs", cases))
 
 
-def carry_out(study: Study, folder: Path, executor: Executor) -> Comparison:
+def carry_out(study: ComparisonStudy, folder: Path, executor: Executor) -> Comparison:
     """Run what is not there yet, and load the rest."""
     planned = plan(study, folder)
     with executor.carrying_out(planned):
@@ -216,9 +216,9 @@ def _load_series(comparison: Comparison) -> list[Series]:
     return found
 
 
-def _read_study(folder: Path) -> Study:
+def _read_study(folder: Path) -> ComparisonStudy:
     try:
-        return Study.from_json((folder / STUDY_FILE).read_text(encoding="utf-8"))
+        return ComparisonStudy.from_json((folder / STUDY_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         if not folder.exists():
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
@@ -266,7 +266,7 @@ def _load(case: Case, folder: Path) -> Run:
     return Run(case, folder, result.summary, result.manifest, on_s, elephants, result.datagrams, rates)
 
 
-def series_cases(study: Study) -> list[Case]:
+def series_cases(study: ComparisonStudy) -> list[Case]:
     """Which runs are recorded over time: the first scenario, the value in the middle, seed 1."""
     value = study.values[len(study.values) // 2]
     return [Case(study.scenarios[0], controller, value, 1) for controller in study.controllers]

@@ -85,6 +85,7 @@ class Env(Protocol):
 
 
 _registered: dict[str, type] = {}
+_folders: list[Path] = []
 _modules: dict[tuple[Path, str], ModuleType] = {}
 
 
@@ -100,6 +101,18 @@ def register(controller: type) -> str:
     _checked(controller)
     _registered[name] = controller
     return name
+
+
+def look_in(folder: Path) -> None:
+    """From now on also find files of classes that lie in this folder: a store of runs has copies under unique names."""
+    folder = folder.resolve()
+    if folder not in _folders:
+        _folders.append(folder)
+
+
+def registered(name: str) -> bool:
+    """Whether the class of this name was made known in this process."""
+    return name in _registered
 
 
 def value(text: str) -> bool | int | float | str:
@@ -197,7 +210,8 @@ def _of_name(place: str) -> ModuleType:
 
 
 def _of_file(path: Path) -> ModuleType:
-    path = path.resolve()
+    kept = [folder / path for folder in _folders if not path.is_absolute() and (folder / path).is_file()]
+    path = (kept[0] if kept else path).resolve()
     if not path.is_file():
         raise ScenarioError(f"no file {path}")
     key = (path, hashlib.sha256(path.read_bytes()).hexdigest())

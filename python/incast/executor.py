@@ -99,7 +99,7 @@ class Executor:
         Raises ``FolderError`` when the folder holds something else.
         """
         plan.mark.put(plan.folder)
-        with _alone_in(plan.folder):
+        with alone_in(plan.folder):
             self.run(plan.jobs.values())
             yield
 
@@ -182,7 +182,7 @@ class Executor:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Keep a second program out of the folder while this one runs, and clear what a killed one left."""
     try:
         lock = (folder / ".lock").open("w")
@@ -194,7 +194,10 @@ def _alone_in(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise FolderError(f"{folder} is in use: another program is running there") from None
         for stale in folder.rglob(".*.partial-*"):
-            shutil.rmtree(stale, ignore_errors=True)
+            if stale.is_dir():
+                shutil.rmtree(stale, ignore_errors=True)
+            else:
+                stale.unlink(missing_ok=True)
         yield
 
 

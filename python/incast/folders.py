@@ -57,14 +57,14 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise FolderError(f"cannot write results to {given}: {error.strerror}") from None
     try:
         yield aside
-        _sync_folder(aside)
+        sync_folder(aside)
         try:
             # A rename puts a folder in the place of an empty one, never of a full one.
             aside.rename(folder)
         except OSError:
             refuse_unless_empty(folder)
             raise
-        _sync_folder(folder.parent)
+        sync_folder(folder.parent)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
@@ -89,7 +89,7 @@ def refuse_unless_empty(folder: Path, told: str = NOT_EMPTY) -> None:
         raise FolderError(f"cannot use {folder} for results: {error.strerror}") from None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make names in a folder last through a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

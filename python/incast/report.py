@@ -18,7 +18,7 @@ from incast.folders import write_whole
 from incast.output import counted
 from incast.run_folder import read_table
 from incast.statistics import Estimate, nearest_rank
-from incast.study import Controller
+from incast.study.comparing import Controller
 from incast.tables import Column
 
 

@@ -8,7 +8,7 @@ from incast.comparison import Comparison, Run
 from incast.figures import time_unit
 from incast.report import number, rounded
 from incast.statistics import Estimate, estimate, nearest_rank
-from incast.study import Study
+from incast.study.comparing import ComparisonStudy
 
 
 def test_interval_of_three_values_uses_two_degrees_of_freedom() -> None:
@@ -66,7 +66,7 @@ def compared(
 ) -> Comparison:
     """Make a comparison of summaries, a controller's by seed."""
     seeds = len(next(iter(figures.values())))
-    study = Study.parse(["permutation"], list(figures), "traffic.flows=4", seeds, [])
+    study = ComparisonStudy.parse(["permutation"], list(figures), "traffic.flows=4", seeds, [])
     runs = {}
     for case in study.cases():
         summary = figures[case.controller.text][case.seed - 1]

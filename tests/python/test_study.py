@@ -2,8 +2,8 @@
 
 import pytest
 
-from incast import Study, StudyError
-from incast.study import Controller
+from incast import StudyError
+from incast.study.comparing import ComparisonStudy, Controller
 
 
 def test_label_names_what_the_value_does_not() -> None:
@@ -23,25 +23,25 @@ def test_malformed_controllers_are_refused_with_an_example(text: str) -> None:
 @pytest.mark.parametrize("vary", ["traffic.flows", "=1,2", "traffic.flows=", "traffic.flows=,"])
 def test_malformed_vary_is_refused_with_an_example(vary: str) -> None:
     with pytest.raises(StudyError, match="traffic.flows=100,250,650"):
-        Study.parse(["dumbbell"], ["dctcp"], vary, 1, [])
+        ComparisonStudy.parse(["dumbbell"], ["dctcp"], vary, 1, [])
 
 
 def test_a_thing_given_twice_is_refused() -> None:
     with pytest.raises(StudyError, match="--cc dctcp is given twice"):
-        Study.parse(["dumbbell"], ["dctcp", "dctcp"], "traffic.flows=1", 1, [])
+        ComparisonStudy.parse(["dumbbell"], ["dctcp", "dctcp"], "traffic.flows=1", 1, [])
     with pytest.raises(StudyError, match="--vary value 5 is given twice"):
-        Study.parse(["dumbbell"], ["dctcp"], "traffic.flows=5,5", 1, [])
+        ComparisonStudy.parse(["dumbbell"], ["dctcp"], "traffic.flows=5,5", 1, [])
 
 
 def test_study_survives_its_file_and_its_command_line() -> None:
-    study = Study.parse(
+    study = ComparisonStudy.parse(
         ["dumbbell", "star"],
         ["dctcp", "swift:target=static,static_target=25ms"],
         "traffic.flows=1,2",
         2,
         [("a.b", "c d")],
     )
-    assert Study.from_json(study.json()) == study
+    assert ComparisonStudy.from_json(study.json()) == study
     assert study.command("runs/x") == (
         "incast compare dumbbell star --cc dctcp --cc swift:target=static,static_target=25ms "
         "--vary traffic.flows=1,2 --seeds 2 --set 'a.b=c d' --out runs/x"
@@ -59,11 +59,11 @@ def test_study_survives_its_file_and_its_command_line() -> None:
     ],
 )
 def test_commas_inside_quotes_and_brackets_part_nothing(values: str, listed: tuple[str, ...]) -> None:
-    study = Study.parse(["dumbbell"], ["dctcp"], f"topology.link={values}", 1, [])
+    study = ComparisonStudy.parse(["dumbbell"], ["dctcp"], f"topology.link={values}", 1, [])
     assert study.values == listed
 
 
 @pytest.mark.parametrize("values", ["{ a = 1,2", "[1,2", '"a,b', "1],2", "{1]"])
 def test_an_open_quote_or_bracket_is_refused(values: str) -> None:
     with pytest.raises(StudyError, match="not closed"):
-        Study.parse(["dumbbell"], ["dctcp"], f"topology.link={values}", 1, [])
+        ComparisonStudy.parse(["dumbbell"], ["dctcp"], f"topology.link={values}", 1, [])

@@ -9,7 +9,7 @@ import pytest
 from incast import studies
 from incast.comparison import Comparison, Run
 from incast.studies.yasomam.claims import Finding, findings
-from incast.study import Case, Study
+from incast.study.comparing import Case, ComparisonStudy
 from incast.verdict import Verdict
 
 DCTCP, MIN_RTT, EPSILON, STATIC = (
@@ -32,7 +32,7 @@ def comparison(
     """Make up a comparison from throughputs in Mb/s, by controller, flows and seed."""
     counts = list(next(iter(throughput.values())))
     seeds = len(next(iter(throughput.values()))[counts[0]])
-    study = Study.parse([scenario], list(throughput), f"{key}={','.join(map(str, counts))}", seeds, settings)
+    study = ComparisonStudy.parse([scenario], list(throughput), f"{key}={','.join(map(str, counts))}", seeds, settings)
     runs: dict[Case, Run] = {}
     for case in study.cases():
         value = throughput[case.controller.text][int(case.value)][case.seed - 1]

@@ -13,7 +13,7 @@ from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.executor import Executor
 from incast.interrupts import loading
-from incast.study import Study
+from incast.study.comparing import ComparisonStudy
 
 if TYPE_CHECKING:
     from incast.comparison import Comparison
@@ -53,7 +53,7 @@ def compare(
 
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
-    study = Study.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
+    study = ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
     tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     folder = folder_of(out_, study.folder_name())
     with progress.of_batch(err, quiet) as show:

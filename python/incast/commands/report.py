@@ -14,7 +14,7 @@ from incast.errors import FolderError
 from incast.interrupts import loading
 from incast.result import Result
 from incast.run_folder import MANIFEST
-from incast.study import STUDY_FILE
+from incast.study.comparing import STUDY_FILE
 
 
 def report(

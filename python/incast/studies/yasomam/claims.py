@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from incast.comparison import Comparison
 from incast.statistics import Estimate, estimate
-from incast.study import Controller
+from incast.study.comparing import Controller
 from incast.verdict import Verdict
 
 THROUGHPUT = "flowmonitor.throughput_kibps"

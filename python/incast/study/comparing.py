@@ -114,7 +114,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Study:
+class ComparisonStudy:
     """Controllers side by side on the same scenarios, over the values of one key and over seeds.
 
     Under one seed every controller meets the same placements and start times, so that
@@ -209,7 +209,7 @@ class Study:
         return json.dumps({"format": STUDY_FORMAT} | asdict(self), indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> Study:
+    def from_json(cls, text: str) -> ComparisonStudy:
         """Read what ``json`` wrote."""
         data: dict[str, Any] = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != STUDY_FORMAT:
@@ -231,7 +231,7 @@ class Study:
         vary: str | None,
         seeds: int,
         settings: Sequence[tuple[str, str]],
-    ) -> Study:
+    ) -> ComparisonStudy:
         """Make a study from the words of the command line.
 
         Without a key to vary there is one point, at the scenarios' own duration.

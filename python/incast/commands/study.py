@@ -1,0 +1,215 @@
+"""``incast study`` and ``incast query``: studies in stores."""
+
+from __future__ import annotations
+
+import json as json_
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incast import output, progress
+from incast.commands.options import Quiet, Workers, err, out
+from incast.commands.options import folder as folder_of
+from incast.errors import StudyError
+from incast.interrupts import loading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from incast.study.store import Store
+
+StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of a store.")]
+StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="The study, where a store has several.")]
+Rebuild = Annotated[
+    bool, typer.Option("--rebuild", help="Make the study's runs anew where another build of the engine made the store.")
+]
+FORMATS = (".csv", ".json", ".parquet")
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study file.")],
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="DIR", help="The store (default runs/study-NAME).")
+    ] = None,
+    workers: Workers = 0,
+    rebuild: Rebuild = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the runs of a study that its store lacks.
+
+    Called again it goes on where it was stopped. A file with more seeds, values or arms makes only what is new.
+    """
+    with loading():
+        from incast.study import front
+    study = front.load(file)
+    folder = folder_of(store, f"study-{study.name}")
+    with progress.of_batch(err, quiet) as show:
+        made = study.run(folder, workers=workers, show=show, rebuild=rebuild)
+    _tell_made(made, quiet)
+
+
+def extend(
+    store: StoreFolder,
+    study: StudyName = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option("--seeds", metavar="N", help="Seeds 1 to N, or a list such as 4,5,9, beside those there."),
+    ] = None,
+    axis: Annotated[
+        list[str] | None, typer.Option("--axis", metavar="KEY=V1,V2,...", help="Further values of an axis; repeats.")
+    ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option("--arm", metavar="NAME:KEY=VALUE,...", help="A further arm and what it sets; repeats."),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option("--samples", metavar="N", help="Points in all of a random or lhs design.")
+    ] = None,
+    workers: Workers = 0,
+    rebuild: Rebuild = False,
+    quiet: Quiet = False,
+) -> None:
+    """Extend a study by seeds, values, arms or samples; only what is new is made."""
+    with loading():
+        from incast.study import front
+        from incast.study.store import Store
+    if seeds is None and not axis and not arm and samples is None:
+        raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
+    with progress.of_batch(err, quiet) as show:
+        made = front.extend(
+            Store.at(store),
+            study,
+            seeds=None if seeds is None else _seeds(seeds),
+            axes=dict(_axis(text) for text in axis or []),
+            arms=dict(_arm(text) for text in arm or []),
+            samples=samples,
+            workers=workers,
+            show=show,
+            rebuild=rebuild,
+        )
+    _tell_made(made, quiet)
+
+
+def status(
+    store: StoreFolder,
+    check: Annotated[bool, typer.Option("--check", help="Hold every file against its checksum.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Say what a store holds, and what is asked for and not made yet."""
+    from incast.study import standing
+    from incast.study.store import Store
+
+    found = standing.of(Store.at(store), check)
+    if json:
+        sys.stdout.write(json_.dumps(found.data(), indent=2) + "\n")
+    else:
+        for line in found.lines():
+            out.print(line, highlight=False, soft_wrap=True)
+    if found.damaged:
+        raise standing.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
+
+
+def export(
+    store: StoreFolder,
+    to: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet.")],
+    table: Annotated[str, typer.Option("--table", help="runs, or a table of runs such as flows.")] = "runs",
+    study: StudyName = None,
+) -> None:
+    """Write the runs of a store, or a table of them, to a file."""
+    from incast.study import tabular
+    from incast.study.store import Store
+
+    rows = tabular.rows(Store.at(store), table, study)
+    tabular.write(rows, to)
+    out.print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
+
+
+def query(
+    store: StoreFolder,
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query; views are runs, costs, flows, ports, ...")],
+    to: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
+) -> None:
+    """Answer an SQL query over a store (needs incast[query])."""
+    from incast.study import query as queries
+    from incast.study import tabular
+    from incast.study.store import Store
+
+    rows = queries.query(Store.at(store), sql)
+    if to is not None:
+        tabular.write(rows, to)
+        out.print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
+    elif json:
+        sys.stdout.write(tabular.as_json(rows))
+    elif csv:
+        sys.stdout.write(tabular.as_csv(rows))
+    else:
+        _print_rows(rows)
+
+
+def _print_rows(rows: pa.Table) -> None:
+    from incast import tables
+    from incast.tables import Column
+
+    def told(value: Any) -> str:
+        return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+    columns = []
+    for name, values in zip(rows.column_names, rows.columns, strict=True):
+        listed = values.to_pylist()
+        numbers = all(value is None or isinstance(value, (int, float)) for value in listed)
+        columns.append(Column(name, [told(value) for value in listed], "right" if numbers else "left"))
+    first = columns[: len(columns) > 1]
+    tables.show(out, "", first, columns[len(first) :])
+
+
+def _tell_made(store: Store, quiet: bool) -> None:
+    from incast.study import standing
+
+    if not quiet:
+        with output.about(store.folder):
+            for line in standing.of(store).lines():
+                out.print(line, highlight=False, soft_wrap=True)
+
+
+def _seeds(text: str) -> int | list[int]:
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise StudyError(f'--seeds "{text}": expected a number of seeds, or a list such as 4,5,9') from None
+    return numbers if "," in text else numbers[0]
+
+
+def _axis(text: str) -> tuple[str, list[Any]]:
+    from incast.study.comparing import split_values
+
+    key, equals, values = text.partition("=")
+    listed = split_values(values)
+    if not (equals and key.strip() and listed):
+        raise StudyError(f'--axis "{text}": expected a key and values, such as traffic.flows=100,250')
+    return key.strip(), [_value(value) for value in listed]
+
+
+def _arm(text: str) -> tuple[str, dict[str, Any]]:
+    from incast.study.comparing import split_values
+
+    name, _, rest = text.partition(":")
+    pairs = [pair.partition("=") for pair in split_values(rest) or ()]
+    if not (name.strip() and pairs) or not all(equals and key.strip() for key, equals, _ in pairs):
+        raise StudyError(f'--arm "{text}": expected a name and keys, such as red:controller=dctcp,queue.kind=red')
+    return name.strip(), {key.strip(): _value(value.strip()) for key, _, value in pairs}
+
+
+def _value(text: str) -> Any:
+    """Read a value as a study file would: a number, true or false, or else a text without its quotes."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            pass
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text

@@ -1,0 +1,49 @@
+"""A worker as a process: it reads slices of tasks from its standard input and writes records to its standard output.
+
+    python -m incast.study PARENT FOLDER KEEP CORES
+
+It ends when its input ends, and gives a run up when its parent has gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from incast.errors import RunStopped
+from incast.study.record import Task, make
+from incast.study.workers import error_text, read_frame, write_frame
+
+
+def main() -> None:
+    """Work until there is no more."""
+    parent, folder, keep, cores = int(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
+    # Ctrl-C at a terminal goes to all of its processes; the parent ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A controller may print: that is not to come between the records.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while True:
+        try:
+            _, words = read_frame(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            for task in json.loads(words):
+                record = make(Task(**task), folder, keep, lambda *_: os.getppid() == parent, cores)
+                write_frame(answers, b"R", record)
+        except RunStopped:
+            return
+        except BrokenPipeError:
+            os._exit(0)
+        except Exception as error:
+            write_frame(answers, b"E", error_text(error))
+        else:
+            write_frame(answers, b"D", b"")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,303 @@
+"""Axes of a study: the values that a key takes, listed or drawn from a range, and designs over several axes.
+
+Every draw is a function of (seed of the design, key, number of the draw), so a study that grows keeps its points.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from incast import _core
+from incast.errors import StudyError
+from incast.output import nearest
+
+Value = str | int | float | bool
+"""A value of a key as a study file writes it; lists and tables go as TOML text."""
+
+DESIGNS = ("grid", "zip", "random", "lhs")
+SCALES = ("linear", "log")
+DIGITS = 6
+"""Significant digits of a value from a range: the same on every machine, and short enough for a table."""
+
+# By dimension, each unit by its size; `Schema` of crates/scenario has the same words.
+_UNITS: Sequence[Mapping[str, float]] = (
+    {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
+    {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12},
+    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
+    {"p": 1.0},
+)
+
+
+@dataclass(frozen=True)
+class Range:
+    """Values from ``low`` to ``high``, in units of ``unit`` (``""``: plain numbers)."""
+
+    low: float
+    high: float
+    unit: str = ""
+    log: bool = False
+    whole: bool = False
+    steps: int | None = None
+    """Evenly spaced values, both ends among them."""
+    samples: int | None = None
+    """Values drawn independently."""
+
+    def at(self, part: float) -> Value:
+        """Give the value at a part of the range, 0 to 1."""
+        span = self.high - self.low
+        number = self.low * (self.high / self.low) ** part if self.log else self.low + span * part
+        number = float(f"{min(max(number, self.low), self.high):.{DIGITS}g}")
+        if self.whole:
+            return f"{round(number)}{self.unit}" if self.unit else round(number)
+        return f"{number:.{DIGITS}g}{self.unit}" if self.unit else number
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key and its values: a list of them, or a range."""
+
+    key: str
+    values: tuple[Value, ...] = ()
+    range: Range | None = None
+
+    def listed(self, seed: int) -> tuple[Value, ...]:
+        """Give the values one by one, as a grid takes them."""
+        if self.range is None:
+            return self.values
+        if self.range.steps is not None:
+            count = self.range.steps
+            found = [self.range.at(i / (count - 1) if count > 1 else 0.0) for i in range(count)]
+        elif self.range.samples is not None:
+            found = [self.range.at(draw(seed, self.key, i)) for i in range(self.range.samples)]
+        else:
+            raise StudyError(
+                f"axis {self.key}: expected steps = N (evenly spaced) or samples = N (drawn), "
+                'or a design = "random" or "lhs" of the whole study'
+            )
+        return tuple(dict.fromkeys(found))
+
+    def pick(self, part: float) -> Value:
+        """Give the value at a part, 0 to 1, of the list or the range."""
+        if self.range is not None:
+            return self.range.at(part)
+        return self.values[min(int(part * len(self.values)), len(self.values) - 1)]
+
+
+def draw(seed: int, key: str, number: int, purpose: str = "value") -> float:
+    """Draw from 0 to 1, exclusive of 1: a hash of what it is for."""
+    digest = hashlib.sha256(f"{seed}|{purpose}|{key}|{number}".encode()).digest()
+    return (int.from_bytes(digest[:8], "big") >> 11) / 2.0**53
+
+
+def points(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int) -> Iterator[dict[str, Value]]:
+    """Give the points of a design: a value of every axis.
+
+    ``samples`` are the sizes of the blocks that were asked for one after the other: each is a Latin hypercube of its
+    own, and random points go on counting.
+    """
+    if not axes:
+        yield {}
+    elif design == "grid":
+        for combination in itertools.product(*(axis.listed(seed) for axis in axes)):
+            yield dict(zip((axis.key for axis in axes), combination, strict=True))
+    elif design == "zip":
+        lists = [axis.listed(seed) for axis in axes]
+        if len({len(one) for one in lists}) > 1:
+            told = ", ".join(f"{axis.key} has {len(one)}" for axis, one in zip(axes, lists, strict=True))
+            raise StudyError(f'design = "zip": expected axes of the same length; {told}')
+        for combination in zip(*lists, strict=True):
+            yield dict(zip((axis.key for axis in axes), combination, strict=True))
+    elif design == "random":
+        for number in range(sum(samples)):
+            yield {axis.key: axis.pick(draw(seed, axis.key, number)) for axis in axes}
+    else:
+        first = 0
+        for size in samples:
+            yield from _hypercube(axes, size, first, seed)
+            first += size
+
+
+def _hypercube(axes: Sequence[Axis], size: int, first: int, seed: int) -> Iterator[dict[str, Value]]:
+    """Give one Latin hypercube: each axis is cut into ``size`` parts, and each part holds one point."""
+    columns = []
+    for axis in axes:
+        strata = list(range(size))
+        random.Random(f"{seed}|strata|{axis.key}|{first}").shuffle(strata)
+        columns.append([(s + draw(seed, axis.key, first + i, "within")) / size for i, s in enumerate(strata)])
+    for number in range(size):
+        yield {axis.key: axis.pick(column[number]) for axis, column in zip(axes, columns, strict=True)}
+
+
+_RANGE_KEYS = ("from", "to", "steps", "samples", "scale", "whole", "range", "values")
+
+
+def is_axis_table(data: Mapping[str, Any]) -> bool:
+    """Whether a table says the values of an axis, and is not one of further keys."""
+    return any(key in data and not isinstance(data[key], Mapping) for key in ("from", "to", "range", "values"))
+
+
+def read_axis(key: str, data: Any, controllers: Sequence[str]) -> Axis:
+    """Read an axis as a study file or a call gives it; ``controllers`` are those whose declarations may be meant."""
+    where = f"axis {key}"
+    if isinstance(data, Axis):
+        return Axis(key, data.values, data.range)
+    if isinstance(data, (list, tuple)):
+        return Axis(key, _listed(where, data))
+    if not isinstance(data, Mapping):
+        raise StudyError(
+            f"{where} = {data!r}: expected a list of values, or a range such as "
+            '{ from = 0.01, to = 1, steps = 5, scale = "log" }'
+        )
+    for word in data:
+        if word not in _RANGE_KEYS:
+            raise StudyError(f"{where}.{word}: unknown key{nearest(word, _RANGE_KEYS)}")
+    if "values" in data:
+        return Axis(key, _listed(where, data["values"]))
+    if "range" in data:
+        if data["range"] != "declared":
+            raise StudyError(f'{where}.range = {data["range"]!r}: expected "declared", or from and to')
+        low, high, whole = declared(key, controllers)
+        data = {"from": low, "to": high} | ({"whole": True} if whole else {}) | dict(data)
+    return Axis(key, range=_read_range(where, data))
+
+
+def _listed(where: str, values: Any) -> tuple[Value, ...]:
+    if not isinstance(values, (list, tuple)) or not values:
+        raise StudyError(f"{where} = {values!r}: expected a list of at least one value")
+    found = tuple(plain(value) for value in values)
+    twice = [value for value in found if sum(same(value, other) for other in found) > 1]
+    if twice:
+        raise StudyError(f"{where}: {twice[0]} is given twice: give it once")
+    return found
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are the same; 1 and true are not."""
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def plain(value: Any) -> Value:
+    """Write a list or a table as TOML text; others are values as they are."""
+    from incast.scenario import toml_value
+
+    if isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise StudyError(f"{value}: expected a finite number")
+        return value
+    return toml_value(value)
+
+
+def _read_range(where: str, data: Mapping[str, Any]) -> Range:
+    for end in ("from", "to"):
+        if end not in data:
+            raise StudyError(f"{where}: {end} is missing: expected from and to, such as {{ from = 1, to = 10 }}")
+    (low, unit), (high, other) = (_quantity(f"{where}.{end}", data[end]) for end in ("from", "to"))
+    if unit != other:
+        low, high, unit = _same_unit(where, (low, unit), (high, other))
+    if not low < high:
+        raise StudyError(f"{where}: from = {data['from']}, to = {data['to']}: expected from below to")
+    scale = data.get("scale", "linear")
+    if scale not in SCALES:
+        raise StudyError(f'{where}.scale = {scale!r}: expected "linear" or "log"')
+    if scale == "log" and low <= 0:
+        raise StudyError(f'{where}: from = {data["from"]}: expected a number above 0 with scale = "log"')
+    counts = {word: data[word] for word in ("steps", "samples") if word in data}
+    if len(counts) > 1:
+        raise StudyError(f"{where}: steps and samples: expected one of them")
+    for word, count in counts.items():
+        least = 2 if word == "steps" else 1
+        if isinstance(count, bool) or not isinstance(count, int) or count < least:
+            raise StudyError(f"{where}.{word} = {count!r}: expected a whole number of at least {least}")
+    whole = data.get("whole", False)
+    if not isinstance(whole, bool):
+        raise StudyError(f"{where}.whole = {whole!r}: expected true or false")
+    return Range(low, high, unit, scale == "log", whole, counts.get("steps"), counts.get("samples"))
+
+
+def _quantity(where: str, value: Any) -> tuple[float, str]:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value), ""
+    found = (
+        re.fullmatch(r"\s*([0-9._]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
+    )
+    known = [unit for units in _UNITS for unit in units]
+    if found is not None and (found[2] in known or not found[2]):
+        try:
+            return float(found[1].replace("_", "")), found[2]
+        except ValueError:
+            pass
+    raise StudyError(
+        f'{where} = {value!r}: expected a number, or a text of a number and a unit such as "10us": '
+        "a range is of values that have an order"
+    )
+
+
+def _same_unit(where: str, low: tuple[float, str], high: tuple[float, str]) -> tuple[float, float, str]:
+    for units in _UNITS:
+        if low[1] in units and high[1] in units:
+            unit = low[1] if units[low[1]] < units[high[1]] else high[1]
+            scaled = [float(f"{x * (units[u] / units[unit]):.15g}") for x, u in (low, high)]
+            return scaled[0], scaled[1], unit
+    raise StudyError(f'{where}: from is in "{low[1]}" and to in "{high[1]}": expected units of the same kind')
+
+
+_BOUND = re.compile(
+    r"a (?P<whole>whole )?number(?:"
+    r" from (?P<from>\S+) to (?P<to>\S+)|"
+    r" of at least (?P<least>\S+?)(?:,? at most (?P<most>\S+))?|"
+    r" above (?P<above>\S+?)(?:, (?:at most (?P<upto>\S+)|below (?P<below>\S+)))?"
+    r")"
+)
+
+
+def declared(key: str, controllers: Sequence[str]) -> tuple[float, float, bool]:
+    """Look up the range that a controller's parameter declares: its ends, and whether it is of whole numbers.
+
+    ``key`` ends in ``controller.NAME``. An end that the declaration leaves out (a number above 0) is one hundredth of
+    the other one; a declaration with one end has no range.
+    """
+    words = key.split(".")
+    if len(words) < 2 or words[-2] != "controller":
+        raise StudyError(
+            f'axis {key}: range = "declared" is for a parameter of a controller, such as controller.g; '
+            "expected from and to"
+        )
+    name = words[-1]
+    if not controllers:
+        raise StudyError(f'axis {key}: range = "declared" needs to know the controller: give from and to')
+    found = {_declared_by(kind, name, key) for kind in controllers}
+    if len(found) > 1:
+        raise StudyError(f"axis {key}: {' and '.join(controllers)} declare different ranges: give from and to")
+    return found.pop()
+
+
+def _declared_by(kind: str, name: str, key: str) -> tuple[float, float, bool]:
+    text = _core.describe("controllers", kind)
+    blocks = dict(re.findall(r"(?m)^  (\w+) = .*\n((?:      .*\n)+)", text))
+    if name not in blocks:
+        raise StudyError(f"axis {key}: {kind} has no parameter {name}{nearest(name, list(blocks))}")
+    told = " ".join(blocks[name].split())
+    found = re.search(r"Expected: (.*?)\.(?= Default from:|$)", told)
+    expected = found[1] if found else ""
+    bound = _BOUND.search(expected)
+    ends = {
+        word: float(text) for word, text in (bound.groupdict() if bound else {}).items() if text and word != "whole"
+    }
+    low = ends.get("from", ends.get("least"))
+    high = ends.get("to", ends.get("most", ends.get("upto", ends.get("below"))))
+    if low is None and "above" in ends and high is not None:
+        low = ends["above"] + (high - ends["above"]) / 100
+    if low is None or high is None:
+        raise StudyError(
+            f'axis {key}: {kind} declares "{expected}" of {name}, which has no two ends: expected from and to'
+        )
+    return low, high, bool(bound and bound["whole"])

@@ -1,0 +1,156 @@
+"""Copies of what a study names: scenario files, files of these, and classes, so that a store needs nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from incast import controllers
+from incast.errors import StudyError
+from incast.run_folder import engine_digest
+from incast.scenario import Scenario
+from incast.study.axes import Axis, Value
+from incast.study.definition import Definition, Kind, kinds_in
+from incast.study.store import Store
+
+FILES = "files"
+
+
+def canonical(store: Store, study: Kind) -> Kind:
+    """Give the study with copies in the store in the place of the classes and files that its keys name."""
+
+    def at(key: str, value: Value) -> Value:
+        last = key.rpartition(".")[2]
+        if not isinstance(value, str):
+            return value
+        if last in ("controller", "kind"):
+            return _controller_kept(store, value, study.origin)
+        if last == "file" and not value.startswith("builtin:"):
+            return _file_kept(store, value, study.folder_of(next(iter(study.bases))))
+        return value
+
+    def table(pairs: Mapping[str, Value]) -> dict[str, Value]:
+        return {key: at(key, value) for key, value in pairs.items()}
+
+    def axes(of: tuple[Axis, ...]) -> tuple[Axis, ...]:
+        return tuple(Axis(axis.key, tuple(at(axis.key, value) for value in axis.values), axis.range) for axis in of)
+
+    controllers.look_in(store.folder)
+    arms = {name: replace(arm, settings=table(arm.settings), axes=axes(arm.axes)) for name, arm in study.arms.items()}
+    return replace(study, settings=table(study.settings), axes=axes(study.axes), arms=arms)
+
+
+def study_text(study: Definition) -> str:
+    """Write the study as the store keeps it: beside copies of its scenarios; built-in ones go by name."""
+    return study.toml([name if text is None else f"scenarios/{name}.toml" for name, text in study.texts().items()])
+
+
+def write_study(store: Store, folder: Path, study: Definition, text: str) -> None:
+    """Write the study and copies of its scenarios into a folder that nobody sees yet."""
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "study.toml").write_text(text, encoding="utf-8", newline="\n")
+    for name, base in study.texts().items():
+        if base is not None:
+            kept_ = _text_kept(store, base, study.bases[name], study.folder_of(name))
+            (folder / "scenarios" / f"{name}.toml").write_text(kept_, encoding="utf-8", newline="\n")
+
+
+def is_there(store: Store, study: Definition, text: str) -> bool:
+    """Whether the store has the study in these words."""
+    path = store.folder / "studies" / study.name / "study.toml"
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+def install_study(store: Store, folder: Path, name: str) -> None:
+    """Put the files of a study in the place of those that are there."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            store.put(f"studies/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+
+
+def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
+    """Give the scenario with copies of its files and classes in the store in their place."""
+    toml = scenario.toml()
+    changed, files = toml, False
+    for kind in kinds_in(toml):
+        if ":" in kind:
+            changed = changed.replace(f'kind = "{kind}"', f'kind = "{_controller_kept(store, kind, folder)}"')
+    for name in _files_in(toml):
+        files = True
+        changed = changed.replace(f'file = "{name}"', f'file = "{_file_kept(store, name, folder)}"')
+    if changed == toml and not files:
+        return scenario
+    return Scenario.from_toml(changed, origin=store.folder, name=scenario.name)
+
+
+def _files_in(toml: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r'(?m)^file = "((?!builtin:).*)"$', toml)))
+
+
+def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str:
+    """Change a scenario's own text so that it names the copies; the copy lies three folders below the store."""
+    resolved = scenario.toml()
+    for kind in kinds_in(resolved):
+        if ":" in kind:
+            text = text.replace(kind, _controller_kept(store, kind, folder))
+    for name in _files_in(resolved):
+        quoted = re.compile(rf"""(\bfile\s*=\s*)(["']){re.escape(name)}\2""")
+        text = quoted.sub(rf'\g<1>"../../../{_file_kept(store, name, folder)}"', text)
+    return text
+
+
+def _controller_kept(store: Store, text: str, folder: Path) -> str:
+    """Copy the file of a class into the store, and name the class after it; other controllers stay as they are.
+
+    A class that was typed in has no file, and a module of a package needs the package: these stay too.
+    """
+    found = re.fullmatch(r"([^:=,]+):([A-Za-z_]\w*(?::.*)?)", text)
+    if found is None or text.startswith(f"{FILES}/"):
+        return text
+    place, rest = found[1], found[2]
+    if place.endswith(".py"):
+        beside = folder / place
+        path = beside if beside.is_file() else Path(place)
+        return f"{_file_kept(store, str(path.resolve()), folder)}:{rest}"
+    module = sys.modules.get(place)
+    source = getattr(module, "__file__", None)
+    if "." in place or place == "__main__" or source is None or controllers.registered(text):
+        return text
+    return f"{_file_kept(store, source, folder)}:{rest}"
+
+
+def _file_kept(store: Store, name: str, folder: Path) -> str:
+    """Copy a file into the store under a name that its content decides."""
+    if name.startswith(f"{FILES}/") and (store.folder / name).is_file():
+        return name
+    path = folder / name
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise StudyError(f"cannot read {path}, which a scenario names: {error.strerror}") from None
+    own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
+    if not (store.folder / own).exists():
+        store.put(own, data)
+    return own
+
+
+def spoken(value: Value) -> Value:
+    """Give the name of a controller or a file without the place of its copy."""
+    return re.sub(rf"^{FILES}/[0-9a-f]{{16}}/", "", value) if isinstance(value, str) else value
+
+
+@cache
+def _definitions(_engine: str) -> dict[str, tuple[str, str]]:
+    shortest = Scenario.load("dumbbell").with_({"run.duration": "1us", "run.warmup": "0s"})
+    summary = shortest.run().summary
+    return {name: (unit, summary["definitions"][name]) for name, unit in summary["units"].items()}
+
+
+def definitions() -> dict[str, tuple[str, str]]:
+    """Give unit and definition of every figure, by name."""
+    return _definitions(engine_digest())

@@ -1,0 +1,521 @@
+"""Making a study in a store: which runs are new, who makes them, and how the store then says what it holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incast import controllers
+from incast.errors import RunStopped, StudyError
+from incast.executor import Needs, Status, default_workers, free_memory, share
+from incast.run_folder import engine_digest
+from incast.scenario import Scenario
+from incast.study import copies
+from incast.study.definition import Definition, Point, kinds_in
+from incast.study.record import Journal, Task, run_id
+from incast.study.store import PENDING, RUNS, Pending, Store, column, columns_of, parquet
+from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CHUNK_RUNS = 1000
+"""Runs of one chunk: files enough to append to, few enough to read."""
+SLICE_S = 0.25
+"""Work that a worker takes at a time: what a killed program loses at most, unless one run is longer."""
+TRIES = 3
+"""How often a run is begun before it is blamed for the death of its worker."""
+SAMPLED = 64
+"""Points whose memory is looked at before a study."""
+
+Hire = Callable[[int, Path, Sequence[str], int], Workers]
+"""Makes workers: number, folder of the store, tables to keep, cores of a run."""
+
+
+def make(
+    folder: str | Path,
+    study: Definition,
+    *,
+    points: Sequence[Point] | None = None,
+    seeds: Sequence[int] | None = None,
+    workers: int = 0,
+    hire: Hire | None = None,
+    show: Callable[[Status], None] = lambda _: None,
+    rebuild: bool = False,
+) -> Store:
+    """Make the runs of a study that a store lacks; the store is made where it is not there.
+
+    Without ``points`` the study's rows become those of its points and seeds; with them, these points under ``seeds``
+    (the study's own unless given) come to the rows that are there. Raises ``StudyError``, ``ScenarioError``,
+    ``FolderError``, and what a run raises; runs that were made by then are kept and not made again.
+    """
+    store = Store.make(folder)
+    with store.alone():
+        store.refuse_other_build(rebuild)
+        _plan(store, copies.canonical(store, study), points, seeds)
+        if (store.folder / PENDING).exists():
+            fill(store, workers, hire, show)
+            finish(store)
+    return store
+
+
+# What is asked for
+
+
+def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds: Sequence[int] | None) -> None:
+    """Write down which runs are asked for and not there; an unfinished study that is another one is closed first."""
+    text = copies.study_text(study)
+    asked = None if points is None else [[point.key for point in points], list(seeds or study.seeds)]
+    before = store.pending()
+    if before is not None:
+        if (before.study, before.text, before.asked, before.closed) == (study.name, text, asked, False):
+            return
+        _close_pending(store, before)
+    rows, fresh = _rows(store, study, points, seeds)
+    there = store.points(study.name)
+    same = there is not None and there.equals(rows) and copies.is_there(store, study, text)
+    if not fresh and same:
+        return
+    head = {
+        "number": _next_number(store),
+        "study": study.name,
+        "text": text,
+        "asked": asked,
+        "keep": list(study.keep),
+    }
+
+    def written(aside: Path) -> None:
+        copies.write_study(store, aside / "study", study, text)
+        (aside / "study" / "points.parquet").write_bytes(parquet(rows))
+        (aside / "batch.parquet").write_bytes(parquet(_batch(fresh)))
+        (aside / "batch.json").write_text(json.dumps(head, indent=2) + "\n", encoding="utf-8")
+
+    store.put_folder(PENDING, written)
+
+
+def _next_number(store: Store) -> int:
+    return max((int(name.partition("-")[0]) for name in store.chunks()), default=0) + 1
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A point of a study as the store has it."""
+
+    point: Point
+    settings: dict[str, Any]
+    controller: str
+    layer: str
+    hash: str
+    name: str
+    toml: str
+    runs: dict[int, str]
+    """Identities by seed."""
+
+
+def _rows(
+    store: Store, study: Definition, points: Sequence[Point] | None, seeds: Sequence[int] | None
+) -> tuple[pa.Table, list[tuple[_Row, int, str]]]:
+    """Give the study's points as they will stand in the store, and the runs that are missing: point, seed, identity."""
+    study.refuse_idle_arms()
+    old = {row.point: row for row in _old_rows(store.points(study.name))}
+    wanted: dict[Point, list[int]] = {}
+    if points is not None:
+        wanted = {point: list(row.runs) for point, row in old.items()}
+    for point in study.points() if points is None else points:
+        own = wanted.setdefault(point, [])
+        own += [seed for seed in (seeds or study.seeds) if seed not in own]
+    layers: dict[tuple[str, str], str] = {}
+    rows = []
+    for point, its_seeds in wanted.items():
+        layer = layers.get((point.scenario, point.arm))
+        if layer is None:
+            layer = layers[point.scenario, point.arm] = _layer_digest(store, study, point)
+        before = old.get(point)
+        if before is None or before.layer != layer:
+            before = _row(store, study, point, layer)
+        rows.append(_seeded(before, its_seeds))
+    _refuse_equal(rows)
+    known = store.known()
+    fresh: dict[str, tuple[_Row, int, str]] = {}
+    for row in rows:
+        for seed, run in row.runs.items():
+            if run not in known:
+                fresh.setdefault(run, (row, seed, run))
+    return _points_table(rows), list(fresh.values())
+
+
+def _layer_digest(store: Store, study: Definition, point: Point) -> str:
+    """Hash of the scenario below a point's values: under another one the point is made anew."""
+    layer = copies.kept(store, study.layer(point), study.folder_of(point.scenario))
+    return hashlib.sha256(f"{layer.hash}|{engine_digest()}".encode()).hexdigest()[:16]
+
+
+def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
+    scenario = copies.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
+    scenario.validate()
+    toml = scenario.toml()
+    settings = {key: value for key, value in study.arm_settings(point.arm).items() if key != "controller"}
+    kinds = "+".join(str(copies.spoken(kind)) for kind in kinds_in(toml))
+    return _Row(point, settings, kinds, layer, scenario.hash, scenario.name, toml, {})
+
+
+def _seeded(row: _Row, seeds: Iterable[int]) -> _Row:
+    runs = {seed: row.runs.get(seed) or run_id(row.hash, seed) for seed in seeds}
+    return _Row(row.point, row.settings, row.controller, row.layer, row.hash, row.name, row.toml, runs)
+
+
+def _refuse_equal(rows: Iterable[_Row]) -> None:
+    """Raise ``StudyError`` where two points of an arm say the same: their runs would be counted twice."""
+    known: dict[tuple[str, str, str], Point] = {}
+    for row in rows:
+        place = row.point.scenario, row.point.arm, row.hash
+        if place in known:
+            one, other = known[place].values, row.point.values
+            differing = [key for key in other if one.get(key) != other[key]] or list(other)
+            told = ", ".join(f"{key}: {one.get(key)} and {other[key]}" for key in differing)
+            where = " in arm " + row.point.arm if row.point.arm else ""
+            raise StudyError(
+                f"{told} mean the same{where}: expected values that make different scenarios "
+                "(an axis that no flow or port takes notice of changes nothing)"
+            )
+        known[place] = row.point
+
+
+_POINTS = ("scenario", "arm", "values", "settings", "controller", "layer", "hash", "name", "toml", "seeds", "runs")
+
+
+def _points_table(rows: Sequence[_Row]) -> pa.Table:
+    import pyarrow as pa
+
+    text = [
+        [row.point.scenario for row in rows],
+        [row.point.arm for row in rows],
+        [json.dumps(dict(row.point.values)) for row in rows],
+        [json.dumps(row.settings) for row in rows],
+        [row.controller for row in rows],
+        [row.layer for row in rows],
+        [row.hash for row in rows],
+        [row.name for row in rows],
+        [row.toml for row in rows],
+    ]
+    columns: list[Any] = [pa.array(one, pa.large_string()) for one in text]
+    columns.append(pa.array([list(row.runs) for row in rows], pa.list_(pa.int64())))
+    columns.append(pa.array([list(row.runs.values()) for row in rows], pa.list_(pa.string())))
+    return pa.table(columns, names=list(_POINTS))
+
+
+def _old_rows(table: pa.Table | None) -> list[_Row]:
+    if table is None:
+        return []
+    columns = [table[name].to_pylist() for name in _POINTS]
+    found = []
+    for scenario, arm, values, settings, controller, layer, hash_, name, toml, seeds, runs in zip(
+        *columns, strict=True
+    ):
+        point = Point(scenario, arm, json.loads(values))
+        own = dict(zip(seeds, runs, strict=True))
+        found.append(_Row(point, json.loads(settings), controller, layer, hash_, name, toml, own))
+    return found
+
+
+def _batch(fresh: Sequence[tuple[_Row, int, str]]) -> pa.Table:
+    """Make the list of runs to make: each with the number of its chunk and its scenario."""
+    import pyarrow as pa
+
+    return pa.table(
+        {
+            "run": pa.array([run for _, _, run in fresh], pa.string()),
+            "seed": pa.array([seed for _, seed, _ in fresh], pa.int64()),
+            "chunk": pa.array([i // CHUNK_RUNS for i in range(len(fresh))], pa.int64()),
+            "name": pa.array([row.name for row, _, _ in fresh], pa.string()),
+            "toml": pa.array([row.toml for row, _, _ in fresh], pa.large_string()).dictionary_encode(),
+        }
+    )
+
+
+def _close_pending(store: Store, pending: Pending) -> None:
+    """Keep what an unfinished study has made, and forget what it has not."""
+    import pyarrow.compute as pc
+
+    batch = _read_batch(store)
+    made = set(_journalled(store)) | store.known()
+    kept = batch.filter(pc.is_in(batch["run"], value_set=column(sorted(made)).cast("string")))
+    head = asdict(pending) | {"closed": True}
+
+    def written(aside: Path) -> None:
+        (aside / "batch.parquet").write_bytes(parquet(kept))
+        (aside / "batch.json").write_text(json.dumps(head, indent=2) + "\n", encoding="utf-8")
+
+    store.drop_folder(PENDING)
+    store.put_folder(PENDING, written)
+    _Left(store, kept, _journalled(store), pending.number).write_finished()
+    finish(store)
+
+
+# Making
+
+
+def _pending(store: Store) -> Pending:
+    pending = store.pending()
+    assert pending is not None, "called where something is pending"
+    return pending
+
+
+def _read_batch(store: Store) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(store.folder / PENDING / "batch.parquet", memory_map=False)
+
+
+def _journals(store: Store) -> list[Journal]:
+    place = store.folder / "journal"
+    return [Journal(path) for path in sorted(place.glob("*.bin"))] if place.exists() else []
+
+
+def _journalled(store: Store) -> dict[str, tuple[Journal, int]]:
+    """Find the runs that are made and not yet in a chunk."""
+    return {run: (journal, place) for journal in _journals(store) for run, place in journal.runs()}
+
+
+def progress_of(store: Store) -> tuple[str, int, int] | None:
+    """Give the study that is asked for and not finished, how many of its new runs are made, and how many it has."""
+    pending = store.pending()
+    if pending is None:
+        return None
+    batch = _read_batch(store)
+    left = _Left(store, batch, _journalled(store), pending.number)
+    return pending.study, len(left.done), batch.num_rows
+
+
+def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status], None]) -> None:
+    """Make the runs of the pending batch that are not made, and write its chunks."""
+    pending = _pending(store)
+    batch = _read_batch(store)
+    made = _journalled(store)
+    own = Journal(store.folder / "journal" / "main.bin")
+    list(own.runs())
+    left = _Left(store, batch, made, pending.number)
+    status = Status(total=batch.num_rows, finished=len(left.done), resumed=len(left.done))
+    tasks = left.tasks()
+    if not tasks:
+        left.write_finished()
+        show(status)
+        return
+    crew = _hired(store, tasks, pending.keep, workers, hire)
+    try:
+        _deal(crew, deque(tasks), own, left, status, show)
+    finally:
+        crew.close()
+        own.close()
+    left.write_finished()
+
+
+def _hired(store: Store, tasks: Sequence[Task], keep: Sequence[str], workers: int, hire: Hire | None) -> Workers:
+    """Hire as many workers as cores and memory allow: threads, or processes where controllers are in Python."""
+    texts = list(dict.fromkeys((task.toml, task.name) for task in tasks))
+    some = texts[:: max(1, len(texts) // SAMPLED)]
+    needs = []
+    for toml, name in some:
+        scenario = Scenario.from_toml(toml, origin=store.folder, name=name)
+        needs.append(Needs(scenario.threads, scenario.memory()))
+    needs *= max(1, -(-len(tasks) // len(needs)))
+    at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free_memory())
+    if hire is None:
+        names = {kind for toml, _ in texts for kind in kinds_in(toml) if ":" in kind}
+        # a class that was typed in is known to this process alone
+        hire = Processes if names and not any(controllers.registered(name) for name in names) else Threads
+    return hire(at_once, store.folder, keep, cores)
+
+
+class _Left:
+    """What of a batch is done, and which chunks are whole."""
+
+    def __init__(self, store: Store, batch: pa.Table, made: dict[str, tuple[Journal, int]], number: int) -> None:
+        self.store, self.batch, self.made, self.number = store, batch, made, number
+        self.runs = batch["run"].to_pylist()
+        self.chunks = batch["chunk"].to_pylist()
+        there = {int(name[5:]) for name in store.chunks() if int(name[:4]) == number}
+        self.done = {run for run, chunk in zip(self.runs, self.chunks, strict=True) if chunk in there or run in made}
+        self.open: dict[int, int] = {}
+        """Runs that are missing in chunks that are not written."""
+        for run, chunk in zip(self.runs, self.chunks, strict=True):
+            if chunk not in there:
+                self.open[chunk] = self.open.get(chunk, 0) + (run not in self.done)
+        self._chunk_of = dict(zip(self.runs, self.chunks, strict=True))
+
+    def tasks(self) -> list[Task]:
+        """Give the runs that are to be made."""
+        names, seeds, tomls = (self.batch[name].to_pylist() for name in ("name", "seed", "toml"))
+        rows = zip(self.runs, tomls, names, seeds, strict=True)
+        return [Task(*row) for row in rows if row[0] not in self.done]
+
+    def took(self, run: str, journal: Journal, place: int) -> None:
+        """Note a run that is in the journal; write its chunk where that is whole now."""
+        self.made[run] = journal, place
+        self.done.add(run)
+        chunk = self._chunk_of[run]
+        self.open[chunk] -= 1
+        if self.open[chunk] == 0:
+            self.write_finished()
+
+    def write_finished(self) -> None:
+        """Write the chunks that are whole."""
+        whole = [chunk for chunk, missing in self.open.items() if missing == 0]
+        for chunk in whole:
+            names = [run for run, own in zip(self.runs, self.chunks, strict=True) if own == chunk]
+            _write_chunk(self.store, f"{self.number:04d}-{chunk:04d}", names, self.made)
+            del self.open[chunk]
+
+
+def _deal(
+    crew: Workers, tasks: deque[Task], journal: Journal, left: _Left, status: Status, show: Callable[[Status], None]
+) -> None:
+    """Deal slices out to the workers until all is done; a slice whose worker died is dealt out again."""
+    pending: dict[Future[Answer], list[Task]] = {}
+    tries: dict[str, int] = {}
+    began, finished_before = time.monotonic(), status.finished
+    alone: deque[Task] = deque()
+    """Runs whose worker died: each in a slice of its own from now on."""
+    while tasks or alone or pending:
+        while (tasks or alone) and len(pending) < crew.count + 1:
+            size = 1 if alone else _slice_size(status.finished - finished_before, began, crew.count, len(tasks))
+            source = alone or tasks
+            dealt = [source.popleft() for _ in range(min(size, len(source)))]
+            pending[crew.submit(dealt)] = dealt
+        # Waking up now and then lets Ctrl-C through.
+        done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        for future in done:
+            dealt = pending.pop(future)
+            answer = future.result()
+            for task, record in zip(dealt, answer.records, strict=False):
+                if task.run not in left.done:
+                    left.took(task.run, journal, journal.append(record))
+                    status.finished += 1
+            rest = dealt[len(answer.records) :]
+            if answer.error is not None and rest:
+                _judge(answer.error, rest[0], tries)
+                alone.append(rest[0])
+                tasks.extendleft(reversed(rest[1:]))
+        show(status)
+
+
+def _slice_size(finished: int, began: float, workers: int, left: int) -> int:
+    """Say how many runs make a slice: those of a moment, and at the end few, so that no worker waits for another."""
+    if finished == 0:
+        return 1
+    each = (time.monotonic() - began) * workers / finished
+    return max(1, min(int(SLICE_S / max(each, 1e-6)), left // (2 * workers)))
+
+
+def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:
+    """Raise the error of a run; one whose worker died is tried again."""
+    tries[task.run] = tries.get(task.run, 0) + 1
+    if isinstance(error, WorkerDied) and tries[task.run] < TRIES:
+        return
+    more = f"; it was begun {tries[task.run]} times" if isinstance(error, WorkerDied) else ""
+    if not isinstance(error, RunStopped):
+        error.add_note(f"in the run {task.run}: {task.name}, seed {task.seed}{more}; what is finished is kept")
+    raise error
+
+
+# Writing
+
+
+def _write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str, tuple[Journal, int]]) -> None:
+    """Write a chunk: its tables first, so that a chunk that is there is whole."""
+    import pyarrow as pa
+
+    figures: list[dict[str, Any]] = []
+    costs: list[dict[str, Any]] = []
+    tables: dict[str, list[tuple[str, pa.Table]]] = {}
+    for run in runs:
+        journal, place = made[run]
+        record = journal.read(place)
+        figures.append({"run": run, **record.figures})
+        costs.append({"run": run, **record.cost})
+        for table in record.names():
+            tables.setdefault(table, []).append((run, record.table(table)))
+    for table, parts in sorted(tables.items()):
+        store.put_table(f"tables/{table}/{name}.parquet", _stacked(parts))
+    store.put_table(f"log/{name}.parquet", pa.table(columns_of(costs)))
+    store.put_table(f"chunks/{name}.parquet", pa.table(columns_of(figures)))
+
+
+def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
+    """Put a table of several runs into one, with the runs' identities as its first column, and texts as they are."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = pa.concat_tables([table for _, table in parts], promote_options="permissive")
+    counts = [table.num_rows for _, table in parts]
+    runs = pa.array([run for run, _ in parts], pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), counts)))
+    fields = [pa.field("run", pa.string(), metadata={"unit": "-", "definition": "Identity of the run."})]
+    columns: list[Any] = [runs]
+    for field, values in zip(rows.schema, rows.columns, strict=True):
+        if pa.types.is_dictionary(field.type):
+            values = values.cast(field.type.value_type)
+        fields.append(field.with_type(values.type))
+        columns.append(values)
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def finish(store: Store) -> None:
+    """Make the store say what it now holds, and clear away what it needed for that; may be done again from anywhere."""
+    pending = _pending(store)
+    if not pending.closed:
+        copies.install_study(store, store.folder / PENDING / "study", pending.study)
+    store.put_table(RUNS, _runs_table(store))
+    store.put_sums()
+    store.drop_folder(PENDING)
+    shutil.rmtree(store.folder / "journal", ignore_errors=True)
+
+
+def _runs_table(store: Store) -> pa.Table:
+    """Put the rows of all studies together with the figures of their runs."""
+    import numpy as np
+    import pyarrow as pa
+
+    parts = [store.read(f"chunks/{name}.parquet") for name in store.chunks()]
+    figures = (
+        pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({"run": pa.array([], "string")})
+    )
+    place = {run: i for i, run in enumerate(figures["run"].to_pylist())}
+    heads: list[dict[str, Any]] = []
+    counts: list[int] = []
+    seeds: list[int] = []
+    runs: list[str] = []
+    for study in store.studies():
+        table = store.read(f"studies/{study}/points.parquet", [name for name in _POINTS if name != "toml"])
+        columns = [table[name].to_pylist() for name in ("scenario", "arm", "controller", "settings", "values")]
+        for scenario, arm, controller, settings, values in zip(*columns, strict=True):
+            head = {"study": study, "scenario": scenario, "arm": arm, "controller": controller}
+            keys = json.loads(settings) | json.loads(values)
+            heads.append(head | {key: copies.spoken(value) for key, value in keys.items() if key not in head})
+        counts += [len(own) for own in table["seeds"].to_pylist()]
+        seeds += [seed for own in table["seeds"].to_pylist() for seed in own]
+        runs += [run for own in table["runs"].to_pylist() for run in own]
+    each = np.repeat(np.arange(len(heads)), counts)
+    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in columns_of(heads).items()}
+    columns_["seed"] = pa.array(seeds, pa.int64())
+    columns_["run"] = pa.array(runs, pa.string())
+    rows = pa.array([place[run] for run in runs], pa.int64())
+    units = copies.definitions()
+    fields = [pa.field(name, values.type) for name, values in columns_.items()]
+    for name in figures.column_names:
+        if name in columns_:
+            continue
+        values = figures[name].combine_chunks().take(rows)
+        if pa.types.is_null(values.type):
+            values = values.cast(pa.float64())
+        columns_[name] = values
+        unit, definition = units.get(name) or units.get(".".join(name.split(".")[2:])) or ("", "")
+        fields.append(pa.field(name, values.type, metadata={"unit": unit, "definition": definition}))
+    return pa.Table.from_arrays(list(columns_.values()), schema=pa.schema(fields))

@@ -1,0 +1,213 @@
+"""A run as a record: its figures, what it cost, and the tables that are kept, in bytes that say whether they are whole.
+
+Records go from workers to the journal of a store, and from there into its chunks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from incast import controllers
+from incast.errors import FolderError
+from incast.run_folder import engine_digest
+from incast.scenario import Progress, Scenario
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MAGIC = b"INC1"
+_HEAD = struct.Struct("<4sQ32sI")
+"""Magic, bytes of the body, its SHA-256, bytes of its JSON part."""
+
+Figure = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to make: its identity, the scenario's text and name, the seed."""
+
+    run: str
+    toml: str
+    name: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run that was made."""
+
+    run: str
+    figures: dict[str, Figure]
+    cost: dict[str, float]
+    _tables: Mapping[str, bytes]
+
+    def names(self) -> list[str]:
+        """Names of the tables that are kept."""
+        return list(self._tables)
+
+    def table(self, name: str) -> pa.Table:
+        """Give one of the tables that are kept."""
+        import pyarrow as pa
+
+        return pa.ipc.open_stream(self._tables[name]).read_all()
+
+
+def run_id(scenario_hash: str, seed: int) -> str:
+    """Name the run of a scenario under a seed by this build of the engine, in hexadecimal digits."""
+    return hashlib.sha256(f"{scenario_hash}|{seed}|{engine_digest()}".encode()).hexdigest()[:16]
+
+
+def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, cores: int = 1) -> bytes:
+    """Make a run and give its record; files that the scenario names are found from ``folder`` on.
+
+    Raises what ``Scenario.run`` does.
+    """
+    controllers.look_in(folder)
+    scenario = _scenario(task.toml, folder, task.name).with_seed(task.seed)
+    result = scenario.run(progress=progress, cores=cores)
+    tables = {}
+    for name in keep:
+        rows = getattr(result, name)
+        if rows.num_rows:
+            tables[name] = _stream(rows)
+    cost = {key: float(result.cost[key] or 0.0) for key in ("cpu_s", "wall_s", "peak_rss_bytes", "threads")}
+    return _packed(task.run, figures_of(result.summary), cost, tables)
+
+
+@lru_cache(maxsize=16)
+def _scenario(toml: str, folder: Path, name: str) -> Scenario:
+    """Read a scenario; the seeds of a point follow one another."""
+    return Scenario.from_toml(toml, origin=folder, name=name)
+
+
+def figures_of(summary: Mapping[str, Any]) -> dict[str, Figure]:
+    """Give a summary's figures by their dotted names."""
+    found: dict[str, Figure] = {}
+
+    def add(place: str, value: Any) -> None:
+        if isinstance(value, Mapping):
+            for key, one in value.items():
+                add(f"{place}.{key}" if place else key, one)
+        elif value is None or isinstance(value, (str, int, float)):
+            found[place] = int(value) if isinstance(value, bool) else value
+
+    add("", {key: value for key, value in summary.items() if key not in ("units", "definitions")})
+    for known in ("run.seed", "run.scenario"):  # columns of their own
+        found.pop(known, None)
+    return found
+
+
+def _stream(rows: pa.Table) -> bytes:
+    import pyarrow as pa
+
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression="lz4" if rows.nbytes > 1 << 16 else None)
+    with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+        writer.write_table(rows)
+    return sink.getvalue()
+
+
+def _packed(run: str, figures: dict[str, Figure], cost: dict[str, float], tables: Mapping[str, bytes]) -> bytes:
+    sizes = {name: len(data) for name, data in tables.items()}
+    head = json.dumps({"run": run, "figures": figures, "cost": cost, "tables": sizes}, separators=(",", ":")).encode()
+    body = b"".join([head, *tables.values()])
+    return _HEAD.pack(_MAGIC, len(body), hashlib.sha256(body).digest(), len(head)) + body
+
+
+def _unpacked(body: bytes, head_size: int) -> Record:
+    head = json.loads(body[:head_size])
+    tables, at = {}, head_size
+    for name, size in head["tables"].items():
+        tables[name] = body[at : at + size]
+        at += size
+    return Record(head["run"], head["figures"], head["cost"], tables)
+
+
+def read_record(data: bytes) -> Record:
+    """Read a record; raises ``FolderError`` where it is not whole."""
+    found = _read_body(io.BytesIO(data))
+    if found is None:
+        raise FolderError("a record of a run is damaged")
+    return _unpacked(*found)
+
+
+def _read_body(file: BinaryIO) -> tuple[bytes, int] | None:
+    """Read the body of the next record and the size of its JSON part; ``None`` where no whole one follows."""
+    head = file.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    magic, size, digest, head_size = _HEAD.unpack(head)
+    if magic != _MAGIC:
+        return None
+    body = file.read(size)
+    if len(body) < size or hashlib.sha256(body).digest() != digest:
+        return None
+    return body, head_size
+
+
+class Journal:
+    """Records in a file that grows; what a killed program left at its end is cut off by the next one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: BinaryIO | None = None
+        self.size = 0
+
+    def runs(self) -> Iterator[tuple[str, int]]:
+        """Give the runs that the file holds whole, each with its place; find the end of them."""
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            while True:
+                place = file.tell()
+                found = _read_body(file)
+                if found is None:
+                    break
+                self.size = file.tell()
+                yield json.loads(found[0][: found[1]])["run"], place
+
+    def read(self, place: int) -> Record:
+        """Read the record at a place."""
+        with self.path.open("rb") as file:
+            file.seek(place)
+            found = _read_body(file)
+        if found is None:
+            raise FolderError(f"{self.path} is damaged: run the study again")
+        return _unpacked(*found)
+
+    def append(self, data: bytes) -> int:
+        """Put a record at the end, behind the last whole one; return its place."""
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("r+b" if self.path.exists() else "w+b")
+        place = self.size
+        try:
+            self._file.seek(place)
+            self._file.write(data)
+            self._file.truncate()
+            self._file.flush()
+        except OSError:
+            # what its buffer holds is lost anyway
+            with contextlib.suppress(OSError):
+                self._file.close()
+            self._file = None
+            raise
+        self.size = place + len(data)
+        return place
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None

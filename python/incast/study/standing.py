@@ -1,0 +1,100 @@
+"""What a store holds: its studies, how many of their runs are made, and what these took."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from incast.errors import FolderError
+from incast.output import counted
+from incast.study import making
+from incast.study.store import RUNS, Store
+
+
+class Damaged(FolderError):
+    """A file of a store is not what was written."""
+
+
+@dataclass(frozen=True)
+class StudyStanding:
+    """A study of a store."""
+
+    name: str
+    points: int
+    seeds: int
+    """Most seeds that a point has."""
+    runs: int
+
+
+@dataclass(frozen=True)
+class PendingStanding:
+    """A study that is asked for and not finished."""
+
+    study: str
+    made: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a store holds."""
+
+    store: str
+    incast: str
+    engine: str
+    runs: int
+    """Different runs; studies may share some."""
+    studies: list[StudyStanding]
+    pending: PendingStanding | None
+    cpu_s: float
+    bytes: int
+    tables: list[str]
+    damaged: list[str] | None
+    """What is wrong with its files; ``None`` where that was not looked at."""
+
+    def data(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """Say it in lines."""
+        told = []
+        for one in self.studies:
+            told.append(
+                f"{one.name}: {counted(one.points, 'point')}, {counted(one.seeds, 'seed')}, {counted(one.runs, 'run')}"
+            )
+        if self.pending is not None:
+            told.append(
+                f"{self.pending.study}: unfinished, {self.pending.made} of "
+                f"{counted(self.pending.runs, 'new run')} made; the same command again goes on"
+            )
+        told.append(
+            f"store: {self.store}, {counted(self.runs, 'run')}, {self.bytes / 1e6:.1f} MB, {self.cpu_s:.1f} CPU s"
+        )
+        if self.damaged == []:
+            told.append("every file is as it was written")
+        return told
+
+
+def of(store: Store, check: bool = False) -> Standing:
+    """Look at a store; with ``check`` hold every file against its checksum."""
+    import pyarrow.compute as pc
+
+    head = store.head()
+    studies, runs, cpu_s = [], 0, 0.0
+    for name in store.studies():
+        seeds = pc.list_value_length(store.read(f"studies/{name}/points.parquet", ["seeds"])["seeds"])
+        studies.append(StudyStanding(name, len(seeds), pc.max(seeds).as_py() or 0, pc.sum(seeds).as_py() or 0))
+    if (store.folder / RUNS).exists():
+        store.checked(RUNS)
+    for name in store.chunks():
+        cost = store.read(f"log/{name}.parquet", ["cpu_s"])
+        runs += cost.num_rows
+        cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
+    size = sum(path.stat().st_size for path in store.folder.rglob("*") if path.is_file())
+    asked = making.progress_of(store)
+    pending = None if asked is None else PendingStanding(*asked)
+    damaged = store.damaged() if check else None
+    return Standing(
+        str(store.folder), head["incast"], head["engine"], runs, studies, pending, cpu_s, size, store.tables(), damaged
+    )

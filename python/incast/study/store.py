@@ -1,0 +1,361 @@
+"""The store of studies: one folder that holds runs, each once, and says which study each belongs to.
+
+``store.json``        format, program and build of the engine
+``studies/NAME/``     ``study.toml`` with copies of its scenarios; ``points.parquet``, a row a point
+``files/``            copies of files that scenarios name, each in a folder called after its content
+``chunks/``           runs in the order in which they were asked for: figures, a row a run
+``tables/TABLE/``     flows, ports, samples ... of the runs of a chunk
+``runs.parquet``      a row a run of a study: every varied key, controller, seed and figure
+``SHA256SUMS``        checksums of all of these (``sha256sum -c SHA256SUMS``)
+``log/``              what the runs cost; no result, and not the same bytes twice
+``pending/``, ``journal/``  runs that are asked for, and those of them that are made: only until all are
+
+Files appear whole and are replaced whole, so that readers need no lock. Chunks never change. Everything but ``log``
+follows from what was asked for, in its order, however often that was interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from incast import _core
+from incast.errors import FolderError
+from incast.executor import alone_in
+from incast.folders import refuse_unless_empty, sync_folder, write_whole
+from incast.run_folder import engine_digest
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow as pa
+
+STORE_FILE = "store.json"
+STORE_FORMAT = 1
+RUNS = "runs.parquet"
+SUMS = "SHA256SUMS"
+PENDING = "pending"
+FIXED = ("chunks/", "tables/", "files/")
+"""Where files lie that never change."""
+NO_RESULTS = ("log", PENDING, "journal", ".lock", SUMS)
+"""Names in a store that have no checksum."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A study that is asked for and not finished."""
+
+    number: int
+    study: str
+    text: str
+    """The study as a file."""
+    asked: Any
+    """Points and seeds, where these are not the study's own."""
+    keep: tuple[str, ...]
+    closed: bool = False
+    """Whether it was given up, so that only what is made is still to be stored."""
+
+
+class Store:
+    """A store of runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._sums: dict[str, str] | None = None
+
+    @classmethod
+    def at(cls, folder: str | Path) -> Store:
+        """Open a store; raises ``FolderError`` where there is none, or one of another format."""
+        store = cls(Path(folder))
+        store.head()
+        return store
+
+    @classmethod
+    def make(cls, folder: str | Path) -> Store:
+        """Open a store, or make an empty one; raises ``FolderError`` where anything else is."""
+        store = cls(Path(folder))
+        if not (store.folder / STORE_FILE).exists():
+            refuse_unless_empty(store.folder, "is not empty and holds no store of studies: give another folder")
+            try:
+                store.folder.mkdir(parents=True, exist_ok=True)
+                write_whole(store.folder / STORE_FILE, _head_text())
+                sync_folder(store.folder)
+            except OSError as error:
+                raise FolderError(f"cannot write a store to {store.folder}: {error.strerror}") from None
+        store.head()
+        return store
+
+    def head(self) -> dict[str, Any]:
+        """Read what the store says of itself."""
+        path = self.folder / STORE_FILE
+        try:
+            head = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            there = "has no store.json: not a store of studies" if self.folder.exists() else "does not exist"
+            raise FolderError(f"{self.folder} {there}: expected a folder that incast study run made") from None
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{path} is damaged: {error}") from None
+        if not isinstance(head, dict) or head.get("format") != STORE_FORMAT:
+            found = head.get("format") if isinstance(head, dict) else None
+            raise FolderError(
+                f"{self.folder} is a store of format {found!r}: expected {STORE_FORMAT}; "
+                f"read it with the version of incast that made it ({head.get('incast') if found else 'unknown'}), "
+                "or make a new store"
+            )
+        return head
+
+    def refuse_other_build(self, rebuild: bool = False) -> None:
+        """Raise ``FolderError`` where another build of the engine made the store, unless it is to be made anew."""
+        head = self.head()
+        if head["engine"] == engine_digest():
+            return
+        if not rebuild:
+            raise FolderError(
+                f"the runs in {self.folder} were made by another build of the engine (incast {head['incast']}, "
+                f"build {head['engine']}; this is {_core.__version__}, build {engine_digest()}): "
+                "runs of both do not mix; make a new store, or give --rebuild to make the study's runs anew in this one"
+            )
+        write_whole(self.folder / STORE_FILE, _head_text())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other programs from writing into the store; raises ``FolderError`` where one is at it."""
+        with alone_in(self.folder):
+            yield
+
+    # Reading
+
+    def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read a Parquet file of the store, held against its checksum."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        data = self.checked(name)
+        try:
+            wanted = None if columns is None else list(columns)
+            return pq.read_table(io.BytesIO(data), columns=wanted, page_checksum_verification=True)
+        except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+            raise FolderError(f"{self.folder / name} cannot be read: {error}") from None
+
+    def checked(self, name: str) -> bytes:
+        """Read a file of the store; raises ``FolderError`` where its bytes are not those that were written."""
+        path = self.folder / name
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise FolderError(f"{self.folder} has no {name}: not a whole store") from None
+        except OSError as error:
+            raise FolderError(f"cannot read {path}: {error.strerror}") from None
+        sums = self.sums()
+        if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
+            # Another program may have replaced both, or be about to: then pages of tables have checksums of their own.
+            under_way = (self.folder / PENDING).exists() and not name.startswith(FIXED)
+            self._sums = None
+            data = path.read_bytes()
+            if not under_way and hashlib.sha256(data).hexdigest() != self.sums().get(name):
+                raise FolderError(f"{path} is damaged: its checksum is not the one in {SUMS}")
+        return data
+
+    def sums(self) -> dict[str, str]:
+        """Checksums by the names of files."""
+        if self._sums is None:
+            try:
+                lines = (self.folder / SUMS).read_text(encoding="utf-8").splitlines()
+                self._sums = {line[66:]: line[:64] for line in lines}
+            except FileNotFoundError:
+                self._sums = {}
+            except (OSError, ValueError) as error:
+                raise FolderError(f"{self.folder / SUMS} is damaged: {error}") from None
+        return self._sums
+
+    def damaged(self) -> list[str]:
+        """Hold every file against its checksum; say what is wrong, a line a file."""
+        told = []
+        sums = self.sums()
+        for name, digest in sums.items():
+            path = self.folder / name
+            if not path.exists():
+                told.append(f"{name}: is missing")
+            elif _digest(path) != digest:
+                told.append(f"{name}: its bytes are not those that were written")
+        strange = sorted(set(self.names()) - set(sums))
+        if not (self.folder / PENDING).exists():
+            told += [f"{name}: has no checksum" for name in strange]
+        return told
+
+    def names(self) -> list[str]:
+        """Names of the files that are results."""
+        found = []
+        for place, folders, files in os.walk(self.folder):
+            inner = Path(place).relative_to(self.folder)
+            if inner == Path():
+                folders[:] = [one for one in folders if one not in NO_RESULTS]
+                files = [one for one in files if one not in NO_RESULTS]
+            found += [(inner / one).as_posix() for one in files if not one.startswith(".")]
+        return sorted(found)
+
+    def studies(self) -> list[str]:
+        """Names of the studies."""
+        place = self.folder / "studies"
+        return (
+            sorted(one.name for one in place.iterdir() if (one / "points.parquet").exists()) if place.exists() else []
+        )
+
+    @property
+    def runs(self) -> pa.Table:
+        """A row a run: study, scenario, arm, controller, varied keys, seed, identity, figures."""
+        import pyarrow as pa
+
+        if not (self.folder / RUNS).exists():
+            return pa.table({})
+        return self.read(RUNS)
+
+    def points(self, study: str) -> pa.Table | None:
+        """Give a row a point of a study: what varies, scenario, runs by seed; ``None`` where there is none."""
+        name = f"studies/{study}/points.parquet"
+        return self.read(name) if (self.folder / name).exists() else None
+
+    def pending(self) -> Pending | None:
+        """Say what is asked for and not finished."""
+        path = self.folder / PENDING / "batch.json"
+        try:
+            head = json.loads(path.read_text(encoding="utf-8"))
+            return Pending(**head | {"keep": tuple(head["keep"])})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise FolderError(f"{path} is damaged: {error}; remove {path.parent} to go on without it") from None
+
+    def chunks(self) -> list[str]:
+        """Names of the chunks, in their order."""
+        place = self.folder / "chunks"
+        return sorted(path.stem for path in place.glob("*.parquet") if not path.name.startswith("."))
+
+    def known(self) -> set[str]:
+        """Identities of all runs in the chunks."""
+        found: set[str] = set()
+        for name in self.chunks():
+            found.update(self.read(f"chunks/{name}.parquet", ["run"])["run"].to_pylist())
+        return found
+
+    def tables(self) -> list[str]:
+        """Names of the tables of which runs in the store have rows."""
+        place = self.folder / "tables"
+        return sorted(one.name for one in place.iterdir() if any(one.glob("*.parquet"))) if place.exists() else []
+
+    def table(self, name: str) -> pa.Table:
+        """Read a table of all runs: its columns, and ``run``. ``tables`` says which there are."""
+        import pyarrow as pa
+
+        place = self.folder / "tables" / name
+        parts = [self.read(f"tables/{name}/{path.name}") for path in sorted(place.glob("*.parquet"))]
+        return pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({})
+
+    def pandas(self) -> pandas.DataFrame:
+        """Give the runs as a pandas frame (needs the package ``pandas``)."""
+        return self.runs.to_pandas()
+
+    def polars(self) -> polars.DataFrame:
+        """Give the runs as a Polars frame (needs the package ``polars``)."""
+        import polars
+
+        frame = polars.from_arrow(self.runs)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    # Writing
+
+    def put(self, name: str, content: str | bytes) -> None:
+        """Write a file of the store whole and through to the disk."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+        sync_folder(path.parent)
+
+    def put_table(self, name: str, rows: pa.Table) -> None:
+        """Write a Parquet file of the store."""
+        self.put(name, parquet(rows))
+
+    def put_folder(self, name: str, fill: Callable[[Path], None]) -> None:
+        """Make a folder of the store that appears whole."""
+        aside = self.folder / f".{name}.partial-{uuid.uuid4().hex[:8]}"
+        aside.mkdir()
+        try:
+            fill(aside)
+            aside.rename(self.folder / name)
+            sync_folder(self.folder)
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
+
+    def drop_folder(self, name: str) -> None:
+        """Remove a folder of the store so that it goes at once."""
+        path = self.folder / name
+        if path.exists():
+            aside = self.folder / f".{name}.partial-{uuid.uuid4().hex[:8]}"
+            path.rename(aside)
+            sync_folder(self.folder)
+            shutil.rmtree(aside)
+
+    def put_sums(self) -> None:
+        """Write the checksums; files that never change keep theirs."""
+        known = self.sums()
+        sums = {
+            name: known[name] if name in known and name.startswith(FIXED) else _digest(self.folder / name)
+            for name in self.names()
+        }
+        self.put(SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
+        self._sums = sums
+
+
+def parquet(rows: pa.Table) -> bytes:
+    """Write a table as the bytes of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, compression="zstd", write_page_checksum=True)
+    return sink.getvalue()
+
+
+def _head_text() -> str:
+    head = {"format": STORE_FORMAT, "incast": _core.__version__, "engine": engine_digest()}
+    return json.dumps(head, indent=2) + "\n"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def column(values: Iterable[Any]) -> pa.Array:
+    """Make a column of numbers, or of texts where one is no number; without a value it is of numbers."""
+    import pyarrow as pa
+
+    values = list(values)
+    kinds = {type(value) for value in values} - {type(None)}
+    if not kinds:
+        return pa.nulls(len(values), pa.float64())
+    if kinds == {int}:
+        return pa.array(values, pa.int64())
+    if kinds <= {int, float}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    return pa.array([None if value is None else _text(value) for value in values], pa.string())
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """Make the columns of rows, in the order in which their names first come."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: column([row.get(name) for row in rows]) for name in names}

@@ -1,0 +1,74 @@
+"""Tables of a store for other programs: CSV, JSON, Parquet."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incast.errors import FolderError, StudyError
+from incast.folders import write_whole
+from incast.output import nearest
+from incast.study.store import Store, parquet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = (".csv", ".json", ".parquet")
+
+
+def rows(store: Store, table: str, study: str | None) -> pa.Table:
+    """Give the rows of ``runs`` or of a table of runs, of one study where it is named."""
+    import pyarrow.compute as pc
+
+    known = ["runs", *store.tables()]
+    if table not in known:
+        raise StudyError(f"table {table}: expected one of {', '.join(known)}{nearest(table, known)}")
+    runs = store.runs
+    if study is not None:
+        if study not in store.studies():
+            raise StudyError(f"study {study}: expected one of {', '.join(store.studies()) or 'none'}")
+        runs = runs.filter(pc.equal(runs["study"], study))
+    if table == "runs":
+        return runs
+    found = store.table(table)
+    return found if study is None else found.filter(pc.is_in(found["run"], value_set=runs["run"].combine_chunks()))
+
+
+def write(found: pa.Table, path: Path) -> None:
+    """Write a table to a file of the format that its ending names; raises ``FolderError`` where one is there."""
+    if path.suffix not in FORMATS:
+        raise StudyError(f"{path}: expected a file that ends in {', '.join(FORMATS)}")
+    if path.exists():
+        raise FolderError(f"{path} exists: give another --out, or remove it first (results are never overwritten)")
+    forms: dict[str, Callable[[pa.Table], str | bytes]] = {".csv": as_csv, ".json": as_json, ".parquet": parquet}
+    data = forms[path.suffix](found)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+    except OSError as error:
+        raise FolderError(f"cannot write {path}: {error.strerror}") from None
+
+
+def as_csv(found: pa.Table) -> str:
+    """Write a table as CSV with a line of names."""
+    import pyarrow.csv
+
+    sink = io.BytesIO()
+    pyarrow.csv.write_csv(found, sink)
+    return sink.getvalue().decode()
+
+
+def as_json(found: pa.Table) -> str:
+    """Write a table as a JSON list with an object a row."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, float) and not math.isfinite(value):
+            return None
+        return value if value is None or isinstance(value, (str, int, float, bool, list, dict)) else str(value)
+
+    listed = [{key: plain(value) for key, value in row.items()} for row in found.to_pylist()]
+    return json.dumps(listed, indent=1) + "\n"

@@ -1,0 +1,464 @@
+"""Studies in stores: points, what is made and what is not made again, kills, damage, and what the commands say."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import incast as package
+from conftest import Command, command, environment
+from incast import FolderError, ScenarioError, Store, Study, StudyError
+from incast.study.axes import Axis, read_axis
+from incast.study.axes import points as points_of
+from incast.study.definition import Point
+from incast.study.front import extend, load
+from incast.study.making import make
+from incast.study.record import Journal, Task
+from incast.study.record import make as make_record
+from incast.study.workers import Processes, Threads
+
+SHORT = {"run.duration": "1ms", "run.warmup": "0s"}
+
+FILE = """
+name = "red-or-swift"
+scenario = "dumbbell"
+seeds = 2
+
+[set]
+run.duration = "1ms"
+run.warmup = "0s"
+
+[axes]
+topology.senders = [2, 3]
+
+[arms.dctcp-red]
+controller = "dctcp"
+queue = { kind = "red", limit = "250p", min_th = "20p", max_th = "60p" }
+
+[arms.swift-tail]
+controller = "swift:target=min-rtt"
+queue.kind = "drop-tail"
+queue.limit = "250p"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Write a study file."""
+    path = tmp_path / "study.toml"
+    path.write_text(FILE)
+    return path
+
+
+def small(**more: Any) -> Study:
+    return Study("dumbbell", **({"settings": SHORT, "axes": {"controller.g": [0.1, 0.5]}, "seeds": 2} | more))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Bytes of every file of a store that is a result."""
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(("log/", ".lock"))}
+
+
+# Points
+
+
+def test_a_file_has_points_by_arm_and_axis(file: Path) -> None:
+    study = load(file)
+    assert [str(point) for point in study.points()] == [
+        *(f"dumbbell, {arm}, topology.senders = {n}" for arm in ("dctcp-red", "swift-tail") for n in (2, 3))
+    ]
+    assert len(study) == 8
+    red = study.scenario_of(study.points()[0]).resolved()
+    assert (red["controller"]["kind"], red["queue"]["kind"], red["topology"]["senders"]) == ("dctcp", "red", 2)
+
+
+def test_a_study_survives_its_text(file: Path) -> None:
+    study = load(file)
+    (file.parent / "again.toml").write_text(study.toml())
+    again = load(file.parent / "again.toml")
+    assert again.points() == study.points()
+    assert again.toml() == study.toml()
+    spread = small(axes={"controller.g": {"from": 0.01, "to": 1, "scale": "log"}}, design="lhs", samples=3)
+    (file.parent / "spread.toml").write_text(spread.toml())
+    assert load(file.parent / "spread.toml").points() == spread.points()
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ({"from": 0.01, "to": 1, "steps": 3, "scale": "log"}, (0.01, 0.1, 1.0)),
+        ({"from": 0, "to": 1, "steps": 5}, (0.0, 0.25, 0.5, 0.75, 1.0)),
+        ({"from": "10us", "to": "1ms", "steps": 3, "scale": "log"}, ("10us", "100us", "1000us")),
+        ({"from": "1Gbps", "to": "4Gbps", "steps": 2}, ("1Gbps", "4Gbps")),
+        ({"from": 1, "to": 10, "steps": 4, "scale": "log", "whole": True}, (1, 2, 5, 10)),
+        ({"from": "20p", "to": "60p", "steps": 2, "whole": True}, ("20p", "60p")),
+        ([1, "a", True], (1, "a", True)),
+        ({"values": [3, 4]}, (3, 4)),
+    ],
+)
+def test_an_axis_lists_its_values(given: Any, values: tuple[Any, ...]) -> None:
+    assert read_axis("key", given, []).listed(1) == values
+
+
+def test_a_declared_range_is_that_of_the_parameter() -> None:
+    found = read_axis("controller.g", {"range": "declared", "steps": 2}, ["dctcp"])
+    assert found.listed(1) == (0.01, 1.0)
+    assert read_axis("controller.beta", {"range": "declared", "steps": 2}, ["swift"]).listed(1)[-1] == 1.0
+    with pytest.raises(StudyError, match="which has no two ends"):
+        read_axis("controller.floor", {"range": "declared", "steps": 2}, ["dctcp"])
+    with pytest.raises(StudyError, match='dctcp has no parameter gg \\(did you mean "g"'):
+        read_axis("controller.gg", {"range": "declared", "steps": 2}, ["dctcp"])
+
+
+@pytest.mark.parametrize("design", ["random", "lhs"])
+def test_more_samples_keep_the_points_that_are_there(design: str) -> None:
+    axes = [read_axis("a", {"from": 0, "to": 1}, []), read_axis("b", [1, 2, 3], [])]
+    few = list(points_of(axes, design, (8,), 1))
+    assert list(points_of(axes, design, (8, 4), 1))[:8] == few
+    assert list(points_of(axes, design, (8,), 2)) != few
+
+
+def test_a_latin_hypercube_has_one_point_in_each_part_of_each_axis() -> None:
+    axes = [read_axis(key, {"from": 0, "to": 1}, []) for key in "ab"]
+    found = list(points_of(axes, "lhs", (10,), 1))
+    for key in "ab":
+        assert sorted(int(float(point[key]) * 10 - 1e-9) for point in found) == list(range(10))
+
+
+def test_zip_takes_values_side_by_side() -> None:
+    axes = [Axis("a", (1, 2)), Axis("b", (3, 4))]
+    assert list(points_of(axes, "zip", (), 1)) == [{"a": 1, "b": 3}, {"a": 2, "b": 4}]
+    with pytest.raises(StudyError, match="a has 2, b has 1"):
+        list(points_of([axes[0], Axis("b", (3,))], "zip", (), 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[axes]\ntraffic.flwos = [1]", ["traffic.bulk.flwos: unknown key", "point dumbbell"]),
+        (
+            "[axes]\nqueue.kind = { from = 'red', to = 'tail', steps = 2 }",
+            ["axes", "a range is of values that have an order"],
+        ),
+        ("[axes]\ncontroller.g = { from = 1, to = 0.1, steps = 2 }", ["expected from below to"]),
+        ("[axes]\ncontroller.g = { from = 0, to = 1, steps = 2, scale = 'log' }", ["above 0"]),
+        ("[axes]\ncontroller.g = { from = 0.1, to = 1 }", ["expected steps = N"]),
+        ("[axes]\ntopology.access_link.delay = { from = '1us', to = '1Gbps', steps = 2 }", ["units of the same kind"]),
+        ("[axes]\ncontroller.g = { frm = 0.1, to = 1 }", ['frm: unknown key (did you mean "from"?)']),
+        ("[axes]\ncontroller.g = []", ["a list of at least one value"]),
+        ("[axes]\ncontroller.g = [0.1, 0.1]", ["given twice"]),
+        ("[axes]\nrun.seed = [1]", ["use seeds"]),
+        ("[axes]\ncontroller.g = [2]", ["controller.g = 2", "at most 1"]),
+        ("[axes]\nrun.duration = ['1ms', '1000us']", ["run.duration: 1ms and 1000us mean the same"]),
+        ("[arms.a]", ["arms.a changes nothing"]),
+        ("[arms.a]\nrun.until = 'idle'", ["arms.a changes nothing in dumbbell"]),
+        ("[arms.a]\ncontroller.g = 0.5\n[arms.b]\ncontroller.g = 0.5", ["arms a and b are the same"]),
+        ("[set]\ncontroller.g = 0.5\n[axes]\ncontroller.g = [1]", ["set gives it too"]),
+        ("sedes = 3", ['sedes: unknown key (did you mean "seeds"?)']),
+        ("seeds = 0", ["seeds = 0"]),
+        ("design = 'gird'", ['did you mean "grid"?']),
+        ("design = 'lhs'", ["samples"]),
+        ("keep = ['flow']", ['did you mean "flows"?']),
+        ("name = 'a/b'", ["name = 'a/b'"]),
+    ],
+)
+def test_bad_studies_are_refused_with_the_key_and_what_was_expected(
+    incast: Command, tmp_path: Path, text: str, words: list[str]
+) -> None:
+    (tmp_path / "bad.toml").write_text(f"scenario = 'dumbbell'\n{text}\n")
+    incast("study", "run", "bad.toml", "--store", "s", "--quiet").refused(*words)
+    assert not (tmp_path / "s" / "pending").exists()
+
+
+# Stores
+
+
+def test_nothing_is_made_twice(tmp_path: Path) -> None:
+    """Not by the same study again, by one that grows, nor by another study with the same runs."""
+    store = small().run(tmp_path / "s")
+    assert store.runs.num_rows == 4
+    before = contents(tmp_path / "s")
+    small().run(tmp_path / "s")
+    assert contents(tmp_path / "s") == before
+    store = extend(store, seeds=3)
+    store = extend(store, axes={"controller.g": [0.7]})
+    store = extend(store, axes={"controller.g": [0.7]})
+    assert (store.runs.num_rows, len(store.known()), store.chunks()) == (9, 9, ["0001-0000", "0002-0000", "0003-0000"])
+    make(tmp_path / "s", small(name="other", axes={"controller.g": [0.5]}))
+    assert (store.runs.num_rows, len(store.known())) == (11, 9)
+    rows = store.runs.to_pylist()
+    assert {(row["study"], row["controller.g"], row["seed"]) for row in rows if row["study"] == "other"} == {
+        ("other", 0.5, 1),
+        ("other", 0.5, 2),
+    }
+    assert store.damaged() == []
+
+
+def test_rows_have_keys_controller_and_the_figures_of_the_run(file: Path) -> None:
+    store = load(file).run(file.parent / "s")
+    rows = store.runs.to_pylist()
+    assert len(rows) == 8
+    for row in rows:
+        scenario = load(file).scenario_of(Point("dumbbell", row["arm"], {"topology.senders": row["topology.senders"]}))
+        alone = scenario.run(seed=row["seed"])
+        assert row["flows.throughput_mean_bps"] == alone.summary["flows"]["throughput_mean_bps"]
+        assert row["queues.busiest.port"] == alone.summary["queues"]["busiest"]["port"]
+        flows = store.table("flows").to_pylist()
+        own = [one for one in flows if one["run"] == row["run"]]
+        assert [one["throughput_bps"] for one in own] == alone.flows["throughput_bps"].to_pylist()
+    assert {(row["arm"], row["controller"], row["queue.kind"]) for row in rows} == {
+        ("dctcp-red", "dctcp", "red"),
+        ("swift-tail", "swift", "drop-tail"),
+    }
+    field = store.runs.schema.field("flows.delay_p99_s")
+    assert field.metadata[b"unit"] == b"s"
+
+
+def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:
+    small().run(tmp_path / "one", workers=1)
+    small().run(tmp_path / "two", workers=2)
+    small().run(tmp_path / "three", workers=2, hire=Processes)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two") == contents(tmp_path / "three")
+
+
+def test_points_of_ones_own_come_to_the_rows_that_are_there(tmp_path: Path) -> None:
+    study = small()
+    make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.3})], seeds=[1])
+    store = make(tmp_path / "s", study, points=[Point("dumbbell", "", {"controller.g": 0.4})], seeds=[1, 7])
+    assert [(row["controller.g"], row["seed"]) for row in store.runs.to_pylist()] == [(0.3, 1), (0.4, 1), (0.4, 7)]
+
+
+def test_a_run_that_fails_loses_nothing_that_was_made(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n"
+        "    def __init__(self, bad=False): self.cwnd, self.bad = 14480.0, bad\n"
+        "    def on_ack(self, ack):\n"
+        "        if self.bad: raise ValueError('as asked')\n"
+        "    def on_loss(self, event): pass\n"
+        "    def on_timeout(self, event): pass\n"
+    )
+    study = small(axes={"controller": ["mine.py:Mine", "mine.py:Mine:bad=true"]}, origin=tmp_path)
+    with pytest.raises(package.ControllerError, match="as asked") as caught:
+        study.run(tmp_path / "s", workers=1)
+    assert "seed 1" in caught.value.__notes__[0]
+    good = small(axes={"controller": ["mine.py:Mine"]}, origin=tmp_path)
+    store = good.run(tmp_path / "s", workers=1)
+    assert store.runs["controller"].to_pylist() == ["mine.py:Mine"] * 2
+    assert store.chunks() == ["0001-0000"]  # made before the failure
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import os, pathlib\n"
+        "class Mine:\n"
+        "    def __init__(self, once=True):\n"
+        "        self.cwnd = 14480.0\n"
+        f"        mark = pathlib.Path({str(tmp_path)!r}) / 'died'\n"
+        "        if not once or not mark.exists():\n"
+        "            mark.touch()\n"
+        "            os.kill(os.getpid(), 9)\n"
+        "    def on_ack(self, ack): pass\n"
+        "    def on_loss(self, event): pass\n"
+        "    def on_timeout(self, event): pass\n"
+    )
+    study = small(axes={}, settings=SHORT | {"controller": "mine.py:Mine"}, origin=tmp_path)
+    # the class is looked at in this process, its objects are made in workers
+    assert study.run(tmp_path / "s").runs.num_rows == 2
+    again = small(axes={}, settings=SHORT | {"controller": "mine.py:Mine:once=false"}, origin=tmp_path)
+    with pytest.raises(package.RunError, match="killed by SIGKILL") as caught:
+        again.run(tmp_path / "t")
+    assert "begun 3 times" in caught.value.__notes__[0]
+
+
+def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
+    scenario = small().scenario_of(small().points()[0])
+    records = [make_record(Task(name, scenario.toml(), "dumbbell", 1), tmp_path, ("flows",)) for name in "ab"]
+    journal = Journal(tmp_path / "j.bin")
+    for one in records:
+        journal.append(one)
+    journal.close()
+    whole = journal.path.read_bytes()
+    for cut in (len(whole) - 1, len(records[0]) + 3, len(records[0]) - 1, 0):
+        journal.path.write_bytes(whole[:cut])
+        torn = Journal(journal.path)
+        kept = [run for run, _ in torn.runs()]
+        assert kept == (["a"] if cut >= len(records[0]) else [])
+        for one in records[len(kept) :]:
+            torn.append(one)
+        torn.close()
+        assert journal.path.read_bytes() == whole
+
+
+def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
+    store = small().run(tmp_path / "s")
+    for name in (
+        "chunks/0001-0000.parquet",
+        "tables/flows/0001-0000.parquet",
+        "runs.parquet",
+        "studies/study/study.toml",
+    ):
+        path = tmp_path / "s" / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+        assert store.damaged() == [f"{name}: its bytes are not those that were written"]
+        if name.startswith("tables"):
+            with pytest.raises(FolderError, match="damaged"):
+                store.table("flows")
+        else:
+            with pytest.raises(FolderError, match="damaged"):
+                extend(Store.at(tmp_path / "s"), seeds=3)
+                _ = store.runs
+        path.write_bytes(whole)
+    assert store.damaged() == []
+
+
+def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
+    small().run(tmp_path / "s")
+    head = json.loads((tmp_path / "s" / "store.json").read_text())
+    (tmp_path / "s" / "store.json").write_text(json.dumps(head | {"format": 99}))
+    incast("study", "status", "s").refused("a store of format 99: expected 1")
+    (tmp_path / "s" / "store.json").write_text(json.dumps(head | {"engine": "0" * 16}))
+    incast("study", "extend", "s", "--seeds", "3", "--quiet").refused("another build of the engine", "--rebuild")
+    assert incast("study", "extend", "s", "--seeds", "3", "--quiet", "--rebuild").status == 0
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    incast("study", "status", "other").refused("no store.json")
+    with pytest.raises(FolderError, match="is not empty and holds no store"):
+        small().run(tmp_path / "other")
+
+
+def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
+    """Scenario, its list of flows, and a class are copied; the originals are then gone, and the store elsewhere."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "mine.py").write_text(
+        "class Mine:\n"
+        "    def __init__(self): self.cwnd = 14480.0\n"
+        "    def on_ack(self, ack): pass\n"
+        "    def on_loss(self, event): pass\n"
+        "    def on_timeout(self, event): pass\n"
+    )
+    (home / "list.csv").write_text("src,dst,start_s,bytes\n0,2,0,100000\n1,3,0.0001,50000\n")
+    (home / "own.toml").write_text(
+        "[run]\nduration = '2ms'\n[topology]\nkind = 'dumbbell'\nsenders = 2\nreceivers = 2\n"
+        "[queue]\nkind = 'drop-tail'\nlimit = '100p'\n[controller]\nkind = 'dctcp'\n"
+        "[[traffic]]\nname = 'list'\npattern = 'file'\nfile = 'list.csv'\n"
+    )
+    (home / "study.toml").write_text(
+        "scenario = 'own.toml'\nseeds = 1\n[arms]\nmine = 'mine.py:Mine'\ndctcp = 'dctcp'\n"
+    )
+    load(home / "study.toml").run(home / "s")
+    shutil.move(home / "s", tmp_path / "moved")
+    shutil.rmtree(home)
+    store = extend(Store.at(tmp_path / "moved"), seeds=2)
+    assert store.runs.num_rows == 4
+    assert store.runs["controller"].to_pylist() == ["mine.py:Mine"] * 2 + ["dctcp"] * 2
+    assert store.damaged() == []
+    assert len(store.known()) == 4
+
+
+# Kills
+
+
+def kill_at_random(words: list[str], folder: Path, moments: random.Random, longest: float) -> int:
+    """Run a command to its end, killing it at random moments; say how often it was."""
+    kills = 0
+    while True:
+        process = subprocess.Popen(
+            command(words), cwd=folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        try:
+            _, said = process.communicate(timeout=moments.uniform(0.2, longest) if kills < KILLS else None)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+            kills += 1
+            continue
+        assert process.returncode == 0, said
+        return kills
+
+
+KILLS = int(os.environ.get("INCAST_KILLS", "3"))
+"""Kills of each command; `make kills` sets more."""
+
+
+def test_kills_at_random_moments_leave_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(FILE.replace("seeds = 2", "seeds = 30").replace('"1ms"', '"4ms"'))
+    steps = [
+        ["study", "run", "study.toml", "--store", "STORE", "--quiet"],
+        ["study", "extend", "STORE", "--seeds", "40", "--axis", "topology.senders=4", "--quiet"],
+    ]
+    began = time.monotonic()
+    for step in steps:
+        whole = [word.replace("STORE", "whole") for word in step]
+        subprocess.run(command(whole), cwd=tmp_path, env=environment(), check=True, capture_output=True)
+    longest = (time.monotonic() - began) / 2
+    moments = random.Random(7)
+    kills = [
+        kill_at_random([word.replace("STORE", "killed") for word in step], tmp_path, moments, longest) for step in steps
+    ]
+    assert sum(kills) >= KILLS
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert Store.at(tmp_path / "killed").damaged() == []
+
+
+def test_two_programs_in_one_store_do_not_meet(tmp_path: Path, incast: Command) -> None:
+    store = small().run(tmp_path / "s")
+    with store.alone():
+        incast("study", "extend", "s", "--seeds", "3", "--quiet").refused("in use: another program")
+        assert incast("study", "status", "s").status == 0
+
+
+# Commands
+
+
+def test_the_commands_of_a_study(file: Path, incast: Command) -> None:
+    assert "red-or-swift: 4 points, 2 seeds, 8 runs" in incast("study", "run", "study.toml", "--store", "s").out
+    grown = incast("study", "extend", "s", "--seeds", "1,2,9", "--arm", "reno:controller=newreno")
+    assert "6 points, 3 seeds, 18 runs" in grown.out
+    assert "every file is as it was written" in incast("study", "status", "s", "--check").out
+    assert json.loads(incast("study", "status", "s", "--json").out)["runs"] == 18
+    assert "18 rows" in incast("study", "export", "s", "--out", "runs.csv").out
+    assert len((file.parent / "runs.csv").read_text().splitlines()) == 19
+    incast("study", "export", "s", "--out", "runs.csv").refused("runs.csv exists")
+    incast("study", "export", "s", "--out", "x.parquet", "--table", "flow").refused('did you mean "flows"?')
+    incast("study", "extend", "s", "--axis", "queue.limit=1p").refused("the study has no such axis", "topology.senders")
+    incast("study", "extend", "s").refused("nothing to extend by")
+    incast("study", "extend", "s", "--arm", "reno:controller=cubic").refused("arm reno is there with other keys")
+    incast("study", "run", "none.toml").refused("no file none.toml")
+
+
+def test_a_query_sees_runs_and_tables(file: Path, incast: Command) -> None:
+    pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
+    load(file).run(file.parent / "s")
+    sql = "SELECT arm, count(*) AS n FROM runs JOIN flows USING (run) GROUP BY arm ORDER BY arm"
+    assert json.loads(incast("query", "s", sql, "--json").out) == [
+        {"arm": "dctcp-red", "n": 10},
+        {"arm": "swift-tail", "n": 10},
+    ]
+    assert incast("query", "s", sql, "--csv").out.splitlines()[0] == '"arm","n"'
+    incast("query", "s", "SELECT nothing FROM runs").refused("query:", "nothing")
+
+
+def test_an_unknown_key_names_the_point() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        small(axes={"queue.nothing": [1]}).scenario_of(small(axes={"queue.nothing": [1]}).points()[0])
+    assert "point dumbbell" in caught.value.__notes__[0]
+
+
+def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
+    long = package.Scenario.load("dumbbell").with_({"run.duration": "1000s"})
+    crew = Threads(1, tmp_path, ())
+    answer = crew.submit([Task("x", long.toml(), "dumbbell", 1)])
+    crew.close()
+    assert isinstance(answer.result().error, package.RunStopped)

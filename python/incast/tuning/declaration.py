@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from incast.errors import ScenarioError, StudyError
+from incast.errors import StudyError
 from incast.evaluation import Figures, evaluate
 from incast.output import nearest
 from incast.scenario import Scenario
-from incast.study import Point, Study
 from incast.study.axes import Axis, Value
+from incast.study.definition import Definition, Point
 
 SAMPLERS = ("tpe", "nsga2", "random")
 _WORDS = (
@@ -75,13 +75,13 @@ Set = Mapping[str, Value]
 class Target:
     """Where the sets of a search go: the scenarios of a study under one of its arms, and the axes as parameters."""
 
-    study: Study
+    study: Definition
     arm: str
     scenarios: tuple[str, ...]
     parameters: tuple[Parameter, ...]
 
     @classmethod
-    def of(cls, study: Study, table: str, arm: Any, scenario: Any) -> Target:
+    def of(cls, study: Definition, table: str, arm: Any, scenario: Any) -> Target:
         """Find the arm and the scenarios that the table of a study file names; raises ``StudyError``."""
         arms, scenarios = list(study.arms), list(study.bases)
         if arm is None and len(arms) > 1:
@@ -157,7 +157,7 @@ class Tuning:
     allow_idle: bool
 
     @classmethod
-    def of(cls, study: Study, budget: int | None = None) -> Tuning:
+    def of(cls, study: Definition, budget: int | None = None) -> Tuning:
         """Read the table of a study; raises ``StudyError`` with key, value and what was expected."""
         table = study.others.get("tune")
         if not isinstance(table, Mapping):
@@ -170,38 +170,38 @@ class Tuning:
         objectives = [
             Objective(figure, word == "maximise")
             for word in ("minimise", "maximise")
-            for figure in _names(word, table.get(word, []))
+            for figure in names(word, table.get(word, []))
         ]
-        names = [objective.figure for objective in objectives]
-        if not names:
+        figures = [objective.figure for objective in objectives]
+        if not figures:
             raise StudyError('[tune] expected minimise or maximise, such as minimise = "fct.slowdown_mean"')
-        if len(set(names)) < len(names):
-            raise StudyError(f"[tune] a figure is given twice among {', '.join(names)}: give it once")
+        if len(set(figures)) < len(figures):
+            raise StudyError(f"[tune] a figure is given twice among {', '.join(figures)}: give it once")
         several = len(objectives) > 1
         sampler = table.get("sampler", "nsga2" if several else "tpe")
         if sampler not in SAMPLERS:
             raise StudyError(f"[tune] sampler = {sampler!r}: expected one of {', '.join(SAMPLERS)}")
-        seeds = _seeds("seeds", table.get("seeds", list(study.seeds)), first=1)
-        held_out = _seeds("held_out", table.get("held_out", 20), first=max(seeds) + 1)
-        if both := sorted(set(seeds) & set(held_out)):
+        on = seeds("seeds", table.get("seeds", list(study.seeds)), first=1)
+        held_out = seeds("held_out", table.get("held_out", 20), first=max(on) + 1)
+        if both := sorted(set(on) & set(held_out)):
             raise StudyError(f"[tune] seed {both[0]} is among seeds and held_out: a held-out seed is none to tune on")
         if len(held_out) < 2:
             raise StudyError(f"[tune] held_out = {list(held_out)}: expected at least two seeds, which make an interval")
-        prune = _flag(table, "prune", not several)
+        prune = flag(table, "prune", not several)
         if prune and several:
             raise StudyError("[tune] prune = true: sets of several objectives are not pruned; leave it out")
-        watch = _names("watch", table["watch"]) if "watch" in table else None
+        watch = names("watch", table["watch"]) if "watch" in table else None
         return cls(
             Target.of(study, "tune", table.get("arm"), table.get("scenario")),
             tuple(objectives),
             watch,
-            _count("budget", table.get("budget", 60) if budget is None else budget),
+            count("budget", table.get("budget", 60) if budget is None else budget),
             sampler,
-            seeds,
+            on,
             held_out,
             prune,
-            _whole("seed", table.get("seed", 0)),
-            _flag(table, "allow_idle", False),
+            whole("seed", table.get("seed", 0)),
+            flag(table, "allow_idle", False),
         )
 
     @cached_property
@@ -222,7 +222,8 @@ class Tuning:
         for name, figures in found.items():
             for figure in self.figures:
                 if figure not in figures:
-                    raise StudyError(f"[tune] no figure {figure} in the summary of {name}{nearest(figure, list(figures))}")
+                    near = nearest(figure, list(figures))
+                    raise StudyError(f"[tune] no figure {figure} in the summary of {name}{near}")
         return found
 
     def check(self) -> None:
@@ -243,10 +244,10 @@ class Tuning:
                     )
         self.target.refuse_idle(self.seeds[0], self.allow_idle)
 
-    def values(self, figures: Mapping[str, Figures], first: int) -> list[list[float]]:
-        """Give each objective's value a seed, of runs under the seeds from number ``first`` on.
+    def values(self, figures: Mapping[str, Figures]) -> list[list[float]]:
+        """Give each objective's values, one a seed.
 
-        With several scenarios it is the mean of the ratios to the defaults under the same seed's mean.
+        With several scenarios these are the means over them of the ratios to the defaults' mean over the tuning seeds.
         """
         if len(self.target.scenarios) == 1:
             (only,) = figures.values()
@@ -255,43 +256,46 @@ class Tuning:
         for figure in self.figures:
             ratios = [figures[name][figure] / self.defaults[name][figure].mean() for name in self.target.scenarios]
             found.append([float(sum(one) / len(one)) for one in zip(*ratios, strict=True)])
-        del first
         return found
 
 
-def _names(word: str, given: Any) -> tuple[str, ...]:
+def names(word: str, given: Any, table: str = "tune") -> tuple[str, ...]:
+    """Read one figure or several."""
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one for one in listed):
-        raise StudyError(f'[tune] {word} = {given!r}: expected a figure such as "fct.slowdown_mean", or a list of figures')
+        raise StudyError(
+            f'[{table}] {word} = {given!r}: expected a figure such as "fct.slowdown_mean", or a list of them'
+        )
     return tuple(listed)
 
 
-def _seeds(word: str, given: Any, first: int) -> tuple[int, ...]:
+def seeds(word: str, given: Any, first: int, table: str = "tune") -> tuple[int, ...]:
+    """Read a number of seeds, which begin with ``first``, or a list of them."""
     if isinstance(given, int) and not isinstance(given, bool):
-        return tuple(range(first, first + _count(word, given)))
-    whole = isinstance(given, list) and given and all(type(one) is int and 0 <= one < 2**63 for one in given)
-    if not whole or len(set(given)) < len(given):
-        raise StudyError(f"[tune] {word} = {given!r}: expected a number of seeds, or a list of different seeds")
+        return tuple(range(first, first + count(word, given, table)))
+    fine = isinstance(given, list) and given and all(type(one) is int and 0 <= one < 2**63 for one in given)
+    if not fine or len(set(given)) < len(given):
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a number of seeds, or a list of different seeds")
     return tuple(given)
 
 
-def _count(word: str, given: Any) -> int:
+def count(word: str, given: Any, table: str = "tune") -> int:
+    """Read a whole number of at least 1."""
     if type(given) is not int or not 1 <= given <= 1_000_000:
-        raise StudyError(f"[tune] {word} = {given!r}: expected a whole number of at least 1")
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number of at least 1")
     return given
 
 
-def _whole(word: str, given: Any) -> int:
+def whole(word: str, given: Any, table: str = "tune") -> int:
+    """Read a whole number from 0 on."""
     if type(given) is not int or not 0 <= given < 2**32:
-        raise StudyError(f"[tune] {word} = {given!r}: expected a whole number from 0 to {2**32 - 1}")
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number from 0 to {2**32 - 1}")
     return given
 
 
-def _flag(table: Mapping[str, Any], word: str, default: bool) -> bool:
-    given = table.get(word, default)
+def flag(data: Mapping[str, Any], word: str, default: bool, table: str = "tune") -> bool:
+    """Read whether something is to be."""
+    given = data.get(word, default)
     if not isinstance(given, bool):
-        raise StudyError(f"[tune] {word} = {given!r}: expected true or false")
+        raise StudyError(f"[{table}] {word} = {given!r}: expected true or false")
     return given
-
-
-__all__ = ["ScenarioError", "Set", "Target", "Tuning"]

@@ -7,15 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import optuna
 
 from incast.evaluation import Figures
 from incast.statistics import Estimate, estimate
 from incast.tuning.declaration import WATCH, Set, Tuning
 from incast.tuning.search import Search, Tried
-
-ENOUGH = 20
-"""Sets that are needed before anything is said of the importance of parameters."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
     front = _front(tuning, whole)
     defaults = tuning.target.evaluated({}, tuning.held_out, None, workers)
     chosen = [Chosen(one, _compared(tuning, one.values, defaults, workers)) for one in front]
-    return Outcome(tuning, tried, scores, chosen, _nearest(tuning, front), _importances(search))
+    return Outcome(tuning, tried, scores, chosen, _nearest(tuning, front), search.importances())
 
 
 def _front(tuning: Tuning, whole: Sequence[Tried]) -> list[Tried]:
@@ -115,25 +111,3 @@ def _compared(tuning: Tuning, values: Set, defaults: dict[str, Figures], workers
             unit = runs.unit(figure)
             found.append(Compared(name, figure, unit, runs.estimate(figure), others.estimate(figure), paired))
     return tuple(found)
-
-
-def _importances(search: Search) -> dict[str, dict[str, float]]:
-    """Work out PED-ANOVA's importances (Watanabe et al., IJCAI 2023): what sets the best tenth apart from all.
-
-    Of all sets, by the seeds that all of them had.
-    """
-    found: dict[str, dict[str, float]] = {}
-    told = search.on_first_seeds()
-    if len(told) < ENOUGH or len(search.tuning.target.parameters) < 2:
-        return found
-    for number, objective in enumerate(search.tuning.objectives):
-        same = optuna.create_study(direction="maximize" if objective.maximise else "minimize")
-        same.add_trials(
-            optuna.trial.create_trial(params=trial.params, distributions=trial.distributions, value=values[number])
-            for trial, values in told
-        )
-        shares = optuna.importance.get_param_importances(
-            same, evaluator=optuna.importance.PedAnovaImportanceEvaluator()
-        )
-        found[objective.figure] = {key: float(value) for key, value in shares.items()}
-    return found

@@ -8,13 +8,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
 from incast.figures import COLOURS, INK, dress, legend, new_canvas, png_bytes, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from incast.tuning.declaration import Objective
-    from incast.tuning.outcome import Compared, Outcome
+    from incast.tuning.outcome import Outcome
 
 FADED = "#9aa4af"
 
@@ -84,7 +86,7 @@ def _progress(outcome: Outcome) -> bytes:
         if one.scores is None and one.by_seed and not one.refused
     ]
     if part:
-        axes.plot(*zip(*part, strict=True), "x", color=FADED, markersize=4, label="given up after fewer seeds")
+        axes.plot(*zip(*part, strict=True), "x", color=FADED, markersize=4, label="given up: mean over fewer seeds")
     axes.plot(*zip(*whole, strict=True), "o", color=COLOURS[0], markersize=4, label=f"mean over {seeds} tuning seeds")
     best: list[float] = []
     for _, value in whole:
@@ -92,13 +94,13 @@ def _progress(outcome: Outcome) -> bytes:
     numbers = [number for number, _ in whole]
     axes.step(numbers, best, where="post", color=COLOURS[1], linewidth=1.4, label="best so far")
     axes.axhline(outcome.default_scores[0] * scale.factor, color=INK, linestyle="--", linewidth=1.1, label="defaults")
-    _far_away_left_out(axes, [value for _, value in [*whole, *part]], outcome.default_scores[0] * scale.factor)
+    _wide_in_logarithms(axes, [value for _, value in [*whole, *part]], outcome.default_scores[0] * scale.factor)
     _titled(axes, f"Search to {objective}", "set of values, in the order of the search", scale.label(objective.figure))
     legend(canvas, [axes])
     return png_bytes(canvas)
 
 
-def _far_away_left_out(axes: Axes, values: Sequence[float], default: float) -> None:
+def _wide_in_logarithms(axes: Axes, values: Sequence[float], default: float) -> None:
     """Draw a y axis in logarithms where the values span more than a decade."""
     known = [value for value in [*values, default] if not math.isnan(value)]
     if min(known) > 0 and max(known) / min(known) > 10:
@@ -106,92 +108,79 @@ def _far_away_left_out(axes: Axes, values: Sequence[float], default: float) -> N
 
 
 def _front(outcome: Outcome) -> bytes:
-    """Draw the sets and the front, and the front on the held-out seeds, for every two objectives."""
-    pairs = list(itertools.combinations(range(len(outcome.tuning.objectives)), 2))
-    canvas = new_canvas(6.4 * min(len(pairs), 3), 4.6 * math.ceil(len(pairs) / 3))
-    panels = canvas.subplots(math.ceil(len(pairs) / 3), min(len(pairs), 3), squeeze=False).ravel()
-    for axes, (x, y) in zip(panels, pairs, strict=False):
-        _front_panel(axes, outcome, x, y)
-    for axes in panels[len(pairs) :]:
-        axes.set_visible(False)
-    legend(canvas, panels[: len(pairs)])
+    """Draw, for every two objectives, the sets on the tuning seeds, and the front less the defaults on the held-out."""
+    objectives = outcome.tuning.objectives
+    pairs = list(itertools.combinations(range(len(objectives)), 2))
+    held_out = len(outcome.tuning.target.scenarios) == 1
+    canvas = new_canvas(5.4 * (1 + held_out), 4.3 * len(pairs))
+    panels = canvas.subplots(len(pairs), 1 + held_out, squeeze=False)
+    for row, pair in zip(panels, pairs, strict=True):
+        _tuning_panel(row[0], outcome, *pair)
+        if held_out:
+            _held_out_panel(row[1], outcome, *pair)
+    legend(canvas, panels.ravel())
     return png_bytes(canvas)
 
 
-def _front_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
-    tuning = outcome.tuning
+def _tuning_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
     across, up = _scale(outcome, x), _scale(outcome, y)
+
+    def put(scores: Sequence[Sequence[float]], marker: str, **look: Any) -> None:
+        axes.plot([s[x] * across.factor for s in scores], [s[y] * up.factor for s in scores], marker, **look)
+
     whole = [one.scores for one in outcome.tried if one.scores is not None]
-    axes.plot(
-        [s[x] * across.factor for s in whole],
-        [s[y] * up.factor for s in whole],
-        "o",
-        color=FADED,
-        markersize=3.5,
-        label="sets tried, tuning seeds",
-    )
+    put(whole, "o", color=FADED, markersize=3.5, label="sets tried")
     front = [one.tried.scores for one in outcome.front if one.tried.scores is not None]
-    ends = [(s[x] * across.factor, s[y] * up.factor) for s in front]
-    axes.plot(*zip(*sorted(ends), strict=True), "o", color=COLOURS[0], markersize=5, label="front, tuning seeds")
-    if len(tuning.target.scenarios) == 1:
-        for number, one in enumerate(outcome.front):
-            rows = {row.figure: row for row in one.compared}
-            label = "front, held-out seeds, 95 %" if number == 0 else None
-            _cross(axes, rows, tuning.objectives, (x, y), (across, up), "tuned", COLOURS[1], "s", label)
-        rows = {row.figure: row for row in outcome.best.compared}
-        _cross(
-            axes, rows, tuning.objectives, (x, y), (across, up), "defaults", INK, "D", "defaults, held-out seeds, 95 %"
+    put(front, "o", color=COLOURS[0], markersize=5, label="front")
+    put([outcome.default_scores], "D", color=INK, markersize=5, label="defaults")
+    put([outcome.best.tried.scores or ()], "o", label="chosen (tuned.toml)", **_RING)
+    pair = outcome.tuning.objectives[x], outcome.tuning.objectives[y]
+    title = f"Tuning seeds; better: {_towards(*pair)}"
+    _titled(axes, title, across.label(pair[0].figure), up.label(pair[1].figure))
+
+
+_RING: Mapping[str, Any] = {
+    "color": "none",
+    "markeredgecolor": COLOURS[2],
+    "markersize": 11,
+    "markeredgewidth": 1.6,
+}
+
+
+def _held_out_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
+    """Draw differences to the defaults, seed by seed: what all sets have from a seed is not in them."""
+    pair = outcome.tuning.objectives[x], outcome.tuning.objectives[y]
+    across, up = _scale(outcome, x), _scale(outcome, y)
+    axes.axhline(0, color=INK, linewidth=0.9, linestyle="--")
+    axes.axvline(0, color=INK, linewidth=0.9, linestyle="--")
+    axes.plot([0], [0], "D", color=INK, markersize=5, label="defaults")
+    label: str | None = "front, 95 % intervals"
+    for number, one in enumerate(outcome.front):
+        rows = {row.figure: row.difference for row in one.compared}
+        left, right = rows.get(pair[0].figure), rows.get(pair[1].figure)
+        if left is None or right is None:
+            continue
+        place = [left.mean * across.factor], [right.mean * up.factor]
+        axes.errorbar(
+            *place,
+            xerr=[(left.half_width or 0) * across.factor],
+            yerr=[(right.half_width or 0) * up.factor],
+            fmt="o",
+            color=COLOURS[1],
+            markersize=4,
+            elinewidth=0.9,
+            label=label,
         )
-    else:
-        axes.plot([1], [1], "D", color=INK, markersize=5, label="defaults")
-    best = outcome.best.tried.scores or ()
-    axes.plot(
-        [best[x] * across.factor],
-        [best[y] * up.factor],
-        "o",
-        color="none",
-        markeredgecolor=COLOURS[2],
-        markersize=11,
-        markeredgewidth=1.6,
-        label="chosen (tuned.toml)",
-    )
-    pair = tuning.objectives[x], tuning.objectives[y]
-    _titled(axes, _towards(*pair), across.label(pair[0].figure), up.label(pair[1].figure))
+        label = None
+        if number == outcome.chosen:
+            axes.plot(*place, "o", **_RING)
+    names = [scale.label(f"{one.figure}, less the defaults'") for scale, one in zip((across, up), pair, strict=True)]
+    _titled(axes, "Held-out seeds, seed by seed", *names)
 
 
 def _towards(one: Objective, other: Objective) -> str:
     place = f"{'upper' if other.maximise else 'lower'} {'right' if one.maximise else 'left'}"
-    return f"Pareto front: better towards the {place}"
-
-
-def _cross(
-    axes: Axes,
-    rows: Mapping[str, Compared],
-    objectives: Sequence[Objective],
-    pair: tuple[int, int],
-    scales: tuple[Scale, Scale],
-    what: str,
-    colour: str,
-    marker: str,
-    label: str | None,
-) -> None:
-    """Draw a point with the intervals of both its figures."""
-    x, y = (getattr(rows.get(objectives[number].figure), what, None) for number in pair)
-    if x is None or y is None:
-        return
-    across, up = scales
-    axes.errorbar(
-        [x.mean * across.factor],
-        [y.mean * up.factor],
-        xerr=[(x.half_width or 0) * across.factor],
-        yerr=[(y.half_width or 0) * up.factor],
-        fmt=marker,
-        color=colour,
-        markersize=4,
-        elinewidth=1,
-        capsize=2,
-        label=label,
-    )
+    return f"towards the {place}"
 
 
 def _number(value: Any) -> float | None:
@@ -224,6 +213,9 @@ def _parameters(outcome: Outcome) -> bytes:
                 places = [_number(value) or 0.0 for value in values]
                 if span.log:
                     axes.set_xscale("log")
+                    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                    axes.xaxis.set_minor_formatter(NullFormatter())
             axes.plot(
                 places, [(one.scores or ())[row] * scale.factor for one in whole], "o", color=COLOURS[0], markersize=3
             )

@@ -47,8 +47,8 @@ def draw(outcome: Outcome) -> dict[str, bytes]:
     if outcome.importances:
         found["importance.png"] = bars(
             {f"importance for {figure}": told for figure, told in outcome.importances.items()},
-            "Importance of parameters (PED-ANOVA, best tenth of the sets)",
-            "share",
+            "Importance of parameters (fANOVA)",
+            "share of the variance over the ranges",
         )
     return found
 

@@ -26,6 +26,7 @@ from incast.tuning.declaration import Parameter, Set, Tuning
 
 try:
     import optuna
+    import sklearn  # noqa: F401 -- Optuna asks for it when importances are worked out, which is at the end
     from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, NSGAIISampler, RandomSampler, TPESampler
     from optuna.storages.journal import JournalFileBackend, JournalStorage
@@ -209,10 +210,10 @@ class Search:
         return better < max((len(others) + 1) // PART, 1)
 
     def importances(self) -> dict[str, dict[str, float]]:
-        """Work out PED-ANOVA's importances (Watanabe et al., IJCAI 2023), by objective and parameter.
+        """Work out the importances of fANOVA (Hutter et al., ICML 2014), by objective and parameter; they add up to 1.
 
-        They say what sets the best tenth apart from all sets, by the seeds that all of them had. Nothing is said of
-        fewer sets than ``ENOUGH``.
+        A forest of trees is fitted to the sets, by the seeds that all of them had; an importance is the share of its
+        variance over the ranges that the parameter alone explains. Nothing is said of fewer sets than ``ENOUGH``.
         """
         first = self.tuning.rungs[0]
         told = [trial for trial in self._counted()[: self.tuning.budget] if "by_seed" in trial.user_attrs]
@@ -227,7 +228,7 @@ class Search:
                 same.add_trial(
                     optuna.trial.create_trial(params=trial.params, distributions=trial.distributions, value=score)
                 )
-            evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+            evaluator = optuna.importance.FanovaImportanceEvaluator(seed=self.tuning.seed)
             shares = optuna.importance.get_param_importances(same, evaluator=evaluator)
             found[objective.figure] = {key: float(value) for key, value in shares.items()}
         return found

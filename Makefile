@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python lint bench bench-cells mutants parity papers \
+.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -78,6 +78,16 @@ test-rust: ## The Rust tests, optimised
 test-python: dev ## The Python, command-line and documentation tests
 	$(BIN)/pytest
 
+# Ray is 100 MB and more: only this target installs it. RAY_KILLS is how often a node is killed.
+RAY_KILLS ?= 1
+test-ray: dev ## Studies on a Ray cluster of two nodes, one of which is killed
+	$(BIN)/pip install --quiet "ray[client]>=2.40"
+	INCAST_RAY_KILLS=$(RAY_KILLS) $(BIN)/pytest tests/python/test_ray.py
+
+KILLS ?= 200
+kills: dev ## Studies and extensions that are killed at random moments leave the same bytes (KILLS=200)
+	INCAST_KILLS=$(KILLS) $(BIN)/pytest tests/python/test_studies.py -s -k kills_at_random
+
 layers: ## Rooms, imports, long functions and files: what tools/layers.py finds
 	$(PYTHON) tools/layers.py --report
 
@@ -86,6 +96,9 @@ bench: build ## Speed on the benchmark cases beside a bare loop; raw runs go to 
 
 bench-cells: build ## CPU time of radio cells beside ns-3's
 	$(BIN)/python -m bench.cells
+
+bench-store: build ## A store of 100,000 runs: status, a query, an extension
+	$(BIN)/python -m bench.store
 
 mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); writes docs/mutants.md
 	$(PYTHON) -m mutants.run $(CONTROLLER)

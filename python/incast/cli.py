@@ -54,6 +54,7 @@ def program() -> Typer:
     studies = typer.Typer(help="Many runs: axes, arms and seeds in a store that grows.", no_args_is_help=True)
     studies.command()(study.run)
     studies.command()(study.extend)
+    studies.command(hidden=True)(study.work)
     studies.command()(study.status)
     studies.command()(study.export)
     app.add_typer(studies, name="study")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
-import math
 import os
 import shutil
 import threading
@@ -18,6 +17,7 @@ from typing import Any
 
 from incast.errors import FolderError, RunStopped
 from incast.folders import new_folder
+from incast.memory import free_memory
 from incast.plan import Job, Plan
 
 PATIENCE_S = 1.0
@@ -65,16 +65,6 @@ def share(workers: int, runs: Sequence[Needs], free: float) -> tuple[int, int]:
     by_memory = free // memory if memory else workers
     at_once = int(max(1, min(workers // threads, by_memory, len(runs))))
     return at_once, max(1, workers // at_once)
-
-
-def free_memory() -> float:
-    """Bytes of memory that programs may still take; infinite where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return math.inf
-    told = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(told[0]) * 1024 if told else math.inf
 
 
 class Executor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,18 +36,53 @@ class _Bar:
             transient=True,
         )
         self.task: TaskID | None = None
+        self.timer: threading.Timer | None = None
+        self.lock = threading.Lock()
+        self.closed = False
+
+    def wait(self, description: str, words: str) -> None:
+        """Show that something is under way of which it is not known how far it has come, once it takes long."""
+
+        def show() -> None:
+            with self.lock:
+                if self.task is None and not self.closed:
+                    self.progress.start()
+                    self.task = self.progress.add_task(description, total=None, words=words)
+
+        self.timer = threading.Timer(PATIENCE_S, show)
+        self.timer.daemon = True
+        self.timer.start()
 
     def update(self, description: str, part: float, words: str) -> None:
-        if self.task is None:
-            if time.monotonic() - self.started < PATIENCE_S:
-                return
-            self.progress.start()
-            self.task = self.progress.add_task(description, total=1.0, words=words)
-        self.progress.update(self.task, completed=part, words=words)
+        with self.lock:
+            if self.task is None:
+                if time.monotonic() - self.started < PATIENCE_S:
+                    return
+                self.progress.start()
+                self.task = self.progress.add_task(description, total=1.0, words=words)
+            self.progress.update(self.task, total=1.0, completed=part, words=words)
 
     def close(self) -> None:
+        with self.lock:
+            self.closed = True
+        if self.timer is not None:
+            self.timer.cancel()
         if self.task is not None:
             self.progress.stop()
+
+
+@contextmanager
+def of_wait(console: Console, description: str, quiet: bool) -> Iterator[None]:
+    """Show that something is under way whose end is not known, where somebody watches."""
+    if quiet or not console.is_terminal:
+        yield
+        return
+    bar = _Bar(console)
+    bar.wait(escaped(description), "")
+    try:
+        yield
+    finally:
+        bar.close()
 
 
 @contextmanager
@@ -56,6 +92,7 @@ def of_run(console: Console, name: str, quiet: bool) -> Iterator[Callable[[float
         yield None
         return
     bar = _Bar(console)
+    bar.wait(escaped(name), "setting up")
 
     def show(now_s: float, end_s: float, hops: int) -> bool:
         speed = hops / max(time.monotonic() - bar.started, 1e-9)

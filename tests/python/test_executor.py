@@ -6,7 +6,8 @@ import pytest
 
 from conftest import Command
 from incast import Scenario
-from incast.executor import Needs, free_memory, share
+from incast.executor import Needs, share
+from incast.memory import free_memory
 
 GB = 10**9
 

@@ -28,6 +28,12 @@ Paired = Annotated[
 ]
 Workers = Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit", metavar="SIZE", help="Refuse what takes more memory, such as 8GB (none: run it anyway)."
+    ),
+]
 
 
 def settings(texts: list[str] | None) -> list[tuple[str, str]]:

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from incast import output, progress, run_table
-from incast.commands.options import Quiet, ScenarioName, Settings, err, out, settings, tell
+from incast import memory, output, progress, run_table
+from incast.commands.options import MemoryLimit, Quiet, ScenarioName, Settings, err, out, settings, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError
 from incast.folders import new_folder
@@ -33,6 +33,7 @@ def run(
         typer.Option(min=1, max=255, help="Threads of the run, instead of the scenario's; no result depends on it."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
 ) -> None:
     """Simulate a scenario once and leave a run folder.
@@ -47,7 +48,12 @@ def run(
         asked = asked.with_seed(seed)
     if threads is not None:
         asked = asked.with_({"run.threads": threads})
-    tell(asked.notes())
+    with progress.of_wait(err, f"{asked.name}: reading", quiet):
+        notes, needed = asked.notes(), asked.memory()
+    tell(notes)
+    memory.refuse_above(needed, memory.limit_of(memory_limit), asked.name)
+    if not quiet and (err.is_terminal or needed >= memory.WORTH_TELLING):
+        err.print(f"memory: about {memory.spoken(needed)}", highlight=False)
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     _refuse_twice(folder, asked)
     with loading():

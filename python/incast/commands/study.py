@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast import output, progress
-from incast.commands.options import Quiet, Workers, err, out
+from incast import memory, output, progress
+from incast.commands.options import MemoryLimit, Quiet, Workers, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.interrupts import loading
@@ -25,7 +25,18 @@ StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="
 Rebuild = Annotated[
     bool, typer.Option("--rebuild", help="Make the study's runs anew where another build of the engine made the store.")
 ]
-FORMATS = (".csv", ".json", ".parquet")
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        help="Who makes the runs: threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm.",
+    ),
+]
+SlurmOptions = Annotated[
+    str,
+    typer.Option("--slurm", metavar="OPTIONS", help='Options of sbatch, such as "--partition=short --time=1:00:00".'),
+]
 
 
 def run(
@@ -34,6 +45,12 @@ def run(
         str | None, typer.Option("--store", metavar="DIR", help="The store (default runs/study-NAME).")
     ] = None,
     workers: Workers = 0,
+    on: On = None,
+    slurm: SlurmOptions = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would take, from some runs that are tried; make nothing.")
+    ] = False,
+    memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
     quiet: Quiet = False,
 ) -> None:
@@ -45,8 +62,16 @@ def run(
         from incast.study import front
     study = front.load(file)
     folder = folder_of(store, f"study-{study.name}")
+    if dry_run:
+        from incast.study import estimate
+
+        for line in estimate.of(study, folder, workers).lines():
+            out.print(line, highlight=False, soft_wrap=True)
+        return
+    limit = memory.limit_of(memory_limit)
+    where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
-        made = study.run(folder, workers=workers, show=show, rebuild=rebuild)
+        made = study.run(folder, workers=workers, show=show, rebuild=rebuild, memory_limit=limit, **where)
     _tell_made(made, quiet)
 
 
@@ -68,6 +93,9 @@ def extend(
         int | None, typer.Option("--samples", metavar="N", help="Points in all of a random or lhs design.")
     ] = None,
     workers: Workers = 0,
+    on: On = None,
+    slurm: SlurmOptions = "",
+    memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
     quiet: Quiet = False,
 ) -> None:
@@ -88,8 +116,22 @@ def extend(
             workers=workers,
             show=show,
             rebuild=rebuild,
+            memory_limit=memory.limit_of(memory_limit),
+            **_where(on, workers, slurm),
         )
     _tell_made(made, quiet)
+
+
+def work(
+    store: StoreFolder,
+    part: Annotated[int, typer.Option("--part", help="Number of the part, from 0.")],
+    of: Annotated[int, typer.Option("--of", min=1, help="Parts in all.")],
+) -> None:
+    """Make a part of the runs that are asked for: what a job of an array does."""
+    from incast.study import slurm
+    from incast.study.store import Store
+
+    out.print(output.counted(slurm.work(Store.at(store), part, of), "run"), highlight=False)
 
 
 def status(
@@ -164,6 +206,30 @@ def _print_rows(rows: pa.Table) -> None:
         columns.append(Column(name, [told(value) for value in listed], "right" if numbers else "left"))
     first = columns[: len(columns) > 1]
     tables.show(out, "", first, columns[len(first) :])
+
+
+def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
+    """Read ``--on``: the options of ``make`` that say who makes the runs."""
+    from incast.study.workers import Processes, Threads
+
+    if options and on != "slurm":
+        raise StudyError("--slurm: expected --on slurm beside it")
+    match on:
+        case None:
+            return {}
+        case "threads":
+            return {"hire": Threads}
+        case "processes":
+            return {"hire": Processes}
+        case "slurm":
+            from incast.study import slurm
+
+            return {"outside": slurm.outside(workers, options)}
+        case _ if on == "ray" or on.startswith("ray:"):
+            from incast.study import rays
+
+            return {"hire": rays.hire_at(on, workers)}
+    raise StudyError(f"--on {on}: expected threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm")
 
 
 def _tell_made(store: Store, quiet: bool) -> None:

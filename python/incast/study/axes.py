@@ -172,15 +172,13 @@ def _listed(where: str, values: Any) -> tuple[Value, ...]:
     if not isinstance(values, (list, tuple)) or not values:
         raise StudyError(f"{where} = {values!r}: expected a list of at least one value")
     found = tuple(plain(value) for value in values)
-    twice = [value for value in found if sum(same(value, other) for other in found) > 1]
-    if twice:
-        raise StudyError(f"{where}: {twice[0]} is given twice: give it once")
+    known = set()
+    for value in found:
+        told = (isinstance(value, bool), value)  # 1 and true are not the same
+        if told in known:
+            raise StudyError(f"{where}: {value} is given twice: give it once")
+        known.add(told)
     return found
-
-
-def same(one: Value, other: Value) -> bool:
-    """Whether two values are the same; 1 and true are not."""
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def plain(value: Any) -> Value:

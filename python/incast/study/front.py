@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from incast.errors import StudyError
-from incast.executor import Status
 from incast.study.definition import Definition, read
-from incast.study.making import Hire, make
+from incast.study.making import make
 from incast.study.store import Store
 
 
@@ -31,16 +30,15 @@ class Study(Definition):
         store: str | Path,
         *,
         workers: int = 0,
-        hire: Hire | None = None,
-        show: Callable[[Status], None] = lambda _: None,
-        rebuild: bool = False,
+        **options: Any,
     ) -> Store:
         """Make the runs that the store lacks, and return the store; called again it goes on where it was stopped.
 
-        ``workers`` is how many runs go side by side (0: one a core). Raises ``StudyError``, ``ScenarioError``,
+        ``workers`` is how many runs go side by side (0: one a core); other options are those of
+        ``incast.study.making.make``. Raises ``StudyError``, ``ScenarioError``,
         ``FolderError``, and what a run raises; finished runs are kept.
         """
-        return make(store, self, workers=workers, hire=hire, show=show, rebuild=rebuild)
+        return make(store, self, workers=workers, **options)
 
 
 def load(path: str | Path) -> Study:

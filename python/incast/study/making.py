@@ -7,15 +7,16 @@ import json
 import shutil
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import controllers
-from incast.errors import RunStopped, StudyError
-from incast.executor import Needs, Status, default_workers, free_memory, share
+from incast.errors import RunStopped, ScenarioError, StudyError
+from incast.executor import Needs, Status, default_workers, share
+from incast.memory import free_memory, machine_memory, refuse_above
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study import copies
@@ -39,6 +40,9 @@ SAMPLED = 64
 Hire = Callable[[int, Path, Sequence[str], int], Workers]
 """Makes workers: number, folder of the store, tables to keep, cores of a run."""
 
+Outside = Callable[[Store], None]
+"""Makes the missing runs by other programs, which leave journals in the store."""
+
 
 def make(
     folder: str | Path,
@@ -48,10 +52,16 @@ def make(
     seeds: Sequence[int] | None = None,
     workers: int = 0,
     hire: Hire | None = None,
+    outside: Outside | None = None,
     show: Callable[[Status], None] = lambda _: None,
     rebuild: bool = False,
+    memory_limit: float | None = None,
 ) -> Store:
     """Make the runs of a study that a store lacks; the store is made where it is not there.
+
+    ``workers`` is how many runs go side by side (0: one a core); ``hire`` makes workers of a kind, ``outside`` leaves
+    the runs to other programs. Runs that take more than ``memory_limit`` bytes (the machine's unless given)
+    are refused.
 
     Without ``points`` the study's rows become those of its points and seeds; with them, these points under ``seeds``
     (the study's own unless given) come to the rows that are there. Raises ``StudyError``, ``ScenarioError``,
@@ -62,7 +72,9 @@ def make(
         store.refuse_other_build(rebuild)
         _plan(store, copies.canonical(store, study), points, seeds)
         if (store.folder / PENDING).exists():
-            fill(store, workers, hire, show)
+            if outside is not None and missing(store):
+                outside(store)
+            fill(store, workers, hire, show, machine_memory() if memory_limit is None else memory_limit)
             finish(store)
     return store
 
@@ -120,6 +132,13 @@ class _Row:
     """Identities by seed."""
 
 
+def fresh_tasks(store: Store, study: Definition, there: Container[str]) -> tuple[int, int, list[Task]]:
+    """Give the number of a study's points and of its runs, and the runs that are not there; nothing is planned."""
+    table, fresh = _rows(store, study, None, None)
+    tasks = [Task(run, row.toml, row.name, seed) for row, seed, run in fresh if run not in there]
+    return table.num_rows, len(fresh), tasks
+
+
 def _rows(
     store: Store, study: Definition, points: Sequence[Point] | None, seeds: Sequence[int] | None
 ) -> tuple[pa.Table, list[tuple[_Row, int, str]]]:
@@ -160,7 +179,11 @@ def _layer_digest(store: Store, study: Definition, point: Point) -> str:
 
 def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
     scenario = copies.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
-    scenario.validate()
+    try:
+        scenario.validate()
+    except ScenarioError as error:
+        error.add_note(f"in the study {study.name}, point {point}")
+        raise
     toml = scenario.toml()
     settings = {key: value for key, value in study.arm_settings(point.arm).items() if key != "controller"}
     kinds = "+".join(str(copies.spoken(kind)) for kind in kinds_in(toml))
@@ -246,7 +269,7 @@ def _close_pending(store: Store, pending: Pending) -> None:
     import pyarrow.compute as pc
 
     batch = _read_batch(store)
-    made = set(_journalled(store)) | store.known()
+    made = set(journalled(store)) | store.known()
     kept = batch.filter(pc.is_in(batch["run"], value_set=column(sorted(made)).cast("string")))
     head = asdict(pending) | {"closed": True}
 
@@ -256,7 +279,7 @@ def _close_pending(store: Store, pending: Pending) -> None:
 
     store.drop_folder(PENDING)
     store.put_folder(PENDING, written)
-    _Left(store, kept, _journalled(store), pending.number).write_finished()
+    _Left(store, kept, journalled(store), pending.number).write_finished()
     finish(store)
 
 
@@ -280,7 +303,7 @@ def _journals(store: Store) -> list[Journal]:
     return [Journal(path) for path in sorted(place.glob("*.bin"))] if place.exists() else []
 
 
-def _journalled(store: Store) -> dict[str, tuple[Journal, int]]:
+def journalled(store: Store) -> dict[str, tuple[Journal, int]]:
     """Find the runs that are made and not yet in a chunk."""
     return {run: (journal, place) for journal in _journals(store) for run, place in journal.runs()}
 
@@ -291,15 +314,21 @@ def progress_of(store: Store) -> tuple[str, int, int] | None:
     if pending is None:
         return None
     batch = _read_batch(store)
-    left = _Left(store, batch, _journalled(store), pending.number)
+    left = _Left(store, batch, journalled(store), pending.number)
     return pending.study, len(left.done), batch.num_rows
 
 
-def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status], None]) -> None:
+def missing(store: Store, all_of: bool = False) -> list[Task]:
+    """Give the runs that are asked for and not made; with ``all_of`` also those that are in no chunk yet."""
+    pending = _pending(store)
+    return _Left(store, _read_batch(store), {} if all_of else journalled(store), pending.number).tasks()
+
+
+def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status], None], memory_limit: float) -> None:
     """Make the runs of the pending batch that are not made, and write its chunks."""
     pending = _pending(store)
     batch = _read_batch(store)
-    made = _journalled(store)
+    made = journalled(store)
     own = Journal(store.folder / "journal" / "main.bin")
     list(own.runs())
     left = _Left(store, batch, made, pending.number)
@@ -309,7 +338,7 @@ def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status],
         left.write_finished()
         show(status)
         return
-    crew = _hired(store, tasks, pending.keep, workers, hire)
+    crew = _hired(store, tasks, pending.keep, workers, hire, memory_limit)
     try:
         _deal(crew, deque(tasks), own, left, status, show)
     finally:
@@ -318,7 +347,9 @@ def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status],
     left.write_finished()
 
 
-def _hired(store: Store, tasks: Sequence[Task], keep: Sequence[str], workers: int, hire: Hire | None) -> Workers:
+def _hired(
+    store: Store, tasks: Sequence[Task], keep: Sequence[str], workers: int, hire: Hire | None, memory_limit: float
+) -> Workers:
     """Hire as many workers as cores and memory allow: threads, or processes where controllers are in Python."""
     texts = list(dict.fromkeys((task.toml, task.name) for task in tasks))
     some = texts[:: max(1, len(texts) // SAMPLED)]
@@ -326,6 +357,7 @@ def _hired(store: Store, tasks: Sequence[Task], keep: Sequence[str], workers: in
     for toml, name in some:
         scenario = Scenario.from_toml(toml, origin=store.folder, name=name)
         needs.append(Needs(scenario.threads, scenario.memory()))
+        refuse_above(needs[-1].memory, memory_limit, f"a run of {name}")
     needs *= max(1, -(-len(tasks) // len(needs)))
     at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free_memory())
     if hire is None:

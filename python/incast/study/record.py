@@ -80,7 +80,7 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
         if rows.num_rows:
             tables[name] = _stream(rows)
     cost = {key: float(result.cost[key] or 0.0) for key in ("cpu_s", "wall_s", "peak_rss_bytes", "threads")}
-    return _packed(task.run, figures_of(result.summary), cost, tables)
+    return packed(task.run, figures_of(result.summary), cost, tables)
 
 
 @lru_cache(maxsize=16)
@@ -116,7 +116,8 @@ def _stream(rows: pa.Table) -> bytes:
     return sink.getvalue()
 
 
-def _packed(run: str, figures: dict[str, Figure], cost: dict[str, float], tables: Mapping[str, bytes]) -> bytes:
+def packed(run: str, figures: dict[str, Figure], cost: dict[str, float], tables: Mapping[str, bytes]) -> bytes:
+    """Put a record together: ``tables`` are Arrow streams by name."""
     sizes = {name: len(data) for name, data in tables.items()}
     head = json.dumps({"run": run, "figures": figures, "cost": cost, "tables": sizes}, separators=(",", ":")).encode()
     body = b"".join([head, *tables.values()])

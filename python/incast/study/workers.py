@@ -122,7 +122,7 @@ class Processes:
                     answer.records.append(data)
                     continue
                 if kind == b"E":
-                    answer.error = _error_of(data)
+                    answer.error = error_of(data)
                 break
         except (OSError, EOFError):
             answer.error = self._lost(process)
@@ -148,6 +148,7 @@ class Processes:
 
     def _lost(self, process: subprocess.Popen[bytes]) -> BaseException:
         status = process.wait()
+        _close_pipes(process)
         with self._lock:
             self._all.discard(process)
             if self._closed:
@@ -165,11 +166,15 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
         for process in self._all:
             process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    # what it still held goes nowhere
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+            _close_pipes(process)
+
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            # what it still held goes nowhere
+            with contextlib.suppress(OSError):
+                pipe.close()
 
 
 _SIZE = struct.Struct("<cQ")
@@ -205,7 +210,8 @@ def error_text(error: BaseException) -> bytes:
     return json.dumps({"kind": kind, "words": "\n".join(told)}).encode()
 
 
-def _error_of(data: bytes) -> BaseException:
+def error_of(data: bytes) -> BaseException:
+    """Read what ``error_text`` wrote."""
     told = json.loads(data)
     error: BaseException = getattr(errors, told["kind"])(told["words"])
     return error

@@ -1,0 +1,153 @@
+"""What a study will take before it is begun: runs, hops, CPU time, memory and disk, from runs that are tried."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from incast import controllers, memory
+from incast.errors import RunStopped, ScenarioError
+from incast.executor import default_workers
+from incast.scenario import Scenario
+from incast.study import copies
+from incast.study.definition import Definition
+from incast.study.making import fresh_tasks
+from incast.study.record import Task, make, read_record
+from incast.study.store import STORE_FILE, Store, parquet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TRIED = 6
+"""Runs that are tried, spread over the study."""
+TRIED_S = 1.0
+"""How long each of them goes at most."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run that was tried, and what all of it would take."""
+
+    hops: float
+    cpu_s: float
+    disk: float | None
+    memory: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a study will take."""
+
+    points: int
+    runs: int
+    there: int
+    tried: Sequence[Tried]
+    workers: int
+    free_disk: int
+
+    def lines(self) -> list[str]:
+        """Say it in lines."""
+        new = self.runs - self.there
+        told = [f"runs: {new:,} new, {self.there:,} there ({self.points:,} points)"]
+        if not self.tried:
+            return told
+        n = len(self.tried)
+        hops, cpu_s = (sum(getattr(one, name) for one in self.tried) / n for name in ("hops", "cpu_s"))
+        largest = max(one.memory for one in self.tried)
+        disks = [one.disk for one in self.tried if one.disk is not None]
+        told.append(f"hops: about {_short(hops)} a run, {_short(hops * new)} in all")
+        speed = f"; {hops / cpu_s / 1e6:.1f} M hops per CPU s" if cpu_s > 0 else ""
+        told.append(
+            f"CPU time: about {_time(cpu_s)} a run, {_time(cpu_s * new)} in all{speed}; "
+            f"{_time(cpu_s * new / self.workers)} with {self.workers} at once"
+        )
+        told.append(
+            f"memory: about {memory.spoken(largest)} a run, {memory.spoken(largest * self.workers)} for "
+            f"{self.workers} at once; free are {memory.spoken(memory.free_memory())}"
+        )
+        if disks:
+            each = sum(disks) / len(disks)
+            told.append(
+                f"disk: about {memory.spoken(each)} a run, {memory.spoken(each * new)} in all; "
+                f"free are {memory.spoken(self.free_disk)}"
+            )
+        told.append(f"measured: {n} of the runs, each for a second at most; the others may take more or less")
+        return told
+
+
+def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
+    """Try some runs of a study that the store in ``folder`` lacks; nothing is written there."""
+    there = Store.at(folder).known() if (folder / STORE_FILE).exists() else set()
+    with tempfile.TemporaryDirectory(prefix="incast-") as place:
+        aside = Store.make(place)
+        points, runs, tasks = fresh_tasks(aside, copies.canonical(aside, study), there)
+        step = max(1, len(tasks) // TRIED)
+        tried = [_tried(task, aside.folder, study.keep) for task in tasks[step // 2 :: step][:TRIED]]
+    home = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    at_once = max(1, min(workers or default_workers(), len(tasks)))
+    return Estimate(points, runs, runs - len(tasks), tried, at_once, shutil.disk_usage(home).free)
+
+
+def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
+    controllers.look_in(folder)
+    scenario = Scenario.from_toml(task.toml, origin=folder, name=task.name).with_seed(task.seed)
+    began = time.monotonic()
+    last = (0.0, 1.0, 0)
+
+    def progress(now_s: float, end_s: float, hops: int) -> bool:
+        nonlocal last
+        last = now_s, end_s, hops
+        return time.monotonic() - began < TRIED_S
+
+    cpu = time.thread_time()
+    try:
+        result = scenario.run(progress=progress, cores=1)
+    except RunStopped:
+        cpu = time.thread_time() - cpu
+        part = max(last[0] / last[1], 1e-9)
+        return Tried(last[2] / part, cpu / part, _cut_disk(task, scenario, folder, keep), scenario.memory())
+    hops = result.summary["run"]["hops"]
+    return Tried(hops, result.cost["cpu_s"], _disk(task, folder, keep), scenario.memory())
+
+
+def _cut_disk(task: Task, scenario: Scenario, folder: Path, keep: Sequence[str]) -> float | None:
+    """Measure the disk of a run that is too long to try by a short one: it has the same flows and ports."""
+    try:
+        short = scenario.with_({"run.warmup": "0s", "run.duration": "1us"})
+        return _disk(Task(task.run, short.toml(), task.name, task.seed), folder, keep)
+    except ScenarioError:
+        return None
+
+
+def _disk(task: Task, folder: Path, keep: Sequence[str]) -> float:
+    record = read_record(make(task, folder, keep))
+    # a figure of 8 bytes is in its chunk and in runs.parquet; schemas and names are shared by many runs
+    return sum(_pages(record.table(name)) for name in record.names()) + 16.0 * len(record.figures)
+
+
+def _pages(rows: pa.Table) -> int:
+    """Give the bytes of a table's rows in a Parquet file, without what the file says of itself."""
+    import pyarrow.parquet as pq
+
+    group = pq.read_metadata(io.BytesIO(parquet(rows))).row_group(0)
+    return sum(group.column(i).total_compressed_size for i in range(group.num_columns))
+
+
+def _short(number: float) -> str:
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.0f}"
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"

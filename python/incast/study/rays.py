@@ -1,0 +1,176 @@
+"""Workers of a Ray cluster: many machines at once (needs ``incast[ray]``; every machine has this build of Incast).
+
+A worker is an actor that stays. It gets copies of the store's files, so that machines share no disk; records come
+back through Ray, and this program alone writes the store. An actor whose machine is lost is no longer counted: what
+it was at is dealt out again, and a new one begins where the cluster has room.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from incast.errors import RunError, RunStopped, StudyError
+from incast.run_folder import engine_digest
+from incast.study.making import Hire
+from incast.study.record import Task, make
+from incast.study.workers import Answer, WorkerDied, error_of, error_text
+
+PATIENCE_S = 60.0
+"""How long the cluster may have no room for a single worker."""
+
+
+def hire_at(on: str, workers: int) -> Hire:
+    """Make workers of the cluster that ``--on`` names: ``ray`` (the one of this machine), ``ray:HOST:PORT``, ``ray://...``.
+
+    Raises ``StudyError`` where Ray is not installed or the cluster does not answer.
+    """
+    ray = _ray()
+    address = "auto" if on == "ray" else on if on.startswith("ray://") else on.removeprefix("ray:")
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        raise StudyError(f"--on {on}: no Ray cluster answers: {error}") from None
+    cpus = int(ray.cluster_resources().get("CPU", 1))
+
+    def hired(_here: int, folder: Path, keep: Sequence[str], _cores: int) -> Rays:
+        # cores and memory of this machine say nothing of the cluster's: a worker there has one core
+        return Rays(workers or max(cpus, 1), folder, keep)
+
+    return hired
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise StudyError('--on ray needs Ray: install it with pip install "incast[ray]"') from None
+    return ray
+
+
+class Worker:
+    """The worker, as an actor."""
+
+    def __init__(self, files: dict[str, bytes], keep: Sequence[str]) -> None:
+        self._place = tempfile.TemporaryDirectory(prefix="incast-")
+        self._folder = Path(self._place.name)
+        for name, data in files.items():
+            path = self._folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        self._keep = tuple(keep)
+
+    def build(self) -> str:
+        """Say which build of the engine is here."""
+        return engine_digest()
+
+    def answer(self, words: str) -> tuple[list[bytes], bytes | None]:
+        """Make a slice: the records, and why the next one is missing."""
+        records: list[bytes] = []
+        try:
+            for task in json.loads(words):
+                records.append(make(Task(**task), self._folder, self._keep))
+        except Exception as error:
+            return records, error_text(error)
+        return records, None
+
+
+class Rays:
+    """Actors of a Ray cluster."""
+
+    def __init__(self, count: int, folder: Path, keep: Sequence[str]) -> None:
+        self.count = count
+        ray = _ray()
+        self._ray = ray
+        files = {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in (folder / "files").rglob("*")
+            if path.is_file()
+        }
+        self._files, self._keep = ray.put(files), tuple(keep)
+        self._kind = ray.remote(num_cpus=1, max_restarts=0)(Worker)
+        self._idle: list[Any] = []
+        self._there = 0
+        self._change = threading.Condition()
+        self._closed = False
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-ray")
+
+    def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+        """Hand a slice to an actor."""
+        return self._pool.submit(self._answer, list(tasks))
+
+    def _answer(self, tasks: Sequence[Task]) -> Answer:
+        try:
+            actor = self._take()
+        except (RunError, RunStopped, StudyError) as error:
+            return Answer([], error)
+        try:
+            words = json.dumps([asdict(task) for task in tasks])
+            records, failure = self._ray.get(actor.answer.remote(words))
+        except self._ray.exceptions.RayError as lost:
+            self._gone()
+            told = " ".join(str(lost).split())
+            return Answer([], RunStopped("stopped") if self._closed else WorkerDied(f"a Ray worker was lost: {told}"))
+        with self._change:
+            self._idle.append(actor)
+            self._change.notify()
+        return Answer(records, None if failure is None else error_of(failure))
+
+    def _take(self) -> Any:
+        """Take an actor that is free, or make one where the cluster has room."""
+        since = time.monotonic()
+        while True:
+            with self._change:
+                if self._closed:
+                    raise RunStopped("not begun")
+                if self._idle:
+                    return self._idle.pop()
+                room = self._there < self.count and self._ray.available_resources().get("CPU", 0) >= 1
+                if not room:
+                    if self._there == 0 and time.monotonic() - since > PATIENCE_S:
+                        raise RunError(f"the Ray cluster has had no room for a worker for {PATIENCE_S:g} s")
+                    if self._there > 0:
+                        since = time.monotonic()
+                    self._change.wait(0.2)
+                    continue
+                self._there += 1
+            actor = self._made()
+            if actor is not None:
+                return actor
+
+    def _made(self) -> Any:
+        actor = self._kind.remote(self._files, self._keep)
+        try:
+            build = self._ray.get(actor.build.remote(), timeout=PATIENCE_S)
+        except (self._ray.exceptions.RayError, self._ray.exceptions.GetTimeoutError):
+            self._ray.kill(actor)
+            self._gone()
+            return None
+        if build != engine_digest():
+            self._gone()
+            raise StudyError(
+                f"a Ray worker has another build of the engine ({build}, here {engine_digest()}): "
+                "install the same wheel of incast on every machine"
+            )
+        return actor
+
+    def _gone(self) -> None:
+        with self._change:
+            self._there -= 1
+            self._change.notify()
+
+    def close(self) -> None:
+        """Send the actors away and leave the cluster."""
+        with self._change:
+            self._closed = True
+            self._change.notify_all()
+        self._ray.shutdown()
+        self._pool.shutdown(wait=True, cancel_futures=True)

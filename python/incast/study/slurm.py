@@ -1,0 +1,89 @@
+"""Runs of a study by Slurm: a script of an array job, whose parts each write a journal of their own into the store.
+
+A part takes every n-th run that is missing when it begins, so that a part that is killed, or an array that ran out of
+time, is gone on with by the same command: it submits what is missing. Nodes and the submitting machine share the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+from incast.errors import RunError, StudyError
+from incast.study.making import Outside, journalled, missing
+from incast.study.record import Journal, make
+from incast.study.store import PENDING, Store
+
+PARTS = 200
+"""Parts of an array unless asked for: few enough for a queue, many enough to spread."""
+LEAST_RUNS = 20
+"""Runs of a part at least, unless there are fewer."""
+
+
+def outside(parts: int = 0, options: str = "") -> Outside:
+    """Give what makes the missing runs by an array job: ``parts`` of it, and further options of ``sbatch``."""
+
+    def submit(store: Store) -> None:
+        runs = len(missing(store))
+        count = min(parts or min(PARTS, -(-runs // LEAST_RUNS)), runs)
+        path = store.folder / PENDING / "slurm.sh"
+        path.write_text(script(store.folder, count, options), encoding="utf-8", newline="\n")
+        (store.folder / "log").mkdir(exist_ok=True)
+        try:
+            done = subprocess.run(["sbatch", "--wait", str(path)], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise StudyError(
+                f"--on slurm: no program sbatch here; the script is in {path}: submit it where there is one, "
+                "and give the same command again when it is done"
+            ) from None
+        left = len(missing(store))
+        if left:
+            said = f"; sbatch said: {done.stderr.strip()}" if done.stderr.strip() else ""
+            raise RunError(
+                f"{left} of {runs} runs were not made by the array job (output: {store.folder / 'log'}/slurm-*.out)"
+                f"{said}; what is finished is kept, and the same command again submits the others"
+            )
+
+    return submit
+
+
+def script(folder: Path, parts: int, options: str = "") -> str:
+    """Write the script of the array job."""
+    words = [sys.executable, "-m", "incast", "study", "work", str(folder.resolve()), "--of", str(parts), "--part"]
+    given = "".join(f"#SBATCH {one}\n" for one in shlex.split(options))
+    return (
+        "#!/bin/bash\n"
+        "#SBATCH --job-name=incast\n"
+        f"#SBATCH --array=0-{parts - 1}\n"
+        f"#SBATCH --output={shlex.quote(str(folder.resolve() / 'log' / 'slurm-%A-%a.out'))}\n"
+        f"{given}"
+        f'exec {shlex.join(words)} "$SLURM_ARRAY_TASK_ID"\n'
+    )
+
+
+def work(store: Store, part: int, parts: int) -> int:
+    """Make one part of the runs that are asked for; say how many were made. Raises what a run raises."""
+    pending = store.pending()
+    if pending is None:
+        return 0
+    if not 0 <= part < parts:
+        raise StudyError(f"--part {part}: expected 0 to {parts - 1}")
+    own = Journal(store.folder / "journal" / f"part-{part}-{os.getpid()}-{uuid.uuid4().hex[:8]}.bin")
+    made = 0
+    try:
+        # which runs are whose does not depend on which are made already
+        there = journalled(store)
+        for task in missing(store, all_of=True)[part::parts]:
+            if task.run in there:
+                continue
+            if not (store.folder / PENDING).exists():
+                break  # given up, or finished by others
+            own.append(make(task, store.folder, pending.keep))
+            made += 1
+    finally:
+        own.close()
+    return made

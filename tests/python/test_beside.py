@@ -24,7 +24,7 @@ def test_dctcps_queue_and_its_closed_form_are_some_packets_apart(tmp_path: Path,
     assert told["queue.mark"] == [20, 65, 100]
     for measured, form in zip(told["measured"], told["dctcp-queue"], strict=True):
         assert form in (22, 67, 102)  # K and a packet a flow
-        # 2 packets above it at each threshold; the model's flows are a fluid, and packets come in bursts of an ACK's two
+        # 2 packets above it at each threshold: the model's flows are a fluid, and an ACK sends two packets at once
         assert 0 <= measured - form <= 4
     assert (tmp_path / "queue.png").read_bytes().startswith(b"\x89PNG")
     incast("model", "beside", "store", "--y", "flows.jain").refused("no closed form of flows.jain")

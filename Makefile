@@ -76,7 +76,7 @@ test-rust: ## The Rust tests, optimised
 	cargo test --workspace --exclude incast-python
 
 test-python: dev ## The Python, command-line and documentation tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 # Ray is 100 MB and more: only this target installs it. RAY_KILLS is how often a node is killed.
 RAY_KILLS ?= 1

@@ -293,9 +293,7 @@ def _pending(store: Store) -> Pending:
 
 
 def _read_batch(store: Store) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(store.folder / PENDING / "batch.parquet", memory_map=False)
+    return store.read(f"{PENDING}/batch.parquet")
 
 
 def _journals(store: Store) -> list[Journal]:

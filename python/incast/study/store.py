@@ -17,7 +17,6 @@ follows from what was asked for, in its order, however often that was interrupte
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -84,6 +83,7 @@ class Store:
         """Open a store, or make an empty one; raises ``FolderError`` where anything else is."""
         store = cls(Path(folder))
         if not (store.folder / STORE_FILE).exists():
+            _clear_first_steps(store.folder)
             refuse_unless_empty(store.folder, "is not empty and holds no store of studies: give another folder")
             try:
                 store.folder.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,9 @@ class Store:
         data = self.checked(name)
         try:
             wanted = None if columns is None else list(columns)
-            return pq.read_table(io.BytesIO(data), columns=wanted, page_checksum_verification=True)
+            # one thread: a column is small, and Arrow's own threads may still be starting when the program ends
+            file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
+            return file.read(columns=wanted, use_threads=False)
         except (OSError, ValueError, KeyError, pa.ArrowException) as error:
             raise FolderError(f"{self.folder / name} cannot be read: {error}") from None
 
@@ -317,16 +319,25 @@ class Store:
         self._sums = sums
 
 
+def _clear_first_steps(folder: Path) -> None:
+    """Remove what a program left that was killed when it had just begun to make a store, if that is all there is."""
+    there = list(folder.iterdir()) if folder.is_dir() else []
+    if there and all(path.name.startswith(f".{STORE_FILE}.partial-") for path in there):
+        for path in there:
+            path.unlink(missing_ok=True)
+
+
 def parquet(rows: pa.Table) -> bytes:
     """Write a table as the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    sink = io.BytesIO()
+    sink = pa.BufferOutputStream()
     # figures seldom repeat: only words are worth a dictionary
     words = [field.name for field in rows.schema if not pa.types.is_floating(field.type)]
     pq.write_table(rows, sink, compression="zstd", write_page_checksum=True, use_dictionary=words)
-    return sink.getvalue()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def _head_text() -> str:

@@ -15,7 +15,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
 .PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
-        recordings published layers lines loom deny proto-sccp clean
+        learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -54,8 +54,8 @@ lint: dev lines ## Formatting, lints and types
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	$(BIN)/python tools/layers.py
-	$(BIN)/ruff check python tests/python bench mutants parity proto tools
-	$(BIN)/ruff format --check python tests/python bench mutants parity proto tools
+	$(BIN)/ruff check python tests/python bench examples mutants parity proto tools
+	$(BIN)/ruff format --check python tests/python bench examples mutants parity proto tools
 	$(BIN)/mypy
 
 loom: ## The barrier between threads of a run under all interleavings of two threads
@@ -105,6 +105,9 @@ mutants: ## Mutation testing of the controllers (CONTROLLER=timely for one); wri
 
 recordings: ## Record packets of real Linux hosts anew; needs root and TUN devices
 	$(BIN)/python -m parity.linux_hosts
+
+learn: dev ## A policy learns to set windows and is compared with Swift (docs/learning.md); under 5 minutes
+	$(BIN)/python -m examples.learn_window
 
 # PROTO="--full" is the whole of figure 9, PROTO="--help" lists the options. --rate and --out stand for a rate or folder.
 PROTO ?=

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from incast._core import __version__
     from incast.errors import (
         ControllerError,
+        ExtraError,
         FolderError,
         IncastError,
         ModelError,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         ScenarioError,
         StudyError,
     )
+    from incast.evaluation import Figures, evaluate
     from incast.result import Result
     from incast.scenario import Scenario
     from incast.study.front import Study
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ControllerError",
+    "ExtraError",
+    "Figures",
     "FolderError",
     "IncastError",
     "ModelError",
@@ -43,16 +47,19 @@ __all__ = [
     "Study",
     "StudyError",
     "__version__",
+    "evaluate",
     "model",
 ]
 
 # Each name is loaded when it is first asked for: the program is to be at its own main() at once.
 _HOMES = {
+    "Figures": "incast.evaluation",
     "Result": "incast.result",
     "Scenario": "incast.scenario",
     "Store": "incast.study.store",
     "Study": "incast.study.front",
     "__version__": "incast._core",
+    "evaluate": "incast.evaluation",
 }
 
 

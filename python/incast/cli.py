@@ -27,7 +27,7 @@ def program() -> Typer:
     """Put the commands together."""
     import typer
 
-    from incast.commands import coexist, compare, describe, model, paper, report, run, study, version
+    from incast.commands import coexist, compare, describe, model, paper, report, run, study, tune, version
 
     app = typer.Typer(
         name="incast",
@@ -42,6 +42,8 @@ def program() -> Typer:
     app.command()(compare.compare)
     app.command()(coexist.coexist)
     app.command()(report.report)
+    app.command()(tune.tune)
+    app.command()(tune.sensitivity)
     papers = typer.Typer(
         help="Make the figures of published papers again, and hold their claims.", no_args_is_help=True
     )

@@ -4,6 +4,7 @@ from incast._core import ControllerError, ModelError, RunError, RunStopped, Scen
 
 __all__ = [
     "ControllerError",
+    "ExtraError",
     "FolderError",
     "IncastError",
     "ModelError",
@@ -27,5 +28,14 @@ class StudyError(IncastError):
     """A comparison is asked for in a way that cannot be run."""
 
 
+class ExtraError(IncastError):
+    """A package is missing that an extra of this one installs."""
+
+
 class PaperError(IncastError):
     """A paper is not known, has no such figure, or its folder says something that cannot be."""
+
+
+def needs(extra: str, error: ModuleNotFoundError) -> ExtraError:
+    """Say which extra of the package has the module that is missing."""
+    return ExtraError(f'this needs {error.name}, which is not installed: pip install "incast[{extra}]"')

@@ -93,14 +93,22 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
 
 /// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
 /// now and then and stops the run by returning `False`; Ctrl-C stops it too. A run whose `run.threads` is
-/// `"auto"` takes `cores` at most. Controllers in Python share state as their author likes, so a run with one has one
-/// thread.
+/// `"auto"` takes `cores` at most. With `every_ps`, `progress` is called between the events of a run at the end of each
+/// interval of so many picoseconds of simulated time, to the engine window. Controllers in Python share state as their author
+/// likes, so a run with one has one thread.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None, cores = None))]
-fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, cores: Option<u32>) -> PyResult<RunResult> {
+#[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None))]
+fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    progress: Option<Py<PyAny>>,
+    cores: Option<u32>,
+    every_ps: Option<u64>,
+) -> PyResult<RunResult> {
     py.detach(|| {
         let mut spec = scenario.spec().map_err(scenario_error)?;
         spec.cores = cores;
+        spec.told_every = every_ps.map(|every| Time(every.max(1)));
         if external::are_among(&spec.controllers) {
             spec.threads = Some(1);
         }
@@ -110,7 +118,7 @@ fn run(py: Python<'_>, scenario: &Scenario, progress: Option<Py<PyAny>>, cores: 
             if external::has_failed(&spec.controllers) {
                 return false;
             }
-            if last.elapsed() < PYTHON_INTERVAL {
+            if every_ps.is_none() && last.elapsed() < PYTHON_INTERVAL {
                 return true;
             }
             let answer = Python::attach(|py| ask(py, progress.as_ref(), p));

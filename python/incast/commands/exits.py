@@ -13,6 +13,7 @@ from incast import output
 from incast.commands.options import err
 from incast.errors import (
     ControllerError,
+    ExtraError,
     FolderError,
     ModelError,
     PaperError,
@@ -39,7 +40,7 @@ def carry_out(app: Typer) -> None:
             app()
         finally:
             sys.stdout.flush()
-    except (ScenarioError, StudyError, FolderError, PaperError, ModelError) as error:
+    except (ScenarioError, StudyError, FolderError, PaperError, ModelError, ExtraError) as error:
         _fail(2, error)
     except SystemExit as ended:
         # typer turns Ctrl-C into the status 130; here a stopped run is a run that failed.

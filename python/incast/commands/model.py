@@ -40,15 +40,18 @@ def model(
     """Work out a closed-form model: tables and curves over its parameters.
 
     A parameter is a value (0.01, 14us, 100Gbps), some values (0.01,0.02), or a range (0.001:0.1:log20, 10us:30us:lin5).
-    fair-share and ideal-fct take a scenario instead: incast model fair-share permutation.
+    fair-share and ideal-fct take a scenario instead: incast model fair-share permutation. incast model beside STORE --y
+    FIGURE puts the closed form of a figure beside the runs of a study.
     """
     name, *rest = words or [""]
     if not name or (help_ and name == "list"):
         sys.stdout.write(context.get_help() + "\n")
         return
     with loading():
-        from incast import curves
+        from incast import beside, curves
         from incast import model as models
+        from incast.study.front import of_store
+        from incast.study.store import Store
 
     if help_:
         sys.stdout.write(models.description(name))
@@ -59,6 +62,27 @@ def model(
         return
     table = None if out_ is None else curves.check_file(out_, curves.TABLES)
     drawing = None if plot is None else curves.check_file(plot, curves.PICTURES)
+    if name == "beside":
+        if len(rest) not in (1, 2) or rest[0].startswith("--") or not y or points is not None or set_:
+            forms = ", ".join(form.figure for form in beside.FORMS)
+            raise ModelError(
+                f"beside takes a store of studies and --y FIGURE ({forms}), and maybe the axis to draw over"
+            )
+        store = Store.at(rest[0])
+        found_beside = beside.of(store, of_store(store), y, *rest[1:])
+        rows = found_beside.rows()
+        columns_beside = {word: [row[word] for row in rows] for word in rows[0]}
+        if drawing is not None:
+            if drawing.suffix != ".png":
+                raise ModelError(f"--plot {drawing}: beside a study expected a .png file")
+            curves.write(drawing, beside.picture(found_beside))
+        if table is not None:
+            curves.write(table, curves.text_of(columns_beside, table.suffix))
+        if json:
+            sys.stdout.write(curves.text_of(columns_beside, ".json"))
+        elif not quiet:
+            curves.print_columns(columns_beside, {}, y, out)
+        return
     if drawing is None and (points is not None or y):
         raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: give --plot FILE too")
     if name in models.SCENARIO_FIGURES:

@@ -69,6 +69,8 @@ pub struct Worker<'a> {
     windows: u64,
     hops: u64,
     told: u64,
+    /// When the listener is told next, whatever the hops (`told_every`).
+    tell_at: Time,
     stopped: bool,
     /// Processor time that its thread took.
     pub time: Duration,
@@ -154,6 +156,7 @@ impl<'a> Worker<'a> {
             windows: 0,
             hops: 0,
             told: 0,
+            tell_at: net.spec.told_every.unwrap_or(Time::NEVER),
             stopped: false,
             time: Duration::ZERO,
         }
@@ -196,12 +199,28 @@ impl<'a> Worker<'a> {
         let bucket = self.buckets.open(number);
         let start = self.buckets.start;
         self.windows += 1;
+        if start >= self.tell_at {
+            self.tell(start, all.hops, listener);
+        }
         if all.hops - self.told > 400_000 || self.windows % ASKED_EVERY == 0 {
             self.told = all.hops;
             let end = self.net.spec.duration;
-            self.stopped = !listener(Progress { now: start, end, hops: all.hops });
+            self.stopped |= !listener(Progress { now: start, end, hops: all.hops });
         }
         Ok(Window { number, stop: (start + length).min(end), bucket })
+    }
+
+    /// Tells the listener of every interval (`told_every`) that ends before the window at `start`: the time that it is
+    /// told is the end of the last window which may have had events of the interval.
+    #[cold]
+    fn tell(&mut self, start: Time, hops: u64, listener: Listener) {
+        let (length, spec) = (self.buckets.length, self.net.spec);
+        let every = spec.told_every.unwrap_or(Time::NEVER);
+        while self.tell_at <= start && !self.stopped {
+            let now = start.min(length * self.tell_at.0.div_ceil(length.0));
+            self.stopped = !listener(Progress { now, end: spec.duration, hops });
+            self.tell_at += every;
+        }
     }
 
     /// Lets the domains do what they do in `window`.

@@ -84,6 +84,9 @@ pub struct Spec {
     pub threads: Option<u32>,
     /// Cores that the run may take where the number of threads is not given; `None`: those of the machine.
     pub cores: Option<u32>,
+    /// The listener is told at the end of each such interval, between the events, beside the times at which it is told
+    /// anyway.
+    pub told_every: Option<Time>,
     /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
     /// longest latency of a link later; at `duration` if that comes first.
     pub ends_when_finished: bool,

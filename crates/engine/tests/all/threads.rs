@@ -107,6 +107,31 @@ fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
     assert!(between.iter().all(|hops| (400_000..500_000).contains(hops)), "{between:?}");
 }
 
+#[test]
+fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
+    // windows of some 10 us, of which none has events in the first millisecond
+    let mut spec = star(4, Rate::gbps(10), Time::us(10));
+    spec.flows = vec![FlowSpec { start: Time::ms(1), ..bulk(0, 1, None) }];
+    spec.told_every = Some(Time::us(25));
+    run_for(&mut spec, Time::ms(2));
+    let told = |spec: &Spec| {
+        let mut times = Vec::new();
+        let mut listener = |progress: Progress| {
+            times.push(progress.now);
+            true
+        };
+        incast_engine::run(spec, &mut listener).unwrap();
+        times
+    };
+    let times = told(&spec);
+    assert_eq!(times.len(), 79);
+    for (at, end) in times.iter().zip((1..).map(|i| Time::us(25) * i)) {
+        assert!(end <= *at && *at < end + Time::us(11), "{at:?} for {end:?}");
+    }
+    spec.told_every = None;
+    assert_eq!(told(&spec), []);
+}
+
 /// A controller whose code has a mistake.
 #[derive(Debug)]
 struct Mistaken;

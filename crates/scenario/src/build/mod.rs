@@ -99,6 +99,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
         ties: doc.run.ties.0,
         threads: doc.run.threads.given().map(|n| n.0),
         cores: None,
+        told_every: None,
         ends_when_finished: doc.run.until == Until::Finished,
         labels,
         failures: Vec::new(),

@@ -137,6 +137,7 @@ pub fn star(n: u32, rate: Rate, delay: Time) -> Spec {
         host_costs: Vec::new(),
         threads: Some(1),
         cores: None,
+        told_every: None,
         ends_when_finished: false,
         labels: Vec::new(),
     }

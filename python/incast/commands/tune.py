@@ -1,0 +1,214 @@
+"""``incast tune`` and ``incast sensitivity``: choosing the values of parameters, and what each of them matters."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from incast import output, progress
+from incast.commands.options import Quiet, Workers, err, out
+from incast.commands.options import folder as folder_of
+from incast.executor import Status, default_workers
+from incast.interrupts import loading
+
+if TYPE_CHECKING:
+    from incast.statistics import Estimate
+    from incast.tuning.outcome import Chosen, Compared, Outcome
+    from incast.tuning.sensitivity import Found
+
+StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file whose axes are ranges.")]
+
+
+def tune(
+    file: StudyFile,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, metavar="N", help="Sets that are tried, in place of the file's.")
+    ] = None,
+    workers: Workers = 0,
+    out_: Annotated[
+        str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/tune-NAME).")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Search for the best values of a study's parameters; ends in a scenario file to use.
+
+    What is searched for stands in the study's table [tune]. Called again it goes on where it was stopped. Called
+    several times at once, on machines that share the folder, all work on one search.
+    """
+    with loading():
+        from incast.study.front import load
+        from incast.tuning import outcome, results
+        from incast.tuning.declaration import Tuning
+        from incast.tuning.search import Search
+    study = load(file)
+    tuning = Tuning.of(study, budget)
+    tuning.check()
+    folder = folder_of(out_, f"tune-{study.name}")
+    search = Search(tuning, folder)
+    cores = workers or default_workers()
+    with progress.of_batch(err, quiet) as show:
+        status = Status(total=tuning.budget)
+
+        def finished(count: int) -> None:
+            status.finished = count
+            show(status)
+
+        tried = search.carry_out(cores, finished)
+    found = outcome.of(search, tried, cores)
+    with output.about(folder):
+        scenarios = results.write(found, folder)
+        if json:
+            sys.stdout.write((folder / results.RESULT).read_text(encoding="utf-8"))
+            return
+        if not quiet:
+            _print(found)
+        for path in scenarios:
+            out.print(f"scenario: {path}", highlight=False, soft_wrap=True)
+        pictures = " ".join(sorted(path.name for path in folder.glob("*.png")))
+        out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
+
+
+def _print(found: Outcome) -> None:
+    tuning = found.tuning
+    given_up = sum(one.scores is None and not one.refused for one in found.tried)
+    refused = [one for one in found.tried if one.refused]
+    told = f"{len(found.tried)} sets tried under {len(tuning.seeds)} seeds"
+    told += f", {given_up} of them given up after fewer" if given_up else ""
+    told += f", {len(refused)} that could not be run (the first: {refused[0].refused})" if refused else ""
+    out.print(f"{tuning.target.study.name}: {' and '.join(map(str, tuning.objectives))}; {told}", highlight=False)
+    if len(found.front) > 1:
+        _print_front(found)
+    values = ", ".join(f"{key} = {value}" for key, value in found.best.tried.values.items())
+    out.print(f"chosen: set {found.best.tried.number + 1}: {values}", highlight=False, soft_wrap=True)
+    _print_compared(found.best, len(tuning.held_out))
+    worse = [
+        objective.figure
+        for objective, ours, theirs in zip(
+            tuning.objectives, found.best.tried.scores or (), found.default_scores, strict=True
+        )
+        if not objective.better(ours, theirs)
+    ]
+    if worse:
+        err.print(f"note: on the tuning seeds the chosen set is not better than the defaults in {', '.join(worse)}")
+    for figure, shares in found.importances.items():
+        ordered = sorted(shares, key=lambda key: -shares[key])
+        named = ", ".join(f"{key} {shares[key]:.2f}" for key in ordered)
+        out.print(f"importance for {figure}: {named}", highlight=False, soft_wrap=True)
+
+
+def _print_compared(chosen: Chosen, seeds: int) -> None:
+    from incast.tuning.pictures import Scale
+
+    several = len({row.scenario for row in chosen.compared}) > 1
+    table = Table(title=f"held-out seeds ({seeds}), means and 95 % intervals", title_justify="left")
+    for word in [*(["scenario"] if several else []), "figure", "tuned", "defaults", "paired difference", "verdict"]:
+        named = word in ("scenario", "figure")
+        table.add_column(
+            word, justify="left" if named or word == "verdict" else "right", no_wrap=named, overflow="fold"
+        )
+    for row in chosen.compared:
+        known = [one.mean for one in (row.tuned, row.defaults) if one is not None]
+        scale = Scale(row.unit, known)
+        cells = [*([row.scenario] if several else []), scale.label(row.figure), *_cells(row, scale.factor), row.verdict]
+        table.add_row(*cells)
+    out.print(table)
+
+
+def _cells(row: Compared, factor: float) -> list[str]:
+    from incast.report import number
+
+    return [number(one, factor) for one in (row.tuned, row.defaults, row.difference)]
+
+
+def _print_front(found: Outcome) -> None:
+    from incast.report import rounded
+    from incast.tuning.pictures import Scale
+
+    tuning = found.tuning
+    table = Table(title=f"Pareto front of {len(found.front)} sets, tuning seeds", title_justify="left")
+    keys = [parameter.key for parameter in tuning.target.parameters]
+    units = {row.figure: row.unit for row in found.best.compared} if len(tuning.target.scenarios) == 1 else {}
+    columns = [[one.tried.scores[i] for one in found.front if one.tried.scores] for i in range(len(tuning.figures))]
+    scales = [Scale(units.get(figure, ""), column) for figure, column in zip(tuning.figures, columns, strict=True)]
+    for word in ["", *keys, *(scale.label(figure) for scale, figure in zip(scales, tuning.figures, strict=True))]:
+        table.add_column(word, justify="right", overflow="fold")
+    for number, one in enumerate(found.front, 1):
+        mark = f"{number}{' *' if number - 1 == found.chosen else ''}"
+        scores = [rounded(score * scale.factor) for score, scale in zip(one.tried.scores or (), scales, strict=True)]
+        table.add_row(mark, *(str(one.tried.values[key]) for key in keys), *scores)
+    out.print(table)
+    out.print("*: nearest to the best of each objective, in spans of the front; chosen")
+
+
+def sensitivity(
+    file: StudyFile,
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="NAME", help="morris or sobol, in place of the file's.")
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option("--samples", min=1, metavar="N", help="Trajectories, or points of Sobol's sequence."),
+    ] = None,
+    workers: Workers = 0,
+    out_: Annotated[
+        str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/sensitivity-...).")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say how much each parameter of a study matters to its figures, over the whole of its range.
+
+    Morris' elementary effects take N (parameters + 1) points, Sobol's indices N (parameters + 2). Called again it
+    goes on where it was stopped.
+    """
+    with loading():
+        from incast.study.front import load
+        from incast.tuning import sensitivity as sensitivities
+    study = load(file)
+    analysis = sensitivities.Analysis.of(study, method, samples)
+    folder = folder_of(out_, f"sensitivity-{study.name}-{analysis.method}")
+    with progress.of_batch(err, quiet) as show:
+        found = sensitivities.carry_out(analysis, folder, workers, show)
+    with output.about(folder):
+        sensitivities.write(found, folder)
+        if json:
+            sys.stdout.write((folder / sensitivities.RESULT).read_text(encoding="utf-8"))
+            return
+        if not quiet:
+            _print_indices(found)
+        out.print(f"results: {folder}", highlight=False, soft_wrap=True)
+
+
+def _print_indices(found: Found) -> None:
+    from incast.report import rounded
+    from incast.statistics import Estimate
+    from incast.tuning import sensitivity as sensitivities
+    from incast.tuning.pictures import Scale
+
+    analysis = found.analysis
+    told = f"{found.points} points, {found.runs} runs, {analysis.method}"
+    out.print(f"{analysis.target.study.name}: {told}", highlight=False)
+    for figure in analysis.figures:
+        rows = [index for index in found.indices if index.figure == figure]
+        scale = Scale(rows[0].unit, [index.main for index in rows])
+        table = Table(title=scale.label(figure), title_justify="left")
+        for word in ["parameter", *sensitivities.columns(analysis.method)]:
+            table.add_column(word, justify="left" if word == "parameter" else "right")
+        for index in rows:
+            cells = [_number(Estimate(index.main, index.main_half_width, 2), scale.factor)]
+            cells.append(_number(Estimate(index.other, index.other_half_width, 2), scale.factor))
+            if index.mean is not None:
+                cells.append(rounded(index.mean * scale.factor))
+            table.add_row(index.parameter, *cells)
+        out.print(table)
+
+
+def _number(one: Estimate, factor: float) -> str:
+    from incast.report import number
+
+    return number(one, factor)

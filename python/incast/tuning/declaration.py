@@ -1,0 +1,301 @@
+"""What a study searches for: the table ``[tune]`` of its file, and its axes as parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from incast.errors import StudyError
+from incast.evaluation import Figures, evaluate
+from incast.output import nearest
+from incast.scenario import Scenario
+from incast.study.axes import Axis, Value
+from incast.study.definition import Definition, Point
+
+SAMPLERS = ("tpe", "nsga2", "random")
+_WORDS = (
+    "minimise", "maximise", "watch", "budget", "sampler", "seeds", "held_out", "prune", "seed", "arm", "scenario",
+    "allow_idle",
+)  # fmt: skip
+WATCH = (
+    "flows.goodput_total_bps", "flows.delay_p99_s", "flows.jain", "fct.slowdown_mean", "fct.slowdown_p99",
+    "queues.drops", "flows.timeouts",
+)  # fmt: skip
+"""Figures that are shown beside the objectives, where a run has them."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A figure that is to be small, or large."""
+
+    figure: str
+    maximise: bool
+
+    def __str__(self) -> str:
+        return f"{'maximise' if self.maximise else 'minimise'} {self.figure}"
+
+    def better(self, one: float, other: float) -> bool:
+        """Whether one value is better than the other."""
+        return one > other if self.maximise else one < other
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An axis of the study as a dimension of a search."""
+
+    axis: Axis
+
+    @property
+    def key(self) -> str:
+        """Key of the scenario."""
+        return self.axis.key
+
+    def at(self, number: float) -> Value:
+        """Give the value of a range, for a number from its lower end to its upper one."""
+        span = self.axis.range
+        assert span is not None
+        if span.log:
+            return span.at(math.log(number / span.low) / math.log(span.high / span.low))
+        return span.at((number - span.low) / (span.high - span.low))
+
+    @property
+    def ends(self) -> tuple[Value, Value]:
+        """Return the first value and the last."""
+        return self.axis.pick(0.0), self.axis.pick(1.0)
+
+
+Set = Mapping[str, Value]
+"""A set of values: one a parameter, by its key."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the sets of a search go: the scenarios of a study under one of its arms, and the axes as parameters."""
+
+    study: Definition
+    arm: str
+    scenarios: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+    @classmethod
+    def of(cls, study: Definition, table: str, arm: Any, scenario: Any) -> Target:
+        """Find the arm and the scenarios that the table of a study file names; raises ``StudyError``."""
+        arms, scenarios = list(study.arms), list(study.bases)
+        if arm is None and len(arms) > 1:
+            raise StudyError(f"[{table}] arm is missing: the study has {', '.join(arms)}; expected one of them")
+        if arm is not None and arm not in arms:
+            told = f"expected one of {', '.join(arms)}" if arms else "the study has no arms"
+            raise StudyError(f"[{table}] arm = {arm!r}: {told}{nearest(str(arm), arms)}")
+        if scenario is not None and scenario not in scenarios:
+            raise StudyError(f"[{table}] scenario = {scenario!r}: expected one of {', '.join(scenarios)}")
+        arm = arm or (arms[0] if arms else "")
+        axes = [*study.axes, *(study.arms[arm].axes if arm else ())]
+        if not axes:
+            raise StudyError('a search needs axes, such as "controller.ai" = { from = 0.5, to = 8, scale = "log" }')
+        named = tuple(scenarios if scenario is None else [scenario])
+        return cls(study, arm, named, tuple(Parameter(axis) for axis in axes))
+
+    def made(self, scenario: str, values: Set) -> Scenario:
+        """Make a scenario with a set of values; without any it has its defaults."""
+        return self.study.scenario_of(Point(scenario, self.arm, dict(values)))
+
+    def evaluated(
+        self, values: Set, seeds: Sequence[int], figures: Sequence[str] | None, workers: int
+    ) -> dict[str, Figures]:
+        """Run every scenario with a set of values under the seeds."""
+        return {name: evaluate(self.made(name, values), seeds, figures, workers) for name in self.scenarios}
+
+    def refuse_idle(self, seed: int, allow: bool) -> None:
+        """Raise ``StudyError`` for a parameter that no run reads.
+
+        That is one whose values make the same scenario, or (unless allowed) under one seed the same figures at both
+        ends and in the middle of its range, all others at their defaults.
+        """
+        for parameter in self.parameters:
+            values = list(dict.fromkeys(parameter.axis.pick(part) for part in (0.0, 0.5, 1.0)))
+            told = f"axis {parameter.key}: {' and '.join(str(value) for value in values)}"
+            if len(values) < 2:
+                raise StudyError(f"{told} is its only value: expected more to search among")
+            for name in self.scenarios:
+                found = [self.made(name, {parameter.key: value}) for value in values]
+                if len({scenario.hash for scenario in found}) < len(values):
+                    raise StudyError(f"{told} are the same in {name}: nobody reads it")
+            if allow:
+                continue
+            runs = [self.evaluated({parameter.key: value}, [seed], None, 1) for value in values]
+            if all(_same(runs[0][name], run[name]) for run in runs[1:] for name in self.scenarios):
+                raise StudyError(
+                    f"{told} give the same figures under seed {seed}, all else at its defaults: nobody reads it; "
+                    "leave it out, or give allow_idle = true"
+                )
+
+
+def _same(one: Figures, other: Figures) -> bool:
+    """Whether two runs have the same figures, bit for bit."""
+    return list(one) == list(other) and all(one[key].tobytes() == other[key].tobytes() for key in one)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A search, as the table ``[tune]`` of a study file declares it."""
+
+    target: Target
+    objectives: tuple[Objective, ...]
+    watch: tuple[str, ...] | None
+    budget: int
+    """Sets of values that are tried."""
+    sampler: str
+    seeds: tuple[int, ...]
+    """Every set is run under these, or the first few of them."""
+    held_out: tuple[int, ...]
+    prune: bool
+    seed: int
+    """Seed of the search itself."""
+    allow_idle: bool
+
+    @classmethod
+    def of(cls, study: Definition, budget: int | None = None) -> Tuning:
+        """Read the table of a study; raises ``StudyError`` with key, value and what was expected."""
+        table = study.others.get("tune")
+        if not isinstance(table, Mapping):
+            raise StudyError(
+                f'{study.name} has no table [tune]: expected one such as [tune] with minimise = "fct.slowdown_mean"'
+            )
+        for word in table:
+            if word not in _WORDS:
+                raise StudyError(f"[tune] {word}: unknown key{nearest(word, _WORDS)}")
+        objectives = [
+            Objective(figure, word == "maximise")
+            for word in ("minimise", "maximise")
+            for figure in names(word, table.get(word, []))
+        ]
+        figures = [objective.figure for objective in objectives]
+        if not figures:
+            raise StudyError('[tune] expected minimise or maximise, such as minimise = "fct.slowdown_mean"')
+        if len(set(figures)) < len(figures):
+            raise StudyError(f"[tune] a figure is given twice among {', '.join(figures)}: give it once")
+        several = len(objectives) > 1
+        sampler = table.get("sampler", "nsga2" if several else "tpe")
+        if sampler not in SAMPLERS:
+            raise StudyError(f"[tune] sampler = {sampler!r}: expected one of {', '.join(SAMPLERS)}")
+        on = seeds("seeds", table.get("seeds", list(study.seeds)), first=1)
+        held_out = seeds("held_out", table.get("held_out", 20), first=max(on) + 1)
+        if both := sorted(set(on) & set(held_out)):
+            raise StudyError(f"[tune] seed {both[0]} is among seeds and held_out: a held-out seed is none to tune on")
+        if len(held_out) < 2:
+            raise StudyError(f"[tune] held_out = {list(held_out)}: expected at least two seeds, which make an interval")
+        prune = flag(table, "prune", not several)
+        if prune and several:
+            raise StudyError("[tune] prune = true: sets of several objectives are not pruned; leave it out")
+        watch = names("watch", table["watch"]) if "watch" in table else None
+        return cls(
+            Target.of(study, "tune", table.get("arm"), table.get("scenario")),
+            tuple(objectives),
+            watch,
+            count("budget", table.get("budget", 60) if budget is None else budget),
+            sampler,
+            on,
+            held_out,
+            prune,
+            whole("seed", table.get("seed", 0)),
+            flag(table, "allow_idle", False),
+        )
+
+    @cached_property
+    def figures(self) -> list[str]:
+        """Return the figures of the objectives."""
+        return [objective.figure for objective in self.objectives]
+
+    @cached_property
+    def rungs(self) -> list[int]:
+        """How many of the seeds a set is run under before it is compared: a ninth, a third, all."""
+        n = len(self.seeds)
+        return sorted({math.ceil(n / part) for part in ((9, 3, 1) if self.prune else (1,))})
+
+    @cached_property
+    def defaults(self) -> dict[str, Figures]:
+        """Return the figures of the scenarios as they are, under the seeds that the search has."""
+        found = self.target.evaluated({}, self.seeds, None, 1)
+        for name, figures in found.items():
+            for figure in self.figures:
+                if figure not in figures:
+                    near = nearest(figure, list(figures))
+                    raise StudyError(f"[tune] no figure {figure} in the summary of {name}{near}")
+        return found
+
+    def check(self) -> None:
+        """Raise ``StudyError`` for an objective that no run has, or a parameter that none reads."""
+        several = len(self.target.scenarios) > 1
+        for name, figures in self.defaults.items():
+            for objective in self.objectives:
+                values = figures[objective.figure]
+                missing = [seed for seed, value in zip(self.seeds, values, strict=True) if math.isnan(value)]
+                if missing:
+                    raise StudyError(
+                        f"[tune] {objective}: {name} does not have the figure under seed {missing[0]} with its defaults"
+                    )
+                if several and not values.mean() > 0:
+                    raise StudyError(
+                        f"[tune] {objective}: it is {values.mean():g} in {name} with the defaults; over several "
+                        "scenarios an objective is the mean ratio to the defaults, which must be above 0"
+                    )
+        self.target.refuse_idle(self.seeds[0], self.allow_idle)
+
+    def values(self, figures: Mapping[str, Figures]) -> list[list[float]]:
+        """Give each objective's values, one a seed.
+
+        With several scenarios these are the means over them of the ratios to the defaults' mean over the tuning seeds.
+        """
+        if len(self.target.scenarios) == 1:
+            (only,) = figures.values()
+            return [[float(value) for value in only[figure]] for figure in self.figures]
+        found = []
+        for figure in self.figures:
+            ratios = [figures[name][figure] / self.defaults[name][figure].mean() for name in self.target.scenarios]
+            found.append([float(sum(one) / len(one)) for one in zip(*ratios, strict=True)])
+        return found
+
+
+def names(word: str, given: Any, table: str = "tune") -> tuple[str, ...]:
+    """Read one figure or several."""
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list) or not all(isinstance(one, str) and one for one in listed):
+        raise StudyError(
+            f'[{table}] {word} = {given!r}: expected a figure such as "fct.slowdown_mean", or a list of them'
+        )
+    return tuple(listed)
+
+
+def seeds(word: str, given: Any, first: int, table: str = "tune") -> tuple[int, ...]:
+    """Read a number of seeds, which begin with ``first``, or a list of them."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return tuple(range(first, first + count(word, given, table)))
+    fine = isinstance(given, list) and given and all(type(one) is int and 0 <= one < 2**63 for one in given)
+    if not fine or len(set(given)) < len(given):
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a number of seeds, or a list of different seeds")
+    return tuple(given)
+
+
+def count(word: str, given: Any, table: str = "tune") -> int:
+    """Read a whole number of at least 1."""
+    if type(given) is not int or not 1 <= given <= 1_000_000:
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number of at least 1")
+    return given
+
+
+def whole(word: str, given: Any, table: str = "tune") -> int:
+    """Read a whole number from 0 on."""
+    if type(given) is not int or not 0 <= given < 2**32:
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number from 0 to {2**32 - 1}")
+    return given
+
+
+def flag(data: Mapping[str, Any], word: str, default: bool, table: str = "tune") -> bool:
+    """Read whether something is to be."""
+    given = data.get(word, default)
+    if not isinstance(given, bool):
+        raise StudyError(f"[{table}] {word} = {given!r}: expected true or false")
+    return given

@@ -1,0 +1,113 @@
+"""The outcome of a search: the best set beside the defaults on held-out seeds, the front, what parameters matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incast.evaluation import Figures
+from incast.statistics import Estimate, estimate
+from incast.tuning.declaration import WATCH, Set, Tuning
+from incast.tuning.search import Search, Tried
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A figure of a set and of the defaults on the held-out seeds of a scenario, and the difference seed by seed."""
+
+    scenario: str
+    figure: str
+    unit: str
+    tuned: Estimate | None
+    defaults: Estimate | None
+    difference: Estimate | None
+    """Of the set less the defaults; ``None`` where not every seed has both."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the interval of the difference lies on one side of zero."""
+        if self.difference is None:
+            return "unknown"
+        if self.difference.low > 0:
+            return "higher"
+        return "lower" if self.difference.high < 0 else "not seen"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A set that was chosen, and how it does on the held-out seeds."""
+
+    tried: Tried
+    compared: tuple[Compared, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found."""
+
+    tuning: Tuning
+    tried: list[Tried]
+    default_scores: tuple[float, ...]
+    """Objectives of the defaults on the tuning seeds."""
+    front: list[Chosen]
+    """With one objective the best set alone; with several those that no other beats in all, by the first objective."""
+    chosen: int
+    """Which of the front is the one to use: with several objectives the nearest to the best of each."""
+    importances: dict[str, dict[str, float]]
+    """By objective and parameter, from 0 to 1; nothing where too few sets were tried."""
+
+    @property
+    def best(self) -> Chosen:
+        """Return the set to use."""
+        return self.front[self.chosen]
+
+
+def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
+    """Work out what a finished search found: runs the front and the defaults on the held-out seeds."""
+    tuning = search.tuning
+    whole = [one for one in tried if one.scores is not None]
+    scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
+    front = _front(tuning, whole)
+    defaults = tuning.target.evaluated({}, tuning.held_out, None, workers)
+    chosen = [Chosen(one, _compared(tuning, one.values, defaults, workers)) for one in front]
+    return Outcome(tuning, tried, scores, chosen, _nearest(tuning, front), search.importances())
+
+
+def _front(tuning: Tuning, whole: Sequence[Tried]) -> list[Tried]:
+    """Return the sets that no other beats; sets of equal scores once, the first of them."""
+    found: list[Tried] = []
+    signs = np.array([-1.0 if one.maximise else 1.0 for one in tuning.objectives])
+    scores = np.array([one.scores for one in whole]) * signs
+    for one, score in zip(whole, scores, strict=True):
+        beaten = np.any(np.all(scores <= score, axis=1) & np.any(scores < score, axis=1))
+        if not beaten and all(one.scores != other.scores for other in found):
+            found.append(one)
+    return sorted(found, key=lambda one: one.scores[0] * signs[0] if one.scores else 0.0)
+
+
+def _nearest(tuning: Tuning, front: Sequence[Tried]) -> int:
+    """Say which of a front is nearest to the best value of each objective, in spans of the front."""
+    scores = np.array([one.scores for one in front])
+    best = np.where([one.maximise for one in tuning.objectives], scores.max(axis=0), scores.min(axis=0))
+    span = np.ptp(scores, axis=0)
+    span[span == 0] = 1.0
+    return int(np.argmin(np.linalg.norm((scores - best) / span, axis=1)))
+
+
+def _compared(tuning: Tuning, values: Set, defaults: dict[str, Figures], workers: int) -> tuple[Compared, ...]:
+    found = []
+    for name, runs in tuning.target.evaluated(values, tuning.held_out, None, workers).items():
+        others = defaults[name]
+        watch = WATCH if tuning.watch is None else tuning.watch
+        for figure in dict.fromkeys([*tuning.figures, *watch]):
+            ours, theirs = runs.get(figure), others.get(figure)
+            if ours is None or theirs is None or np.isnan(ours).all() or np.isnan(theirs).all():
+                continue
+            less = ours - theirs
+            paired = None if np.isnan(less).any() else estimate([float(one) for one in less])
+            unit = runs.unit(figure)
+            found.append(Compared(name, figure, unit, runs.estimate(figure), others.estimate(figure), paired))
+    return tuple(found)

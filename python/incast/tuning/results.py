@@ -1,0 +1,109 @@
+"""What a search leaves: scenario files, tables and pictures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from incast.folders import write_whole
+from incast.statistics import Estimate
+from incast.tuning import pictures
+from incast.tuning.declaration import Tuning
+from incast.tuning.outcome import Chosen, Outcome
+from incast.tuning.search import Tried
+
+RESULT = "result.json"
+RESULT_FORMAT = 1
+
+
+def write(outcome: Outcome, folder: Path) -> list[Path]:
+    """Write the scenarios to use, ``trials.csv``, ``result.json`` and the pictures; return the scenarios."""
+    tuning = outcome.tuning
+    scenarios = []
+    for name in tuning.target.scenarios:
+        suffix = f"-{name}" if len(tuning.target.scenarios) > 1 else ""
+        path = folder / f"tuned{suffix}.toml"
+        write_whole(
+            path, _head(outcome.best.tried, tuning) + tuning.target.made(name, outcome.best.tried.values).toml()
+        )
+        scenarios.append(path)
+        if len(outcome.front) > 1:
+            (folder / "front").mkdir(exist_ok=True)
+            for number, one in enumerate(outcome.front, 1):
+                text = _head(one.tried, tuning) + tuning.target.made(name, one.tried.values).toml()
+                write_whole(folder / "front" / f"{number:02}{suffix}.toml", text)
+    write_whole(folder / "trials.csv", _trials(outcome))
+    for file, content in pictures.draw(outcome).items():
+        write_whole(folder / file, content)
+    write_whole(folder / RESULT, json.dumps(data(outcome), indent=2) + "\n")  # the last: all else is there
+    return scenarios
+
+
+def _head(one: Tried, tuning: Tuning) -> str:
+    """Say in comments where a scenario file is from."""
+    values = [f"#   {key} = {value}" for key, value in one.values.items()]
+    told = ", ".join(map(str, tuning.objectives))
+    first = f"# Set {one.number + 1} of {tuning.budget} tried by incast tune ({tuning.target.study.name}: {told}):"
+    return "\n".join([first, *values, "", ""])
+
+
+def _trials(outcome: Outcome) -> str:
+    """Write a row a set, those given up too: with the mean over the seeds that they had."""
+    made = io.StringIO()
+    table = csv.writer(made, lineterminator="\n")
+    tuning = outcome.tuning
+    keys = [parameter.key for parameter in tuning.target.parameters]
+    table.writerow(["set", *keys, *tuning.figures, "seeds", "state"])
+    for one in outcome.tried:
+        scores = [math.fsum(values) / len(values) if values else "" for values in one.by_seed] or [""] * len(
+            tuning.figures
+        )
+        state = "whole" if one.scores is not None else f"refused: {one.refused}" if one.refused else "given up"
+        seeds = len(one.by_seed[0]) if one.by_seed else 0
+        table.writerow([one.number + 1, *(one.values[key] for key in keys), *scores, seeds, state])
+    return made.getvalue()
+
+
+def data(outcome: Outcome) -> dict[str, Any]:
+    """Give an outcome as JSON has it."""
+    tuning = outcome.tuning
+
+    def of_estimate(one: Estimate | None) -> dict[str, float | None] | None:
+        return None if one is None else {"mean": one.mean, "half_width": one.half_width}
+
+    def of_chosen(one: Chosen) -> dict[str, Any]:
+        rows = [
+            {
+                "scenario": row.scenario,
+                "figure": row.figure,
+                "unit": row.unit,
+                "tuned": of_estimate(row.tuned),
+                "defaults": of_estimate(row.defaults),
+                "difference": of_estimate(row.difference),
+                "verdict": row.verdict,
+            }
+            for row in one.compared
+        ]
+        scores = dict(zip(tuning.figures, one.tried.scores or (), strict=True))
+        return {"set": one.tried.number + 1, "values": dict(one.tried.values), "scores": scores, "held_out": rows}
+
+    return {
+        "format": RESULT_FORMAT,
+        "study": tuning.target.study.name,
+        "arm": tuning.target.arm,
+        "objectives": [str(objective) for objective in tuning.objectives],
+        "sampler": tuning.sampler,
+        "seeds": list(tuning.seeds),
+        "held_out": list(tuning.held_out),
+        "tried": len(outcome.tried),
+        "whole": sum(one.scores is not None for one in outcome.tried),
+        "refused": sum(bool(one.refused) for one in outcome.tried),
+        "default_scores": dict(zip(tuning.figures, outcome.default_scores, strict=True)),
+        "best": of_chosen(outcome.best),
+        "front": [of_chosen(one) for one in outcome.front],
+        "importances": outcome.importances,
+    }

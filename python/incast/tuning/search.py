@@ -1,0 +1,407 @@
+"""The search: sets of values that a sampler of Optuna suggests, tried under paired seeds, written to a journal.
+
+Several processes, on machines that share the folder, work on one journal. A set counts once all of it is written. What
+a killed process had begun is begun again: its suggestion is a function of the sets that count, so that a search by one
+process gives the same sets however often it was killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import math
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from incast.errors import FolderError, ScenarioError, needs
+from incast.folders import NOT_EMPTY, refuse_unless_empty, write_whole
+from incast.run_folder import engine_digest
+from incast.tuning.declaration import Parameter, Set, Tuning
+
+try:
+    import optuna
+    import sklearn  # noqa: F401 -- Optuna asks for it when importances are worked out, which is at the end
+    from optuna.distributions import BaseDistribution
+    from optuna.samplers import BaseSampler, NSGAIISampler, RandomSampler, TPESampler
+    from optuna.storages.journal import JournalFileBackend, JournalStorage
+    from optuna.study import Study as OptunaStudy
+    from optuna.trial import FrozenTrial, Trial, TrialState
+except ModuleNotFoundError as error:
+    raise needs("tune", error) from None
+
+JOURNAL = "journal.log"
+MARK = "tune.json"
+MARK_FORMAT = 1
+PART = 3
+"""Of the sets that reach a rung of seeds, one in so many goes on."""
+FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+PATIENCE_S = 0.5
+ENOUGH = 20
+"""Sets that are needed before anything is said of the importance of parameters."""
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+class _Lock:
+    """Lock of the journal: the system's own, which a killed process gives back.
+
+    Who takes it cuts off the line that a killed process had not finished.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._path = journal.with_name(f".{journal.name}.lock")
+        self._file: IO[bytes] | None = None
+
+    def acquire(self) -> bool:
+        self._file = self._path.open("ab")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            with self._journal.open("r+b") as journal:
+                _cut_half_line(journal)
+        except FileNotFoundError:
+            pass
+        return True
+
+    def release(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def _cut_half_line(journal: IO[bytes]) -> None:
+    end = journal.seek(0, 2)
+    at, block = end, 4096
+    while at > 0:
+        start = max(at - block, 0)
+        journal.seek(start)
+        found = journal.read(at - start).rfind(b"\n")
+        if found >= 0:
+            at = start + found + 1
+            break
+        at = start
+    if at < end:
+        journal.truncate(at)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A set of values that counts."""
+
+    number: int
+    """Place among those that count, from 0."""
+    values: Set
+    scores: tuple[float, ...] | None
+    """Value of each objective over all seeds; ``None`` where it was given up, or refused."""
+    by_seed: tuple[tuple[float, ...], ...]
+    """Values of each objective by seed."""
+    refused: str = ""
+    """Why it could not be run, where that is so."""
+
+
+class Search:
+    """A search in a folder: what was tried, and how it goes on."""
+
+    def __init__(self, tuning: Tuning, folder: Path) -> None:
+        self.tuning, self.folder = tuning, folder
+        self._held: IO[str] | None = None
+        self._worker = uuid.uuid4().hex[:12]
+        _put_mark(folder, _mark(tuning))
+        backend = JournalFileBackend(str(folder / JOURNAL), _Lock(folder / JOURNAL))  # type: ignore[arg-type]
+        towards = optuna.study.StudyDirection
+        directions = [towards.MAXIMIZE if one.maximise else towards.MINIMIZE for one in tuning.objectives]
+        self.study: OptunaStudy = optuna.create_study(
+            storage=JournalStorage(backend),
+            sampler=_Repeatable(self),
+            study_name=tuning.target.study.name,
+            directions=directions,
+            load_if_exists=True,
+        )
+
+    def tried(self) -> list[Tried]:
+        """Return the sets that count and are finished, in the order in which they were begun."""
+        found = []
+        for place, trial in enumerate(self._counted()):
+            if trial.state != TrialState.RUNNING:
+                found.append(self._read(place, trial))
+        return found
+
+    def carry_out(self, workers: int, show: Callable[[int], None]) -> list[Tried]:
+        """Try sets until as many as the budget have been; return them.
+
+        ``show`` is called with the number finished. What another process is at is waited for.
+        """
+        budget = self.tuning.budget
+        with self._at_work():
+            while True:
+                self._give_up_dead()
+                counted = self._counted()
+                done = sum(trial.state != TrialState.RUNNING for trial in counted)
+                show(min(done, budget))
+                if done >= budget:
+                    return [one for one in self.tried() if one.number < budget]
+                if len(counted) >= budget:
+                    time.sleep(PATIENCE_S)
+                    continue
+                self._try(workers)
+
+    def _try(self, workers: int) -> None:
+        trial = self.study.ask()
+        try:
+            trial.set_user_attr("worker", self._worker)
+            if self.place(trial.number) >= self.tuning.budget:  # another process was first
+                self.study.tell(trial, state=TrialState.FAIL)
+                return
+            values = {parameter.key: _suggest(parameter, trial) for parameter in self.tuning.target.parameters}
+            trial.set_user_attr("values", values)
+            try:
+                by_seed, is_whole = self._run(trial, values, workers)
+            except (ScenarioError, _NoFigure) as error:
+                trial.set_user_attr("refused", str(error))
+                self.study.tell(trial, state=TrialState.FAIL)
+                return
+            trial.set_user_attr("by_seed", by_seed)
+            if is_whole:
+                self.study.tell(trial, _means(by_seed))
+            else:
+                self.study.tell(trial, state=TrialState.PRUNED)
+        except BaseException:
+            # not counted: the same set is suggested again
+            if self.study.trials[trial.number].state == TrialState.RUNNING:
+                self.study.tell(trial, state=TrialState.FAIL)
+            raise
+
+    def _run(self, trial: Trial, values: Set, workers: int) -> tuple[list[list[float]], bool]:
+        """Run a set under more and more of the seeds, as long as it is among the best; second, whether under all."""
+        tuning = self.tuning
+        by_seed: list[list[float]] = [[] for _ in tuning.objectives]
+        for rung in tuning.rungs:
+            seeds = tuning.seeds[len(by_seed[0]) : rung]
+            found = tuning.values(tuning.target.evaluated(values, seeds, tuning.figures, workers))
+            for objective, have, more in zip(tuning.objectives, by_seed, found, strict=True):
+                have += more
+                if any(math.isnan(value) for value in more):
+                    raise _NoFigure(
+                        f"no {objective.figure} under seed {seeds[[math.isnan(v) for v in more].index(True)]}"
+                    )
+            if rung == len(tuning.seeds):
+                break
+            (score,) = _means(by_seed)
+            trial.report(score, rung)
+            if not self._goes_on(trial.number, rung, score):
+                return by_seed, False
+        return by_seed, True
+
+    def _goes_on(self, number: int, rung: int, score: float) -> bool:
+        """Whether a set is among the best third of those before it that came to the rung."""
+        (objective,) = self.tuning.objectives
+        others = [
+            trial.intermediate_values[rung]
+            for trial in self._counted()
+            if trial.number < number and trial.state in FINISHED and rung in trial.intermediate_values
+        ]
+        better = sum(objective.better(other, score) for other in others)
+        return better < max((len(others) + 1) // PART, 1)
+
+    def importances(self) -> dict[str, dict[str, float]]:
+        """Work out the importances of fANOVA (Hutter et al., ICML 2014), by objective and parameter; they add up to 1.
+
+        A forest of trees is fitted to the sets, by the seeds that all of them had; an importance is the share of its
+        variance over the ranges that the parameter alone explains. Nothing is said of fewer sets than ``ENOUGH``.
+        """
+        first = self.tuning.rungs[0]
+        told = [trial for trial in self._counted()[: self.tuning.budget] if "by_seed" in trial.user_attrs]
+        if len(told) < ENOUGH or len(self.tuning.target.parameters) < 2:
+            return {}
+        found = {}
+        for number, objective in enumerate(self.tuning.objectives):
+            same = optuna.create_study(direction="maximize" if objective.maximise else "minimize")
+            for trial in told:
+                values = trial.user_attrs["by_seed"][number][:first]
+                score = math.fsum(values) / len(values)
+                same.add_trial(
+                    optuna.trial.create_trial(params=trial.params, distributions=trial.distributions, value=score)
+                )
+            evaluator = optuna.importance.FanovaImportanceEvaluator(seed=self.tuning.seed)
+            shares = optuna.importance.get_param_importances(same, evaluator=evaluator)
+            found[objective.figure] = {key: float(value) for key, value in shares.items()}
+        return found
+
+    # Which sets count
+
+    def _counted(self) -> list[FrozenTrial]:
+        return [trial for trial in self.study.get_trials(deepcopy=False) if _counts(trial)]
+
+    def place(self, number: int) -> int:
+        """Return how many sets that count were begun before a trial."""
+        return sum(trial.number < number for trial in self._counted())
+
+    def _read(self, place: int, trial: FrozenTrial) -> Tried:
+        told = trial.user_attrs
+        scores = tuple(trial.values) if trial.state == TrialState.COMPLETE and trial.values else None
+        by_seed = tuple(tuple(values) for values in told.get("by_seed", []))
+        return Tried(place, told["values"], scores, by_seed, told.get("refused", ""))
+
+    # Who is at work
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """Hold a file as long as this process is there: others see by it whether what it had begun goes on."""
+        place = self.folder / "workers"
+        place.mkdir(exist_ok=True)
+        path = place / self._worker
+        with path.open("w") as self._held:
+            fcntl.flock(self._held, fcntl.LOCK_EX)
+            yield
+        path.unlink(missing_ok=True)
+
+    def _give_up_dead(self) -> None:
+        """Take out of the count what processes had begun that are no more."""
+        for trial in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+            worker = trial.user_attrs.get("worker")
+            if worker is None:  # begun a moment ago, or by a process that was killed in that moment
+                begun = trial.datetime_start
+                if begun is None or time.time() - begun.timestamp() < 10 * PATIENCE_S:
+                    continue
+            elif self._lives(worker):
+                continue
+            try:
+                self.study.tell(trial.number, state=TrialState.FAIL)
+            except ValueError:  # another process was first
+                continue
+
+    def _lives(self, worker: str) -> bool:
+        if worker == self._worker:
+            return True
+        try:
+            with (self.folder / "workers" / worker).open("r+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        (self.folder / "workers" / worker).unlink(missing_ok=True)
+        return False
+
+
+class _NoFigure(Exception):
+    """A run does not have the figure that is searched for."""
+
+
+def _counts(trial: FrozenTrial) -> bool:
+    return trial.state in (*FINISHED, TrialState.RUNNING) or "refused" in trial.user_attrs
+
+
+def _means(by_seed: list[list[float]]) -> list[float]:
+    return [math.fsum(values) / len(values) for values in by_seed]
+
+
+def _suggest(parameter: Parameter, trial: Trial) -> Any:
+    span = parameter.axis.range
+    if span is None:
+        return trial.suggest_categorical(parameter.key, parameter.axis.values)
+    if span.whole:
+        return parameter.at(trial.suggest_int(parameter.key, math.ceil(span.low), math.floor(span.high), log=span.log))
+    return parameter.at(trial.suggest_float(parameter.key, span.low, span.high, log=span.log))
+
+
+class _Repeatable(BaseSampler):
+    """A sampler that is made anew for every trial, with a seed that follows from the trial's place in the count."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._made: dict[int, BaseSampler] = {}
+
+    def _of(self, trial: FrozenTrial) -> BaseSampler:
+        if trial.number not in self._made:
+            tuning = self._search.tuning
+            digest = hashlib.sha256(f"{tuning.seed}|{self._search.place(trial.number)}".encode()).digest()
+            self._made = {trial.number: _sampler(tuning, int.from_bytes(digest[:4], "big"))}
+        return self._made[trial.number]
+
+    def infer_relative_search_space(self, study: OptunaStudy, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        return self._of(trial).infer_relative_search_space(study, trial)
+
+    def sample_relative(
+        self, study: OptunaStudy, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        return self._of(trial).sample_relative(study, trial, search_space)
+
+    def sample_independent(
+        self, study: OptunaStudy, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
+
+    def before_trial(self, study: OptunaStudy, trial: FrozenTrial) -> None:
+        self._of(trial).before_trial(study, trial)
+
+    def after_trial(self, study: OptunaStudy, trial: FrozenTrial, state: TrialState, values: Any) -> None:
+        self._of(trial).after_trial(study, trial, state, values)
+
+
+def _sampler(tuning: Tuning, seed: int) -> BaseSampler:
+    if tuning.sampler == "random":
+        return RandomSampler(seed=seed)
+    if tuning.sampler == "nsga2":
+        return NSGAIISampler(seed=seed, population_size=min(max(tuning.budget // 6, 6), 50))
+    return TPESampler(seed=seed, n_startup_trials=min(max(tuning.budget // 5, 5), 15))
+
+
+# The folder
+
+
+def _mark(tuning: Tuning) -> dict[str, Any]:
+    """Say what a search is about; the budget may grow."""
+    target = tuning.target
+    return {
+        "format": MARK_FORMAT,
+        "study": target.study.name,
+        "engine": engine_digest(),
+        "scenarios": {name: target.made(name, {}).hash for name in target.scenarios},
+        "arm": target.arm,
+        "parameters": {one.key: [str(one.axis.values), str(one.axis.range)] for one in target.parameters},
+        "objectives": [str(objective) for objective in tuning.objectives],
+        "sampler": tuning.sampler,
+        "seeds": list(tuning.seeds),
+        "prune": tuning.prune,
+        "seed": tuning.seed,
+    }
+
+
+def _put_mark(folder: Path, mark: dict[str, Any]) -> None:
+    """Mark a folder as this search's, or find the mark there; raises ``FolderError`` where anything else is."""
+    path = folder / MARK
+    for attempt in range(10):
+        if path.exists():
+            break
+        try:
+            refuse_unless_empty(folder, NOT_EMPTY)
+        except FolderError:
+            if attempt < 9:  # another process may be about to mark it
+                time.sleep(0.05)
+                continue
+            raise
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(mark, indent=2) + "\n")
+        except OSError as error:
+            raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+        differing = [word for word in mark if there.get(word) != mark[word]]
+    except (OSError, ValueError, AttributeError) as error:
+        raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+    if "engine" in differing:
+        raise FolderError(
+            f"{folder} holds a search by another build of the engine: runs of both do not mix; give another --out, "
+            "or remove it first"
+        )
+    if differing:
+        told = f"{folder} holds another search, with other {', '.join(differing)}"
+        raise FolderError(f"{told}: give another --out, or remove it first")

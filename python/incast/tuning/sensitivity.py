@@ -1,0 +1,297 @@
+"""Sensitivity: how much each parameter of a study matters to figures, over the whole of its range.
+
+Morris' elementary effects (Technometrics 1991) or Sobol's indices, both by SALib. The runs lie in a store of studies,
+where those that are made are not made again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incast.errors import StudyError, needs
+from incast.executor import Status
+from incast.folders import write_whole
+from incast.output import nearest
+from incast.study.axes import Value
+from incast.study.definition import MOST_RUNS, Definition, Point
+from incast.study.making import make
+from incast.tuning import declaration
+from incast.tuning.declaration import Target
+
+try:
+    import SALib.analyze.morris
+    import SALib.analyze.sobol
+    import SALib.sample.morris
+    import SALib.sample.sobol
+except ModuleNotFoundError as error:
+    raise needs("tune", error) from None
+
+METHODS = ("morris", "sobol")
+_WORDS = ("method", "samples", "figures", "seeds", "seed", "arm", "scenario", "allow_idle")
+RESULT = "sensitivity.json"
+LEVELS = 4
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What is analysed, as the table ``[sensitivity]`` of a study file declares it."""
+
+    target: Target
+    method: str
+    samples: int
+    """Morris: trajectories; Sobol: points of the sequence, a power of two."""
+    figures: tuple[str, ...]
+    seeds: tuple[int, ...]
+    seed: int
+    allow_idle: bool
+
+    @classmethod
+    def of(cls, study: Definition, method: str | None = None, samples: int | None = None) -> Analysis:
+        """Read the table of a study; figures, arm and scenario are those of ``[tune]`` unless it has its own."""
+        table, tune = (study.others.get(name, {}) for name in ("sensitivity", "tune"))
+        if not isinstance(table, Mapping) or not isinstance(tune, Mapping):
+            raise StudyError(f"{study.name}: [sensitivity] and [tune]: expected tables")
+        for word in table:
+            if word not in _WORDS:
+                raise StudyError(f"[sensitivity] {word}: unknown key{nearest(word, _WORDS)}")
+        method = method or table.get("method", "morris")
+        if method not in METHODS:
+            raise StudyError(f"[sensitivity] method = {method!r}: expected morris or sobol")
+        figures = table.get("figures")
+        if figures is None:
+            of_tune = [tune.get(word, []) for word in ("minimise", "maximise")]
+            figures = [one for part in of_tune for one in ([part] if isinstance(part, str) else part)]
+        if not figures:
+            raise StudyError(
+                '[sensitivity] figures is missing: expected figures = ["fct.slowdown_mean"], or a table [tune]'
+            )
+        given = table.get("samples", 10 if method == "morris" else 32) if samples is None else samples
+        count = declaration.count("samples", given, "sensitivity")
+        if method == "sobol" and count & (count - 1):
+            raise StudyError(f"[sensitivity] samples = {count}: expected a power of two, which Sobol's sequence needs")
+        if method == "morris" and count < 2:
+            raise StudyError("[sensitivity] samples = 1: expected at least two trajectories")
+        target = Target.of(
+            study,
+            "sensitivity",
+            table.get("arm", tune.get("arm")),
+            table.get("scenario", tune.get("scenario")),
+        )
+        if len(target.scenarios) > 1:
+            raise StudyError(f"[sensitivity] scenario is missing: expected one of {', '.join(target.scenarios)}")
+        for parameter in target.parameters:
+            if parameter.axis.range is None:
+                raise StudyError(
+                    f"axis {parameter.key}: a list of values has no distances; sensitivity expected a range, "
+                    "such as { from = 1, to = 10 }"
+                )
+        return cls(
+            target,
+            method,
+            count,
+            declaration.names("figures", figures, "sensitivity"),
+            declaration.seeds("seeds", table.get("seeds", tune.get("seeds", list(study.seeds))), 1, "sensitivity"),
+            declaration.whole("seed", table.get("seed", 0), "sensitivity"),
+            declaration.flag(table, "allow_idle", False, "sensitivity"),
+        )
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        """Return the problem as SALib has it: each parameter from 0 to 1, logarithms where its range has them."""
+        names = [parameter.key for parameter in self.target.parameters]
+        return {"num_vars": len(names), "names": names, "bounds": [[0.0, 1.0]] * len(names)}
+
+    def sample(self) -> npt.NDArray[np.float64]:
+        """Draw the points, a row each, from 0 to 1 a parameter."""
+        if self.method == "morris":
+            drawn = SALib.sample.morris.sample(self.problem, self.samples, num_levels=LEVELS, seed=self.seed)
+        else:
+            drawn = SALib.sample.sobol.sample(self.problem, self.samples, calc_second_order=False, seed=self.seed)
+        return np.asarray(drawn, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Index:
+    """What a parameter matters to a figure, with the half widths of the 95 % intervals over the sample."""
+
+    figure: str
+    unit: str
+    parameter: str
+    main: float
+    """Morris: mean size of the elementary effects, in the figure's unit; Sobol: the total index."""
+    main_half_width: float
+    other: float
+    """Morris: their standard deviation, large where effects are not linear or depend on others; Sobol: first order."""
+    other_half_width: float | None
+    mean: float | None
+    """Morris: mean effect with its sign."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an analysis found."""
+
+    analysis: Analysis
+    points: int
+    runs: int
+    indices: list[Index]
+
+
+def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[Status], None]) -> Found:
+    """Run the sample, and analyse the means over the seeds."""
+    target = analysis.target
+    (scenario,) = target.scenarios
+    known = target.evaluated({}, analysis.seeds[:1], None, 1)[scenario]
+    for figure in analysis.figures:
+        if figure not in known:
+            raise StudyError(
+                f"[sensitivity] no figure {figure} in the summary of {scenario}{nearest(figure, list(known))}"
+            )
+    target.refuse_idle(analysis.seeds[0], analysis.allow_idle)
+    drawn = analysis.sample()
+    if len(drawn) * len(analysis.seeds) > MOST_RUNS:
+        raise StudyError(f"{len(drawn) * len(analysis.seeds):,} runs: expected at most {MOST_RUNS:,}")
+    asked, points = _points(analysis, drawn)
+    store = make(folder / "store", target.study, points=points, seeds=analysis.seeds, workers=workers, show=show)
+    means = _means(analysis, points, store.runs.to_pylist())
+    values = np.array([means[place] for place in asked])
+    indices = [
+        index
+        for column, figure in enumerate(analysis.figures)
+        for index in _indices(analysis, drawn, values[:, column], figure, known.unit(figure))
+    ]
+    return Found(analysis, len(points), len(points) * len(analysis.seeds), indices)
+
+
+def _points(analysis: Analysis, drawn: npt.NDArray[np.float64]) -> tuple[list[int], list[Point]]:
+    """Give the different points of a sample, and for each of its rows which of them it is."""
+    target = analysis.target
+    (scenario,) = target.scenarios
+    places: dict[str, int] = {}
+    asked: list[int] = []
+    points: list[Point] = []
+    for row in drawn:
+        values = {one.key: one.axis.pick(float(part)) for one, part in zip(target.parameters, row, strict=True)}
+        name = target.made(scenario, values).hash
+        if name not in places:
+            places[name] = len(points)
+            points.append(Point(scenario, target.arm, values))
+        asked.append(places[name])
+    return asked, points
+
+
+def _means(analysis: Analysis, points: list[Point], rows: list[dict[str, Any]]) -> list[list[float]]:
+    """Give the mean of every figure over the seeds, a row a point."""
+    keys = [parameter.key for parameter in analysis.target.parameters]
+    by_point: dict[tuple[Any, ...], dict[int, dict[str, Any]]] = {}
+    for row in rows:
+        if row["study"] == analysis.target.study.name and row["arm"] == analysis.target.arm:
+            by_point.setdefault(tuple(_plain(row[key]) for key in keys), {})[row["seed"]] = row
+    found = []
+    for point in points:
+        runs = by_point[tuple(_plain(point.values[key]) for key in keys)]
+        means = []
+        for figure in analysis.figures:
+            values: list[float] = []
+            for seed in analysis.seeds:
+                value = runs[seed].get(figure)
+                if value is None:
+                    raise StudyError(
+                        f"the run {point}, seed {seed}, has no {figure}: sensitivity needs it of every run"
+                    )
+                values.append(value)
+            means.append(math.fsum(values) / len(values))
+        found.append(means)
+    return found
+
+
+def _plain(value: Value | None) -> Any:
+    """Write a value so that 1 and 1.0 are one."""
+    return float(value) if isinstance(value, (int, float)) else value
+
+
+def _indices(
+    analysis: Analysis, drawn: npt.NDArray[np.float64], values: npt.NDArray[np.float64], figure: str, unit: str
+) -> list[Index]:
+    names = [parameter.key for parameter in analysis.target.parameters]
+    if np.ptp(values) == 0:
+        return [Index(figure, unit, name, 0.0, 0.0, 0.0, 0.0, 0.0) for name in names]
+    if analysis.method == "morris":
+        told = SALib.analyze.morris.analyze(analysis.problem, drawn, values, num_levels=LEVELS, seed=analysis.seed)
+        rows = zip(names, told["mu_star"], told["mu_star_conf"], told["sigma"], told["mu"], strict=True)
+        found = [Index(figure, unit, n, float(m), float(c), float(s), None, float(mu)) for n, m, c, s, mu in rows]
+    else:
+        told = SALib.analyze.sobol.analyze(analysis.problem, values, calc_second_order=False, seed=analysis.seed)
+        rows = zip(names, told["ST"], told["ST_conf"], told["S1"], told["S1_conf"], strict=True)
+        found = [Index(figure, "1", n, float(t), float(tc), float(s), float(sc), None) for n, t, tc, s, sc in rows]
+    return sorted(found, key=lambda index: -index.main)
+
+
+def columns(method: str) -> list[str]:
+    """Name what an index has, in the order of ``Index``."""
+    if method == "morris":
+        return ["mean size of effects (mu*)", "deviation (sigma)", "mean effect (mu)"]
+    return ["total index (ST)", "first-order index (S1)"]
+
+
+def write(found: Found, folder: Path) -> None:
+    """Write ``sensitivity.png``, ``sensitivity.csv`` and ``sensitivity.json``."""
+    from incast.tuning import pictures
+
+    analysis = found.analysis
+    units = {index.figure: index.unit for index in found.indices}
+    scales = {
+        figure: pictures.Scale(unit, [i.main for i in found.indices if i.figure == figure])
+        for figure, unit in units.items()
+    }
+    shown: dict[str, dict[str, float]] = {}
+    widths: dict[str, dict[str, float]] = {}
+    for index in found.indices:
+        scale = scales[index.figure]
+        name = scale.label(index.figure)
+        shown.setdefault(name, {})[index.parameter] = index.main * scale.factor
+        widths.setdefault(name, {})[index.parameter] = index.main_half_width * scale.factor
+    title = {"morris": "Elementary effects over the whole range (Morris)", "sobol": "Sobol's total indices"}[
+        analysis.method
+    ]
+    png = pictures.bars(shown, title, columns(analysis.method)[0], widths)
+    write_whole(folder / "sensitivity.png", png)
+    made = io.StringIO()
+    table = csv.writer(made, lineterminator="\n")
+    words = ["main", "main_half_width", "other", "other_half_width", "mean"]
+    table.writerow(["figure", "unit", "parameter", *words])
+    for index in found.indices:
+        table.writerow([index.figure, index.unit, index.parameter, *(getattr(index, word) for word in words)])
+    write_whole(folder / "sensitivity.csv", made.getvalue())
+    write_whole(folder / RESULT, json.dumps(data(found), indent=2) + "\n")
+
+
+def data(found: Found) -> dict[str, Any]:
+    """Give what was found as JSON has it."""
+    analysis = found.analysis
+    names = {"morris": ("mu_star", "sigma"), "sobol": ("total", "first_order")}[analysis.method]
+    rows = []
+    for index in found.indices:
+        row: dict[str, Any] = {"figure": index.figure, "unit": index.unit, "parameter": index.parameter}
+        row |= {names[0]: index.main, f"{names[0]}_half_width": index.main_half_width, names[1]: index.other}
+        row |= {"mu": index.mean} if analysis.method == "morris" else {f"{names[1]}_half_width": index.other_half_width}
+        rows.append(row)
+    return {
+        "study": analysis.target.study.name,
+        "method": analysis.method,
+        "samples": analysis.samples,
+        "points": found.points,
+        "runs": found.runs,
+        "seeds": list(analysis.seeds),
+        "indices": rows,
+    }

@@ -1,0 +1,344 @@
+"""Searches for the values of parameters, and their sensitivity, over the axes of a study."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command, command, environment, left_in
+from incast import FolderError, Scenario, StudyError, evaluate
+from incast.study.front import Study
+from incast.tuning import outcome, results, search
+from incast.tuning.declaration import Tuning
+from incast.tuning.search import Search
+from incast.tuning.sensitivity import Analysis, carry_out
+
+SET = {"run.duration": "2ms", "run.warmup": "500us", "topology.senders": 3, "topology.receivers": 3}
+MARK = {"from": "5p", "to": "100p", "whole": True}
+QUEUE = "queues.busiest.mean_packets"
+TUNE: dict[str, Any] = {"minimise": QUEUE, "budget": 12, "seeds": 3, "held_out": 3}
+
+FILE = f"""
+name = "marks"
+scenario = "dumbbell"
+keep = []
+[set]
+"run.duration" = "2ms"
+"run.warmup" = "500us"
+[axes]
+"queue.mark" = {{ from = "5p", to = "100p", whole = true }}
+"controller.g" = {{ from = 0.01, to = 1, scale = "log" }}
+[tune]
+minimise = "{QUEUE}"
+budget = 14
+seeds = 3
+held_out = 3
+"""
+
+
+def study(tune: dict[str, Any] | None = None, **words: Any) -> Study:
+    axes = words.pop("axes", {"queue.mark": MARK, "controller.g": {"from": 0.01, "to": 1, "scale": "log"}})
+    others = {"tune": TUNE | (tune or {})} | words.pop("others", {})
+    return Study(words.pop("scenario", "dumbbell"), axes=axes, settings=SET, keep=(), others=others, **words)
+
+
+def searched(folder: Path, tune: dict[str, Any] | None = None, **words: Any) -> outcome.Outcome:
+    tuning = Tuning.of(study(tune, **words))
+    tuning.check()
+    found = Search(tuning, folder)
+    return outcome.of(found, found.carry_out(1, lambda _: None), 1)
+
+
+def test_a_search_finds_the_least_queue_and_holds_it_against_the_defaults(tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "marks.toml").write_text(FILE)
+    answer = incast("tune", "marks.toml", "--out", "found", "--workers", "1")
+    assert answer.status == 0, answer.err
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert int(str(result["best"]["values"]["queue.mark"]).removesuffix("p")) < 20  # a low mark is a short queue
+    (queue, *_) = result["best"]["held_out"]
+    assert queue["figure"] == QUEUE
+    assert queue["verdict"] == "lower"
+    # the scenario file is the set: the same figures under the held-out seeds, as incast run has them
+    ran = incast("run", "found/tuned.toml", "--seed", str(result["held_out"][0]), "--out", "run", "--quiet")
+    assert ran.status == 0, ran.err
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    tuned = evaluate(tmp_path / "found" / "tuned.toml", result["held_out"], [QUEUE])
+    assert summary["queues"]["busiest"]["mean_packets"] == tuned[QUEUE][0]
+    assert queue["tuned"]["mean"] == pytest.approx(tuned[QUEUE].mean(), rel=1e-12)
+    base = Scenario.load("dumbbell").with_({"run.duration": "2ms", "run.warmup": "500us"})
+    less = tuned[QUEUE] - evaluate(base, result["held_out"], [QUEUE])[QUEUE]
+    assert queue["difference"]["mean"] == pytest.approx(less.mean(), rel=1e-9)
+    for name in ("progress.png", "parameters.png"):
+        assert (tmp_path / "found" / name).read_bytes().startswith(b"\x89PNG")
+    assert "chosen: set" in answer.out
+    assert "scenario: found/tuned.toml" in answer.out
+
+
+def killed_in_the_middle(folder: Path, file: str, sets: int) -> None:
+    """Kill a search, as hard as can be, once some sets are finished."""
+    process = subprocess.Popen(
+        command(["tune", file, "--out", "found", "--workers", "1", "--quiet"]),
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    journal = folder / "found" / search.JOURNAL
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline and process.poll() is None:
+        if journal.exists() and journal.read_bytes().count(b'"by_seed"') >= sets:
+            break
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, incast: Command) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+        (folder / "marks.toml").write_text(FILE)
+    words = ("tune", "marks.toml", "--out", "found", "--workers", "1", "--quiet")
+    assert incast(*words, cwd=whole).status == 0
+    killed_in_the_middle(broken, "marks.toml", 4)
+    assert not (broken / "found" / "result.json").exists()
+    with (broken / "found" / search.JOURNAL).open("ab") as journal:
+        journal.write(b'{"op_code":5,"worker_id":"half a li')  # as a kill in the middle of a write leaves it
+    answer = incast(*words, cwd=broken)
+    assert answer.status == 0, answer.err
+    for name in ("result.json", "trials.csv", "tuned.toml", "progress.png"):
+        assert (broken / "found" / name).read_bytes() == (whole / "found" / name).read_bytes(), name
+    # finished, it is not searched again
+    tried = (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"')
+    assert incast(*words, cwd=broken).status == 0
+    assert (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"') == tried
+
+
+def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) -> None:
+    (tmp_path / "marks.toml").write_text(FILE)
+    words = command(["tune", "marks.toml", "--out", "found", "--workers", "1", "--json", "--quiet"])
+    both = [
+        subprocess.Popen(
+            words, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    told = [process.communicate(timeout=200) for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    first, second = (json.loads(out) for out, _ in told)
+    assert first == second
+    assert first["tried"] == 14
+    rows = (tmp_path / "found" / "trials.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in rows] == ["set", *map(str, range(1, 15))]
+
+
+def test_several_objectives_end_in_a_front_of_sets_that_no_other_beats(tmp_path: Path) -> None:
+    # a low mark makes a short queue, and takes throughput
+    found = searched(
+        tmp_path / "found",
+        {"minimise": QUEUE, "maximise": "flows.goodput_total_bps", "budget": 24},
+        axes={"queue.mark": {"from": "1p", "to": "100p", "whole": True, "scale": "log"}},
+    )
+    whole = [one.scores for one in found.tried if one.scores is not None]
+    assert len(whole) == 24
+    front = [one.tried.scores for one in found.front]
+    assert len(front) > 2
+    for queue, goodput in front:
+        assert not any(q <= queue and g >= goodput and (q, g) != (queue, goodput) for q, g in whole)
+    for scores in whole:
+        assert scores in front or any(q <= scores[0] and g >= scores[1] for q, g in front)
+    results.write(found, tmp_path / "found")
+    assert (tmp_path / "found" / "front.png").read_bytes().startswith(b"\x89PNG")
+    for number in range(1, len(front) + 1):
+        Scenario.load(tmp_path / "found" / "front" / f"{number:02}.toml").validate()
+
+
+def test_sets_that_are_worse_under_few_seeds_are_given_up(tmp_path: Path) -> None:
+    found = searched(tmp_path / "found", {"seeds": 9, "budget": 15})
+    seeds = Counter(len(one.by_seed[0]) for one in found.tried)
+    assert set(seeds) <= {1, 3, 9}
+    assert seeds[9] < 15 and seeds[1] > 0
+    assert all((one.scores is not None) == (len(one.by_seed[0]) == 9) for one in found.tried)
+    whole = searched(tmp_path / "whole", {"seeds": 9, "budget": 15, "prune": False})
+    assert {len(one.by_seed[0]) for one in whole.tried} == {9}
+
+
+def test_importance_is_that_of_the_parameter_that_moves_the_figure(tmp_path: Path) -> None:
+    found = searched(tmp_path / "found", {"budget": 30, "sampler": "random", "seeds": 2})
+    shares = found.importances[QUEUE]
+    assert shares["queue.mark"] > 0.7 > shares["controller.g"]
+
+
+def test_a_set_that_cannot_be_run_is_counted_and_never_chosen(tmp_path: Path) -> None:
+    axes = {"queue.mark": MARK, "queue.limit": {"from": "20p", "to": "200p", "whole": True}}
+    found = searched(tmp_path / "found", {"budget": 20, "sampler": "random", "allow_idle": True}, axes=axes)
+    refused = [one for one in found.tried if one.refused]
+    assert 0 < len(refused) < 20
+    assert "queue.mark" in refused[0].refused
+    assert all(one.scores is None for one in refused)
+    assert found.best.tried not in refused
+
+
+def test_several_scenarios_are_tuned_for_the_mean_ratio_to_their_defaults(tmp_path: Path) -> None:
+    (tmp_path / "wide.toml").write_text(
+        Scenario.load("dumbbell").with_({"topology.senders": 4, "topology.receivers": 4}).toml()
+    )
+    small = {"run.duration": "2ms", "run.warmup": "500us"}
+    both = Study(
+        ["dumbbell", str(tmp_path / "wide.toml")],
+        axes={"queue.mark": MARK},
+        settings=small,
+        others={"tune": TUNE | {"budget": 6}},
+    )
+    tuning = Tuning.of(both)
+    tuning.check()
+    found = Search(tuning, tmp_path / "found")
+    tried = found.carry_out(1, lambda _: None)
+    one = next(one for one in tried if one.scores is not None)
+    ratios = []
+    for name in ("dumbbell", str(tmp_path / "wide.toml")):
+        base = Scenario.load(name).with_(small)
+        mean, default = (evaluate(s, [1, 2, 3], [QUEUE])[QUEUE].mean() for s in (base.with_(dict(one.values)), base))
+        ratios.append(mean / default)
+    assert one.scores is not None
+    assert one.scores[0] == pytest.approx(sum(ratios) / 2, rel=1e-12)
+    told = outcome.of(found, tried, 1)
+    assert {path.name for path in results.write(told, tmp_path / "found")} == {"tuned-dumbbell.toml", "tuned-wide.toml"}
+
+
+def test_a_folder_keeps_one_search_whose_budget_may_grow(tmp_path: Path) -> None:
+    first = searched(tmp_path / "found", {"budget": 5})
+    more = searched(tmp_path / "found", {"budget": 8})
+    assert [one.values for one in more.tried[:5]] == [one.values for one in first.tried]
+    assert len(more.tried) == 8
+    with pytest.raises(FolderError, match="another search, with other objectives"):
+        searched(tmp_path / "found", {"minimise": "flows.delay_p99_s"})
+    with pytest.raises(FolderError, match="another search, with other parameters"):
+        searched(tmp_path / "found", axes={"queue.mark": MARK})
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "notes.txt").write_text("mine")
+    with pytest.raises(FolderError, match="exists and is not empty"):
+        searched(tmp_path / "else")
+    assert left_in(tmp_path / "else") == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("tune", "axes", "words"),
+    [
+        (
+            {"minimise": "queues.busiest.men_packets"},
+            None,
+            r'no figure .* \(did you mean "queues.busiest.mean_packets"',
+        ),
+        ({"minimise": "fct.mean_s"}, None, "dumbbell does not have the figure under seed 1 with its defaults"),
+        ({"minimise": []}, None, "expected minimise or maximise"),
+        ({"minimise": 3}, None, "expected a figure such as"),
+        ({"maximise": QUEUE}, None, "given twice"),
+        ({"minimize": QUEUE}, None, r'minimize: unknown key \(did you mean "minimise"'),
+        ({"budget": 0}, None, "budget = 0: expected a whole number of at least 1"),
+        ({"sampler": "magic"}, None, "sampler = 'magic': expected one of tpe, nsga2, random"),
+        ({"held_out": [2, 9]}, None, "seed 2 is among seeds and held_out"),
+        ({"held_out": 1}, None, "at least two seeds"),
+        ({"prune": True, "maximise": "flows.jain"}, None, "several objectives are not pruned"),
+        ({"arm": "swift"}, None, "the study has no arms"),
+        ({"scenario": "star"}, None, "expected one of dumbbell"),
+        ({}, {"queue.mark": {"from": "90p", "to": "5p"}}, "expected from below to"),
+        ({}, {"queue.mark": {"from": "low", "to": "high"}}, "values that have an order"),
+        ({}, {}, "a search needs axes"),
+        # no flow is so short of acknowledgements in this scenario that its timer matters
+        (
+            {},
+            {"transport.rto_min": {"from": "20ms", "to": "90ms"}},
+            "give the same figures under seed 1.* nobody reads it",
+        ),
+    ],
+)
+def test_mistakes_are_named(tune: dict[str, Any], axes: dict[str, Any] | None, words: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=words):
+        searched(tmp_path / "found", tune, **({} if axes is None else {"axes": axes}))
+    assert not (tmp_path / "found").exists()
+
+
+def test_mistakes_end_the_program_with_status_2(tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "marks.toml").write_text(FILE.partition("[tune]")[0])
+    incast("tune", "marks.toml").refused("marks has no table [tune]")
+    (tmp_path / "marks.toml").write_text(FILE.replace("controller.g", "controller.gg"))
+    incast("tune", "marks.toml").refused("controller.gg", "no parameter gg")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(("module", "word"), [("optuna", "tune"), ("SALib.analyze", "sensitivity")])
+def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: Path) -> None:
+    (tmp_path / "marks.toml").write_text(FILE)
+    text = f"import sys; sys.modules['{module}'] = None; sys.argv = ['incast', '{word}', 'marks.toml']"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{text}\nfrom incast.cli import main; main()"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert done.returncode == 2, done.stderr
+    assert 'pip install "incast[tune]"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# Sensitivity
+
+
+@pytest.mark.parametrize(("method", "samples", "points"), [("morris", 6, 18), ("sobol", 8, 32)])
+def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
+    method: str, samples: int, points: int, tmp_path: Path
+) -> None:
+    analysis = Analysis.of(study(), method, samples)
+    assert len(analysis.sample()) == points
+    found = carry_out(analysis, tmp_path / "found", 1, lambda _: None)
+    first, second = found.indices
+    assert first.parameter == "queue.mark"
+    assert first.main > 2 * second.main
+    if method == "morris":
+        assert first.mean is not None and first.mean > 0  # a higher mark, a longer queue
+
+
+def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "marks.toml").write_text(FILE)
+    words = ("sensitivity", "marks.toml", "--samples", "3", "--out", "found", "--json", "--quiet")
+    once = incast(*words)
+    assert once.status == 0, once.err
+    journal = sorted((tmp_path / "found" / "store" / "chunks").rglob("*"))
+    times = [path.stat().st_mtime_ns for path in journal]
+    again = incast(*words)
+    assert again.out == once.out
+    assert [path.stat().st_mtime_ns for path in journal] == times  # nothing was run again
+    told = json.loads(once.out)
+    assert told["points"] <= 9 and told["runs"] == 3 * told["points"]
+    assert {row["parameter"] for row in told["indices"]} == {"queue.mark", "controller.g"}
+    assert (tmp_path / "found" / "sensitivity.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("table", "axes", "words"),
+    [
+        ({"method": "guess"}, None, "expected morris or sobol"),
+        ({"method": "sobol", "samples": 12}, None, "a power of two"),
+        ({"samples": 1}, None, "at least two trajectories"),
+        ({"figures": ["flows.jian"]}, None, r'did you mean "flows.jain"'),
+        ({"sample": 3}, None, r'did you mean "samples"'),
+        ({}, {"queue.mark": ["5p", "9p"]}, "a list of values has no distances"),
+    ],
+)
+def test_mistakes_of_a_sensitivity_are_named(
+    table: dict[str, Any], axes: dict[str, Any] | None, words: str, tmp_path: Path
+) -> None:
+    given = study(others={"sensitivity": table}, **({} if axes is None else {"axes": axes}))
+    with pytest.raises(StudyError, match=words):
+        carry_out(Analysis.of(given), tmp_path / "found", 1, lambda _: None)
+    assert not (tmp_path / "found").exists()

@@ -163,7 +163,7 @@ def _imported(place: str, word: str) -> type:
         module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
     except ScenarioError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ScenarioError(f"{place} cannot be imported\n{_traceback(error)}") from None
     controller = getattr(module, word, None)
     if controller is None:
@@ -173,7 +173,7 @@ def _imported(place: str, word: str) -> type:
     return controller
 
 
-def _traceback(error: Exception) -> str:
+def _traceback(error: BaseException) -> str:
     """Write the traceback from the user's own code on, without the import system's part."""
     frames = error.__traceback__
     while frames is not None and (

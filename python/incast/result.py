@@ -215,11 +215,14 @@ class Result:
 
 
 def measured_run(
-    scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None, cores: int | None
+    scenario: _core.Scenario,
+    progress: Callable[[float, float, int], bool | None] | None,
+    cores: int | None,
+    set_up: Callable[[float], bool | None] | None = None,
 ) -> Result:
     """Run a scenario in this thread, and others that it may have, and note what it cost."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    core = _core.run(scenario, progress, cores)
+    core = _core.run(scenario, progress, cores, set_up)
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     threads_s = core.threads_s()
     cpu += sum(threads_s[1:]) + core.helpers_s()

@@ -12,12 +12,12 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::run::buckets::{Bucket, Buckets, Lanes, Parcel};
 use crate::run::deal::{Deal, Sorter};
-use crate::run::ending::{self, Ending, Endless};
+use crate::run::ending::{self, Ending, Endless, Halt};
 use crate::run::out::{Out, move_near};
-use crate::run::progress::{Listener, Progress};
 use crate::run::queues::{Queues, Slot};
 use crate::switch::route::Planned;
 use crate::threads::crew::Report;
+use crate::threads::watch::Watch;
 use incast_cc::Time;
 use incast_record::Collector;
 use std::mem::take;
@@ -62,6 +62,8 @@ pub struct Worker<'a> {
     pub far: bool,
     /// The earliest instant at which a domain found an endless loop.
     endless: Time,
+    /// Bytes of records above which the run ends.
+    most_kept: u64,
     /// Windows and hops so far, and hops of all threads as of the last word to the listener.
     windows: u64,
     hops: u64,
@@ -110,6 +112,8 @@ pub enum End {
     Stopped,
     /// An endless loop at that instant.
     Endless(Time),
+    /// More records than a run may keep, at that instant.
+    Full(Time),
 }
 
 /// What a worker leaves at the end.
@@ -148,6 +152,7 @@ impl<'a> Worker<'a> {
             far: net.links.len() > FEW_PORTS,
             scratch: Scratch { plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
+            most_kept: net.spec.observe.most_kept.unwrap_or(ending::MOST_KEPT),
             windows: 0,
             hops: 0,
             told: 0,
@@ -165,6 +170,7 @@ impl<'a> Worker<'a> {
             finished: self.collector.finished,
             finished_at: Time(self.collector.finished_at),
             hops: self.hops,
+            kept: self.collector.kept_bytes(),
             stopped: self.stopped,
             endless: self.endless,
         }
@@ -172,12 +178,15 @@ impl<'a> Worker<'a> {
 
     /// Opens the next window in which any thread has work by what `all` of them report, or tells how the run ended.
     #[inline]
-    pub fn open(&mut self, all: &Report, listener: Listener) -> Result<Window, End> {
+    pub fn open(&mut self, all: &Report, watch: &mut Watch) -> Result<Window, End> {
         if all.stopped {
             return Err(End::Stopped);
         }
         if all.endless != Time::NEVER {
             return Err(End::Endless(all.endless));
+        }
+        if all.kept > self.most_kept {
+            return Err(End::Full(self.buckets.start));
         }
         self.ending.update(all.finished, all.finished_at);
         let (end, length) = (self.ending.at, self.buckets.length);
@@ -193,26 +202,29 @@ impl<'a> Worker<'a> {
         let bucket = self.buckets.open(number);
         let start = self.buckets.start;
         self.windows += 1;
+        watch.reached(start, all.hops);
         if all.hops - self.told > 400_000 || self.windows & 0xffff == 0 {
             self.told = all.hops;
-            let end = self.net.spec.duration;
-            self.stopped = !listener(Progress { now: start, end, hops: all.hops });
+            watch.ask();
+            self.stopped = watch.stopped();
         }
         Ok(Window { number, stop: (start + length).min(end), bucket })
     }
 
     /// Lets the domains do what they do in `window`.
     #[inline]
-    pub fn pass(&mut self, mut window: Window) {
+    pub fn pass(&mut self, mut window: Window, watch: &mut Watch) {
         self.gather(&window);
         let mut scratch = take(&mut self.scratch);
         for i in 0..self.todo.len() {
             let walked = match self.far {
-                true => self.walk::<true>(i, &mut window, &mut scratch),
-                false => self.walk::<false>(i, &mut window, &mut scratch),
+                true => self.walk::<true>(i, &mut window, &mut scratch, watch),
+                false => self.walk::<false>(i, &mut window, &mut scratch, watch),
             };
-            if let Err(Endless(at)) = walked {
-                self.endless = self.endless.min(at);
+            match walked {
+                Ok(()) => {}
+                Err(Halt::Endless(Endless(at))) => self.endless = self.endless.min(at),
+                Err(Halt::Stopped) => self.stopped = true,
             }
         }
         self.scratch = scratch;
@@ -271,7 +283,8 @@ impl<'a> Worker<'a> {
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
         Scratch { plans, sorter }: &mut Scratch,
-    ) -> Result<(), Endless> {
+        watch: &mut Watch,
+    ) -> Result<(), Halt> {
         let stop = *stop;
         if FAR {
             self.look_ahead(i, &bucket.packets);
@@ -311,7 +324,7 @@ impl<'a> Worker<'a> {
             }
             let packet = &packets[turn.place()];
             if out.queue.next() <= time {
-                own_events(domain, &mut out, &mut self.collector, time, Some(packet))?;
+                own_events(domain, &mut out, &mut self.collector, time, Some(packet), watch)?;
             }
             let plan = match FAR {
                 true => plans[walked],
@@ -324,7 +337,10 @@ impl<'a> Worker<'a> {
             walked += 1;
         }
         if out.queue.next() < stop {
-            own_events(domain, &mut out, &mut self.collector, stop, None)?;
+            own_events(domain, &mut out, &mut self.collector, stop, None, watch)?;
+        }
+        if !watch.passed(walked as u32) {
+            return Err(Halt::Stopped);
         }
         self.hops += domain.nodes.counts.hops - hops;
         self.under_way.extend(turns[walked..].iter().map(|turn| packets[turn.place()]));
@@ -351,13 +367,17 @@ fn own_events(
     collector: &mut Collector,
     time: Time,
     packet: Option<&Packet>,
-) -> Result<(), Endless> {
+    watch: &mut Watch,
+) -> Result<(), Halt> {
     loop {
         let own = out.queue.next();
         if own > time || own == time && packet.is_none_or(|packet| out.precedes(packet)) {
             return Ok(());
         }
         own_event(domain, out, collector)?;
+        if !watch.passed(1) {
+            return Err(Halt::Stopped);
+        }
     }
 }
 

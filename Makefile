@@ -76,7 +76,7 @@ test-rust: ## The Rust tests, optimised
 	cargo test --workspace --exclude incast-python
 
 test-python: dev ## The Python, command-line and documentation tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 layers: ## Rooms, imports, long functions and files: what tools/layers.py finds
 	$(PYTHON) tools/layers.py --report

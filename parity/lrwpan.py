@@ -187,26 +187,9 @@ def measured(
     return (*cases, *again), mean
 
 
-def beside(pps: int) -> Explanation:
-    """Explain grids of a low rate: what comes with the handshakes there comes after them here."""
-    app = {"kind": "cbr", "rate": f"{800 * pps}bps", "write": "100B"}
-    first = {**sending({"kind": "bulk", "size": "100B"}, flows=40)[0], "name": "first"}
-    return Explanation(
-        "its sources write from connect() on, ours once the connection is open. So its first segments, and those that "
-        "gather while a SYN is lost, fall into the seconds in which all connect, and what is lost then is sent again "
-        "and again. Ours with a flow of 100 bytes beside each, which starts in the same second",
-        {"traffic": [*sending(app, flows=40), first]},
-    )
-
-
 TWENTY = tuple(range(1, 21))
 LONE = Explanation(
     "one frame in some 35,000 is lost, which ends slow start, and none is in its five runs", seeds=TWENTY
-)
-BACKLOG = Explanation(
-    "its sources write from connect() on, ours once the connection is open: by then its buffers are full, and windows "
-    "leave at once. Ours with buffers that are always full",
-    {"traffic": sending({"kind": "bulk", "write": "100B"}, flows=80, start="0s", jitter="0s")},
 )
 ARRIVALS = Explanation("when datagrams come: there are some 300 or 2400 in a run", seeds=TWENTY)
 KNOWN: Mapping[tuple[str, str], tuple[tuple[str, ...], Explanation]] = MappingProxyType(
@@ -217,9 +200,6 @@ KNOWN: Mapping[tuple[str, str], tuple[tuple[str, ...], Explanation]] = MappingPr
         ("tcp-flowmonitor", "westwood-plus-536B-n1"): (("delivered",), LONE),
         ("udp", "n5-536B-1"): (("goodput", "access failures"), ARRIVALS),
         ("udp", "n20-100B-2"): (("access failures",), ARRIVALS),
-        ("grid", "41-60m-corner-40-1"): (("access failures", "tries per ok", "delay", "delivered", "lost"), beside(1)),
-        ("grid", "41-60m-corner-40-5"): (("delay",), beside(5)),
-        ("mesh", "41-20m-80-10000-newreno"): (("goodput", "broadcasts", "delivered"), BACKLOG),
     }
 )
 """Figures that do not hold by section and row, and what decides them."""
@@ -325,6 +305,11 @@ def tcp() -> Iterator[Measured]:
         yield measured(f"{section}-flowmonitor", own, title, row, {**settings, **WHOLE}, FLOWMONITOR)
 
 
+def from_connect(bps: int) -> dict[str, object]:
+    """Return the application of the document's sources: writes of 100 bytes as soon as they have called connect()."""
+    return {"kind": "cbr", "rate": f"{bps}bps", "write": "100B", "from": "connect"}
+
+
 def grid() -> Iterator[Measured]:
     """Compare TCP at a constant rate on grids, one hop."""
     for row in table("lrwpan/grid.csv"):
@@ -341,7 +326,7 @@ def grid() -> Iterator[Measured]:
             "topology.sources": int(row["nodes"]) - 1,
             "topology.placement": placement,
             "transport.mss": 100,
-            "traffic": sending({"kind": "cbr", "rate": f"{800 * pps}bps", "write": "100B"}, flows=int(row["flows"])),
+            "traffic": sending(from_connect(800 * pps), flows=int(row["flows"])),
         }
         own = f"{row['nodes']}-{row['side']}m-{row['sink']}-{row['flows']}-{pps}"
         title = f"{row['nodes']} stations on {row['side']} m, sink: {row['sink']}, {row['flows']} flows, {pps} writes/s"
@@ -353,7 +338,7 @@ def mesh() -> Iterator[Measured]:
     for row in table("lrwpan/mesh.csv"):
         flooding = row["section"] == "mesh"
         flows, step, controller = row["flows"], row["step"], row["controller"]
-        app = {"kind": "cbr", "rate": f"{row['bps']}bps", "write": "100B"}
+        app = from_connect(int(row["bps"]))
         settings = {
             **WHOLE,
             **DISCOVERED,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incast import model
     from incast._core import __version__
+    from incast.calls import compare
     from incast.errors import (
         ControllerError,
         FolderError,
@@ -41,6 +42,7 @@ __all__ = [
     "Study",
     "StudyError",
     "__version__",
+    "compare",
     "model",
 ]
 
@@ -50,6 +52,7 @@ _HOMES = {
     "Scenario": "incast.scenario",
     "Study": "incast.study",
     "__version__": "incast._core",
+    "compare": "incast.calls",
 }
 
 

@@ -30,13 +30,12 @@ def program() -> Typer:
     """Put the commands together."""
     import typer
 
-    from incast.commands import coexist, compare, describe, model, paper, report, run, version
+    from incast.commands import coexist, compare, describe, model, paper, plot, report, run, version
 
     app = typer.Typer(
         name="incast",
         help="A laboratory for data-center congestion control.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"]},
     )
@@ -45,6 +44,7 @@ def program() -> Typer:
     app.command()(compare.compare)
     app.command()(coexist.coexist)
     app.command()(report.report)
+    app.command()(plot.plot)
     papers = typer.Typer(
         help="Make the figures of published papers again, and hold their claims.", no_args_is_help=True
     )

@@ -59,7 +59,7 @@ class Scenario:
         core = self._core
         for key in sorted(changes, key=_rank):
             value = changes[key]
-            core = core.set(key, register(value) if isinstance(value, type) else _text(value))
+            core = core.set(key, register(value) if isinstance(value, type) else text_of(value))
         return Scenario(core)
 
     def with_controller(self, controller: str | type) -> Scenario:
@@ -163,7 +163,7 @@ def _rank(key: str) -> tuple[int, int]:
     return len(parts), {"kind": 0, "preset": 0, "form": 1}.get(last, 2)
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """Write a Python value the way ``--set`` takes it."""
     if isinstance(value, str):
         return value

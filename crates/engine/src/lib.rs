@@ -56,7 +56,7 @@ pub mod testing {
     pub use crate::radio::channel::Heard;
     pub use crate::radio::frame::{Frame, What};
     pub use crate::radio::station::Count;
-    pub use crate::radio::{Cell, Effect, Sighting};
+    pub use crate::radio::{Cell, Effect, Sighting, Watch};
     pub use crate::run::windows;
     pub use crate::run::windows::Threads;
     pub use crate::run::worker::Visit;

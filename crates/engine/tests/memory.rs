@@ -34,7 +34,7 @@ static ALLOCATOR: Counting = Counting;
 fn peak(duration: Time) -> usize {
     // timers alone wake the domain of the source, again and again
     let app =
-        App::OnOff(OnOff { rate: Rate::mbps(200), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false });
+        App::OnOff(OnOff { rate: Rate::mbps(200), on: Time::s(1), off: Time::ZERO, write: 1000, begin: Begin::Open });
     let mut spec = star(2, Rate::gbps(1), Time::us(20));
     spec.domain_of = vec![0, 1, 2];
     spec.transports = vec![tcp()];

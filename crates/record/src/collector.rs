@@ -74,15 +74,16 @@ impl Collector {
     /// Hands the collection to `outcome`, in an order that does not depend on how calls from
     /// different nodes were interleaved: samples by (entity, name, time), packet events by (time,
     /// flow, place); what is still equal keeps the order of the calls, which one node makes in
-    /// the order of happening. Messages by (kind, group, host, flow, number). FlowMonitor's entries keep `rule`.
-    pub fn finish(mut self, outcome: &mut Outcome, rule: &MonitorRule) {
+    /// the order of happening. Messages by (kind, group, host, flow, number). FlowMonitor's entries keep
+    /// `rule`; it looks until `until_ps`, although a run may be over before.
+    pub fn finish(mut self, outcome: &mut Outcome, rule: &MonitorRule, until_ps: u64) {
         self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
         self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
         self.messages.sort_by_key(|m| (m.kind, m.group, m.host, m.flow, m.number));
         self.monitored.sort_unstable();
         for direction in self.monitored.chunk_by(|a, b| (a.flow, a.reverse) == (b.flow, b.reverse)) {
             if let Some(record) = outcome.flows.get_mut(direction[0].flow as usize) {
-                let entry = entry(direction, rule, outcome.end_ps);
+                let entry = entry(direction, rule, until_ps);
                 if direction[0].reverse {
                     record.fm_acks = Some(entry);
                 } else {
@@ -108,7 +109,8 @@ const ICMPV6_ERROR: u64 = 48;
 /// FlowMonitor looks for lost packets so often.
 const LOOKS_EVERY: u64 = 1_000_000_000_000;
 
-/// The entry that the steps of the packets of one direction make, in the order of time, in a run that ended at `end`. A
+/// The entry that the steps of the packets of one direction make, in the order of time, where FlowMonitor looks until
+/// `end`. A
 /// number that comes again is the latest packet of that number: no path keeps a packet for 65,536 others.
 fn entry(events: &[MonitorEvent], rule: &MonitorRule, end: u64) -> MonitorEntry {
     let mut entry = MonitorEntry::default();

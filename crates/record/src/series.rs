@@ -8,9 +8,10 @@ use crate::{Happening, PacketEvent, Sample};
 /// `samples.parquet`.
 pub(crate) const SAMPLES: &[Quantity<Sample>] = &rows! {
     "entity" [""] = Word(|s| &s.entity),
-        "What was observed: \"flow 3\", or a port by its name.";
+        "What was observed: \"flow 3\", or a port or the channel of a radio cell by its name.";
     "name" [""] = Word(|s| s.name),
-        "State variable, its unit as its ending: cwnd_bytes, rtt_s, alpha, queue_packets ...";
+        "State variable, its unit as its ending: cwnd_bytes, rtt_s, alpha, queue_packets ...; channel_busy is \
+         the share of the time up to the next row in which anything is on the air.";
     "time_s" ["s"] = Time(|s| s.time_ps), "Simulated time.";
     "value" ["as name"] = OptF64(|s| finite(s.value)),
         "Value from this time on, until the next row of the series; missing where it is no number.";

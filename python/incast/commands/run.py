@@ -43,7 +43,9 @@ def run(
     if extra:
         asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")
-    asked = Scenario.load(scenario).with_(dict(settings(set_)))
+    # paths in a scenario from the standard input start from the working directory
+    given = Scenario.from_toml(_standard_input(), name="stdin") if scenario == "-" else Scenario.load(scenario)
+    asked = given.with_(dict(settings(set_)))
     if seed is not None:
         asked = asked.with_seed(seed)
     if threads is not None:
@@ -61,6 +63,13 @@ def run(
             result = asked.run(progress=show, set_up=set_up)
         result.write(aside)
     _show(result, folder, json, quiet)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise ScenarioError("-: the standard input is not a text (UTF-8)") from None
 
 
 def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:

@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 /// Circumstances of an application, which it is told at its beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
+    /// The flow starts then.
+    pub at: Time,
     /// Nothing is written at or after it.
     pub stop: Time,
     /// Bytes that are written after a size.
@@ -19,7 +21,7 @@ pub struct Start {
 
 impl Start {
     /// An application that nothing stops, of flow 0.
-    pub const ENDLESS: Start = Start { stop: Time::NEVER, extra: 0, seed: 0, flow: FlowId(0) };
+    pub const ENDLESS: Start = Start { at: Time::ZERO, stop: Time::NEVER, extra: 0, seed: 0, flow: FlowId(0) };
 }
 
 /// An application and how far it has come.

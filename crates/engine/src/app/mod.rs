@@ -13,6 +13,7 @@ mod udp;
 
 pub use application::{Application, Start, Write};
 use incast_cc::Time;
+pub use on_off::Begin;
 use std::collections::VecDeque;
 
 macro_rules! applications {

@@ -19,8 +19,20 @@ pub struct OnOff {
     pub off: Time,
     /// Bytes a write.
     pub write: u64,
-    /// Start with an OFF time (ns-3 does, after the handshake).
-    pub off_first: bool,
+    /// When it begins.
+    pub begin: Begin,
+}
+
+/// When an [`OnOff`] begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begin {
+    /// With an ON time as the connection opens; the first write comes after its time at the rate.
+    Open,
+    /// With an OFF time then (ns-3's OnOffApplication).
+    Off,
+    /// With a write as the flow starts: what is written before the connection is open waits in the send buffer
+    /// (an application that writes as soon as it has called connect()).
+    Connect,
 }
 
 /// Its ticks.
@@ -30,6 +42,8 @@ pub struct State {
     /// Time of a write at the rate.
     tick: Time,
     stop: Time,
+    /// The flow starts then.
+    start: Time,
     /// First ON time begins.
     on_from: Time,
     /// Ticks that have tried their write.
@@ -41,7 +55,7 @@ impl Application for State {
 
     fn new(app: OnOff, start: Start) -> State {
         let tick = app.rate.serialize(app.write).max(Time(1));
-        State { app, tick, stop: start.stop, on_from: Time::NEVER, done: 0 }
+        State { app, tick, stop: start.stop, start: start.at, on_from: Time::NEVER, done: 0 }
     }
 
     fn rate(&self, _: u32) -> f64 {
@@ -49,7 +63,11 @@ impl Application for State {
     }
 
     fn open(&mut self, now: Time) {
-        self.on_from = if self.app.off_first { now.saturating_add(self.app.off) } else { now };
+        self.on_from = match self.app.begin {
+            Begin::Open => now,
+            Begin::Off => now.saturating_add(self.app.off),
+            Begin::Connect => self.start,
+        };
     }
 
     /// Lets every tick up to `now` try its write.
@@ -70,7 +88,7 @@ impl Application for State {
         if self.on_from == Time::NEVER || space < write {
             return None;
         }
-        let worked = (self.done + 1).checked_mul(self.tick.0)?;
+        let worked = (self.done + 1 - self.at_once()).checked_mul(self.tick.0)?;
         let paused = if off == Time::ZERO { 0 } else { (worked / on.0).checked_mul(off.0)? };
         let at = self.on_from.0.checked_add(worked)?.checked_add(paused)?;
         Some(Time(at)).filter(|at| *at < self.stop)
@@ -78,6 +96,11 @@ impl Application for State {
 }
 
 impl State {
+    /// Writes as its first ON time begins, before a tick of it.
+    fn at_once(&self) -> u64 {
+        (self.app.begin == Begin::Connect) as u64
+    }
+
     /// Ticks up to and including `t`. What an ON time leaves of a tick counts towards the first
     /// tick of the next, as if the OFF time were cut out; a tick that falls on the end of an ON
     /// time comes with the beginning of the next (ns-3's OnOffApplication).
@@ -89,9 +112,9 @@ impl State {
         }
         let since = t - self.on_from;
         if off == Time::ZERO {
-            return since / self.tick;
+            return since / self.tick + self.at_once();
         }
         let cycle = on + off;
-        (on * (since / cycle) + (since % cycle).min(on - Time(1))) / self.tick
+        (on * (since / cycle) + (since % cycle).min(on - Time(1))) / self.tick + self.at_once()
     }
 }

@@ -22,7 +22,7 @@ use crate::ids::{Node, NodeId, NodeIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
 use crate::node::departure_marks::pass_marking_later;
-use crate::node::trace::{Site, observe_port};
+use crate::node::trace::{Site, observe_cell, observe_port};
 use crate::node::transmit::pass;
 use crate::port::Port;
 use crate::program::Programs;
@@ -206,6 +206,9 @@ impl Domain {
         let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(Time::ps(1)) };
         for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
             observe_port(port, until, net, rec);
+        }
+        for cell in &mut self.nodes.shared.cells {
+            observe_cell(cell, end, net, rec);
         }
         self.finish_programs(end, net, rec);
     }

@@ -215,7 +215,7 @@ impl Simulation<'_> {
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut left.collector, end);
-        left.collector.finish(&mut outcome, &spec.observe.monitor);
+        left.collector.finish(&mut outcome, &spec.observe.monitor, spec.duration.0);
         self.team.share(cut(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
     }
@@ -254,10 +254,9 @@ impl Simulation<'_> {
         record.written = record.written.min(most);
         record.delivered = record.delivered.min(most);
         for repeated in self.repeated(f) {
-            // a copy may be lost on wires behind a gateway, and is then none
-            record.arrived = record.arrived.saturating_sub(repeated.packets);
-            record.delivered = record.delivered.saturating_sub(repeated.bytes);
-            record.delivered_m = record.delivered_m.saturating_sub(repeated.bytes_m);
+            record.arrived -= repeated.packets;
+            record.delivered -= repeated.bytes;
+            record.delivered_m -= repeated.bytes_m;
         }
         record.dropped = (record.sent - record.arrived).saturating_sub(under_way.0);
         record.dropped_m = (record.sent_m - record.arrived_m).saturating_sub(under_way.1);

@@ -29,6 +29,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             own.armed = Time::NEVER;
         }
         own.advance(self.now);
+        self.counts.last = self.counts.last.max(own.last);
         self.settle(cell);
         self.arm(cell);
     }
@@ -107,6 +108,9 @@ impl<E: Effects> NodeCtx<'_, E> {
                 // no way leads there
                 self.counts.dropped += 1;
                 self.ports[port].count_loss();
+                if packet.has(flag::SLOW_PATH) {
+                    self.trace(&packet, Happening::Loss, Site::Link(self.ports[port].link));
+                }
             }
             if self.end_service(port).is_none_or(|departed| departed.next.is_none()) {
                 return;

@@ -5,6 +5,7 @@ use crate::ids::{LinkId, NodeId, PortIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::port::{Port, Sent};
+use crate::radio::Cell;
 use incast_cc::Time;
 use incast_record::{Happening, MonitorEvent, MonitorStep, PacketEvent, Recorder, Sample};
 use std::sync::Arc;
@@ -132,11 +133,13 @@ impl<E: Effects> NodeCtx<'_, E> {
         if !counted {
             return;
         }
-        let (number, last) = if reverse { (0, 0) } else { packet.part() };
+        let number = if reverse { 0 } else { packet.part().0 };
+        // data has come once the host has it whole: its engines may drop it, and it may come without its payload
+        let data = !reverse && packet.len > 0;
         let step = match (event, site) {
             (Happening::Send, _) if number == 0 => MonitorStep::Sent { measured: self.measured() },
-            (Happening::Arrive, Site::Node(node)) if node == packet.dst && last == 0 => MonitorStep::Arrived,
-            (Happening::Receive, _) if last > 0 => MonitorStep::Arrived,
+            (Happening::Arrive, Site::Node(node)) if node == packet.dst && !data => MonitorStep::Arrived,
+            (Happening::Receive, _) if data => MonitorStep::Arrived,
             (Happening::Drop | Happening::Loss, _) => MonitorStep::Lost,
             (Happening::Unreachable, _) => MonitorStep::Unreachable,
             _ => return,
@@ -144,6 +147,14 @@ impl<E: Effects> NodeCtx<'_, E> {
         let (flow, time_ps) = (packet.flow.0, time.0);
         self.rec.monitor(MonitorEvent { flow, reverse, time_ps, step, id: packet.id, size: packet.size });
     }
+}
+
+/// Adds the series of a cell's channel up to `end`, if it has one.
+pub fn observe_cell<R: Recorder>(cell: &mut Cell, end: Time, net: &FabricMap, rec: &mut R) {
+    let name: Arc<str> = net.spec.node_names[cell.channel_node()].as_str().into();
+    cell.busy_series(net.spec.observe.interval, end, &mut |at, value| {
+        rec.sample(Sample { entity: name.clone(), name: "channel_busy", time_ps: at.0, value });
+    });
 }
 
 /// Adds what happened at a probed port up to `now` to its time series.

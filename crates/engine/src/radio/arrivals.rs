@@ -118,9 +118,8 @@ impl Cell {
         }
     }
 
-    /// A packet has arrived at a station again.
-    fn count_again(&mut self, to: u16, packet: &Packet, now: Time) {
-        self.stations[to as usize].count.duplicates += 1;
+    /// A packet has arrived at its host again.
+    fn count_again(&mut self, packet: &Packet, now: Time) {
         if packet.is_reverse() || packet.len == 0 {
             return;
         }
@@ -142,7 +141,11 @@ impl Cell {
             Content::Message(message) => self.learn(to, from, message, now),
             Content::Packet(mut packet, ext) => {
                 if again {
-                    self.count_again(to, &packet, now);
+                    self.stations[to as usize].count.duplicates += 1;
+                    if self.spec.stations[to as usize].routes {
+                        return;
+                    }
+                    self.count_again(&packet, now);
                     // figures of the measured interval have it already
                     packet.flags &= !flag::MEASURED;
                 }

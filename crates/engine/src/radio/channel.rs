@@ -5,10 +5,11 @@
 //! has reached it since. So a frame costs no event at the stations that it does not concern.
 
 use super::errors::{Survival, milliwatts};
-use super::frame::{ALL, Frame, What};
+use super::frame::Frame;
+use super::series;
 use super::timing::{self, ASSESSMENT};
 use crate::hash::{purpose, uniform};
-use crate::spec::{Assessment, CellSpec, Errors, Propagation};
+use crate::spec::{Assessment, CellSpec, Errors, MOST_PSDU, Propagation};
 use incast_cc::Time;
 use std::collections::VecDeque;
 
@@ -18,6 +19,9 @@ const LIGHT: f64 = 299_792_458.0;
 const FOLLOWED_FROM: f64 = 0.316_227_766_016_837_94;
 /// Frames that reach a station out of order are at most so many after the first that has not reached it.
 const OUT_OF_ORDER: u64 = 64;
+
+/// Airtime of the longest frame.
+const LONGEST_FRAME: Time = timing::airtime(MOST_PSDU as u8);
 
 /// A frame on the air, or one of late.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +34,8 @@ pub struct OnAir {
     pub end: Time,
     /// The frame.
     pub frame: Frame,
+    /// No other is on the air with it, anywhere.
+    alone: bool,
 }
 
 /// The frame that a station follows.
@@ -100,11 +106,13 @@ pub struct Channel {
     /// Frames on the air end by then.
     quiet_from: Time,
     busy_from_then: Time,
+    /// Where that is watched, the times in which something was on the air, but for the last.
+    stretches: Option<Vec<(Time, Time)>>,
 }
 
 impl Channel {
-    /// The channel of `spec`, in a run with this seed.
-    pub fn new(spec: &CellSpec, seed: u64) -> Channel {
+    /// The channel of `spec`, in a run with this seed, of which may be `watched` when it is busy.
+    pub fn new(spec: &CellSpec, seed: u64, watched: bool) -> Channel {
         let n = spec.stations.len();
         let (mut power, mut delay) = (vec![0.0; n * n], vec![Time::ZERO; n * n]);
         for (i, a) in spec.stations.iter().enumerate() {
@@ -142,6 +150,7 @@ impl Channel {
             busy: Time::ZERO,
             quiet_from: Time::ZERO,
             busy_from_then: Time::ZERO,
+            stretches: watched.then(Vec::new),
         }
     }
 
@@ -165,10 +174,18 @@ impl Channel {
         let end = start + timing::airtime(frame.psdu);
         if start > self.quiet_from {
             self.busy += self.quiet_from - self.busy_from_then;
+            if let Some(stretches) = &mut self.stretches {
+                stretches.push((self.busy_from_then, self.quiet_from));
+            }
             self.busy_from_then = start;
         }
+        let alone = self.quiet_from + self.longest <= start;
+        if !alone {
+            let others = self.log.iter_mut().rev().take_while(|on| start < on.start + LONGEST_FRAME + self.longest);
+            others.filter(|on| start < on.end + self.longest).for_each(|on| on.alone = false);
+        }
         self.quiet_from = self.quiet_from.max(end);
-        self.log.push_back(OnAir { from, start, end, frame });
+        self.log.push_back(OnAir { from, start, end, frame, alone });
         self.first + self.log.len() as u64 - 1
     }
 
@@ -180,6 +197,14 @@ impl Channel {
     /// Time in which something was on the air, up to `now`.
     pub fn busy(&self, now: Time) -> Time {
         self.busy + self.quiet_from.min(now).saturating_sub(self.busy_from_then)
+    }
+
+    /// Gives the rows of the series of its busy share up to `end`, where that is watched.
+    pub fn busy_series(&mut self, interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
+        if let Some(mut stretches) = self.stretches.take() {
+            stretches.push((self.busy_from_then, self.quiet_from));
+            series::rows(&stretches, interval, end, row);
+        }
     }
 
     /// Time that a frame which a station is sending at `now` still takes.
@@ -258,6 +283,9 @@ impl Channel {
     /// Goes through what has reached a station by `until`.
     fn listen(&mut self, station: u16, until: Time) {
         loop {
+            if self.pass_alone(station, until) {
+                continue;
+            }
             let next = self.next_at(station, until);
             let ends = self.ears[station as usize].followed.map(|f| f.ends);
             match (next, ends) {
@@ -267,6 +295,28 @@ impl Channel {
                 (None, _) => return,
             }
         }
+    }
+
+    /// Goes past the frame that reaches a station next, if that is over by `until` and no other was on with it.
+    fn pass_alone(&mut self, station: u16, until: Time) -> bool {
+        let ear = &mut self.ears[station as usize];
+        let Some(on) = self.log.get((ear.next - self.first) as usize).filter(|on| on.alone) else { return false };
+        let pair = on.from as usize * self.stations + station as usize;
+        let (begins, ends) = (on.start + self.delay[pair], on.end + self.delay[pair]);
+        if ends > until || ear.beyond != 0 || ear.followed.is_some() {
+            return false;
+        }
+        let (from, to) = ear.deaf;
+        // a station's power at itself is none
+        if (begins < from || begins >= to) && self.power[pair] > FOLLOWED_FROM * self.noise {
+            ear.count.following += ends - begins;
+            if on.frame.concerns(station) {
+                ear.received = Some(ear.next);
+                ear.count.received += 1;
+            }
+        }
+        ear.next += 1;
+        true
     }
 
     /// The frame that reaches a station next, if one does by `until`.
@@ -305,10 +355,7 @@ impl Channel {
                 if hears && signal > FOLLOWED_FROM * (others + self.noise) {
                     let ends = on.end + self.delay(on.from, station);
                     let destroyed = self.errors == Errors::Overlap && others > FOLLOWED_FROM * self.noise;
-                    let concerns = match on.frame.what {
-                        What::Ack(_) => true,
-                        What::Data(part) => part.to == station || part.to == ALL,
-                    };
+                    let concerns = on.frame.concerns(station);
                     let alone = others == 0.0;
                     let followed = Followed { number, ends, checked: at, checks: 0, concerns, alone, destroyed };
                     self.ears[station as usize].followed = Some(followed);
@@ -451,7 +498,7 @@ impl Channel {
     /// them.
     fn forget(&mut self, now: Time) {
         // what is over before the longest frame began can disturb no frame that is on
-        let horizon = now.saturating_sub(timing::airtime(u8::MAX)).saturating_sub(self.longest);
+        let horizon = now.saturating_sub(LONGEST_FRAME).saturating_sub(self.longest);
         while self.log.front().is_some_and(|on| on.end + self.longest < horizon) {
             let gone = self.first;
             for station in 0..self.stations as u16 {

@@ -3,6 +3,7 @@
 use super::frames::Frames;
 use super::neighbours::Message;
 use crate::event::packet::{Ext, Packet};
+use incast_cc::Time;
 
 /// What a datagram carries.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Datagram {
     pub to: u16,
     /// Its frames.
     pub frames: Frames,
+    /// The station has it since then.
+    pub since: Time,
     /// Tells it from all others of the cell.
     pub serial: u64,
     /// Frames of it that are in a queue, on the air, or waiting to be forwarded.
@@ -42,10 +45,10 @@ pub struct Datagrams {
 
 impl Datagrams {
     /// Adds a datagram, all of whose frames are in the queue: its place.
-    pub fn add(&mut self, content: Content, (from, to): (u16, u16), frames: Frames) -> u32 {
+    pub fn add(&mut self, content: Content, (from, to): (u16, u16), frames: Frames, since: Time) -> u32 {
         self.serial += 1;
         let (serial, copies) = (self.serial, frames.count as u32);
-        let datagram = Some(Datagram { content, from, to, frames, serial, copies, arrived: false });
+        let datagram = Some(Datagram { content, from, to, frames, since, serial, copies, arrived: false });
         match self.free.pop() {
             Some(place) => {
                 self.places[place as usize] = datagram;

@@ -6,7 +6,7 @@
 
 use super::Cell;
 use super::agenda::Kind;
-use super::datagrams::Content;
+use super::datagrams::{Content, Datagram};
 use super::frame::{ALL, Part};
 use super::frames::Frames;
 use super::neighbours::{Clock, Message, State, Step};
@@ -32,7 +32,7 @@ impl Cell {
                 let at = self.jitter(station, &spec);
                 self.plan(at, Kind::Discover, station, Step::Claim.number());
             }
-            if spec.router_solicitations > 0 {
+            if spec.router_solicitations > 0 && !self.spec.stations[station as usize].routes {
                 let first = if spec.addresses > 0 { CLAIMED } else { Time::ZERO };
                 let jitter = self.jitter(station, &spec);
                 self.stations[station as usize].neighbours.router = CLAIMED;
@@ -107,12 +107,12 @@ impl Cell {
         let most = if own.clock == Some(Clock::Solicit) { spec.retries } else { spec.probes };
         match own.clock {
             None => {}
-            Some(Clock::Delay) => {
+            Some(Clock::Delay) if most > 0 => {
                 (own.state, own.solicitations) = (State::Probe, 1);
                 self.say(station, to, Message::Solicit(to), now);
                 self.set(station, to, Clock::Probe, now.saturating_add(spec.interval));
             }
-            Some(clock) if own.solicitations < most => {
+            Some(clock) if own.solicitations < most && clock != Clock::Delay => {
                 own.solicitations += 1;
                 match clock {
                     Clock::Solicit => self.solicit(station, to, now, spec),
@@ -150,18 +150,18 @@ impl Cell {
     fn say(&mut self, station: u16, to: u16, message: Message, now: Time) {
         self.stations[station as usize].count.discovery += 1;
         let frames = Frames::of_message(&self.spec.framing, message.size());
-        let datagram = self.datagrams.add(Content::Message(message), (station, to), frames);
+        let datagram = self.datagrams.add(Content::Message(message), (station, to), frames, now);
         self.queue(station, datagram, now);
     }
 
-    /// The frames of a datagram join the queue of its station.
+    /// The frames of a datagram join the queue of its station, before its packets that came later.
     fn queue(&mut self, station: u16, place: u32, now: Time) {
-        let Some(datagram) = self.datagrams.get(place) else { return };
-        let (frames, to) = (datagram.frames, datagram.to);
+        let Some(Datagram { frames, to, since, .. }) = self.datagrams.get(place).map(|own| &*own) else { return };
+        let (frames, to, since) = (*frames, *to, *since);
         let to = self.next_hop(to);
         for index in 0..frames.count {
             let part = Part { datagram: place, index, to, flood: None };
-            let queued = Queued { part, psdu: frames.psdu(index), since: now };
+            let queued = Queued { part, psdu: frames.psdu(index), since };
             self.stations[station as usize].queued.push_back(queued);
         }
         self.resume(now, station);

@@ -14,6 +14,16 @@ pub struct Frame {
     pub what: What,
 }
 
+impl Frame {
+    /// Whether it may concern a station: an acknowledgement has no address.
+    pub fn concerns(&self, station: u16) -> bool {
+        match self.what {
+            What::Ack(_) => true,
+            What::Data(part) => part.to == station || part.to == ALL,
+        }
+    }
+}
+
 /// What a frame is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {

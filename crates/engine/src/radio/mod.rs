@@ -19,6 +19,7 @@ mod mac;
 pub mod neighbours;
 pub mod reassembly;
 mod report;
+mod series;
 pub mod station;
 pub mod timing;
 
@@ -33,7 +34,7 @@ use crate::event::interval::Interval;
 use crate::event::order::Order;
 use crate::event::packet::{Ext, Kind as PacketKind, Packet};
 use crate::hash::{self, purpose};
-use crate::ids::FlowId;
+use crate::ids::{FlowId, NodeId};
 use crate::spec::{CellSpec, Ties};
 use incast_cc::Time;
 use std::collections::BTreeMap;
@@ -90,6 +91,15 @@ pub struct Sighting {
     pub packet: Option<(Packet, u16)>,
 }
 
+/// What somebody watches in a cell.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Watch {
+    /// Frames.
+    pub frames: bool,
+    /// When the channel is busy.
+    pub channel: bool,
+}
+
 /// What has arrived again, of a flow's data direction.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Repeated {
@@ -117,6 +127,8 @@ pub struct Cell {
     pub repeated: BTreeMap<FlowId, Repeated>,
     /// The effects on the nodes, in order, not yet taken.
     pub effects: Vec<Effect>,
+    /// The last frame ended, or reached a station, then.
+    pub last: Time,
     /// An event of the engine is set for then.
     pub armed: Time,
     /// Counts at the beginning and at the end of the measured interval.
@@ -127,8 +139,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The cell of `spec`, whose frames are watched if somebody traces packets.
-    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, traced: bool) -> Cell {
+    /// The cell of `spec`, of which `watch` is watched.
+    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, watch: Watch) -> Cell {
         let number = |i: u64| hash::bits(order.seed, purpose::RADIO_NUMBER, spec.channel as u64, i) as u8;
         let mut stations: Vec<Station> = (0..spec.stations.len() as u64).map(|i| Station::new(number(i))).collect();
         if spec.framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) {
@@ -143,7 +155,7 @@ impl Cell {
             spec: spec.clone(),
             order,
             interval: *interval,
-            channel: Channel::new(spec, order.seed),
+            channel: Channel::new(spec, order.seed, watch.channel),
             stations,
             agenda: Agenda::default(),
             datagrams: Datagrams::default(),
@@ -151,10 +163,11 @@ impl Cell {
             free: Vec::new(),
             repeated: BTreeMap::new(),
             effects: Vec::new(),
+            last: Time::ZERO,
             armed: Time::NEVER,
             at_from: None,
             at_to: None,
-            sightings: traced.then(Vec::new),
+            sightings: watch.frames.then(Vec::new),
         };
         cell.configure();
         cell.armed = cell.next();
@@ -169,6 +182,11 @@ impl Cell {
     /// Packets that have not arrived and still may.
     pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
         self.datagrams.under_way()
+    }
+
+    /// The number of the node that stands for its channel.
+    pub fn channel_node(&self) -> NodeId {
+        NodeId(self.spec.channel)
     }
 
     /// The number of the node of a station.
@@ -189,7 +207,7 @@ impl Cell {
         self.roll(now);
         let framing = &self.spec.framing;
         let frames = Frames::of(framing, packet.size as u32, packet.is(PacketKind::Datagram));
-        let datagram = self.datagrams.add(Content::Packet(*packet, ext), (from, to), frames);
+        let datagram = self.datagrams.add(Content::Packet(*packet, ext), (from, to), frames, since);
         if !self.is_known(from, to, datagram, now) {
             return false;
         }
@@ -216,6 +234,9 @@ impl Cell {
         self.roll(now);
         while let Some(entry) = self.agenda.due(now) {
             let Entry { time, kind, station, of, .. } = entry;
+            if matches!(kind, Kind::End | Kind::Heard) {
+                self.last = time;
+            }
             let void = of != self.stations[station as usize].epoch as u64;
             match kind {
                 Kind::Heard => self.heard(station, of, time),

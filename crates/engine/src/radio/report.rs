@@ -36,6 +36,11 @@ impl Cell {
         (self.stations.iter().map(|s| s.count).collect(), heard.collect())
     }
 
+    /// Gives the rows of the series of the channel's busy share up to `end`, where that is watched.
+    pub fn busy_series(&mut self, interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
+        self.channel.busy_series(interval, end, row);
+    }
+
     /// Fragments whose time is over by `end` have been given up.
     pub fn close(&mut self, end: Time) {
         for station in &mut self.stations {

@@ -41,6 +41,8 @@ pub struct StationSpec {
     pub node: u32,
     /// Where it is, metres.
     pub at: (f64, f64),
+    /// It is a gateway: it forwards a packet once, however often it comes, and solicits no routers.
+    pub routes: bool,
 }
 
 /// The loss of power on the way.

@@ -5,6 +5,7 @@
 //! A directed link and the port at its sending end share one number. The local ports of a node
 //! are its outgoing links in the order of `links`.
 
+pub use crate::app::Begin;
 pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
 pub use incast_record::{Label, MonitorRule, Name};
@@ -172,6 +173,8 @@ pub struct Observe {
     pub flows: Vec<u32>,
     /// Ports whose queue becomes a time series.
     pub ports: Vec<u32>,
+    /// Cells whose channel's busy share becomes a time series.
+    pub cells: Vec<u32>,
     /// Interval of the series; `None` records every change.
     pub interval: Option<Time>,
     /// Flows whose packets are traced.

@@ -1,6 +1,7 @@
 //! Writes of applications, and their times: the lazy arithmetic against one tick after another, writes as
 //! segments, sizes, stops and the closing exchange.
 
+use crate::properties::networks::begins;
 use crate::support::*;
 use incast_engine::testing::{AppState, Kind, Start};
 use proptest::prelude::*;
@@ -51,20 +52,25 @@ proptest! {
     #[test]
     fn an_on_off_application_ticks(
         mbps in 1u64..200, write in prop_oneof![Just(1000u64), 100u64..3000], on in 1u64..3000, off in 0u64..2000,
-        off_first: bool, opened in 0u64..500, stop in prop_oneof![Just(u64::MAX), 0u64..20_000],
+        begin in begins(), started in 0u64..500, waited in 0u64..500, stop in prop_oneof![Just(u64::MAX), 0u64..20_000],
         buffer in 1000u64..20_000,
         // gaps between looks, and the share of what is outstanding that is acknowledged then
         looks in prop::collection::vec((0u64..900, 0u64..101), 1..60),
     ) {
         let us = 1_000_000u64;
-        let (on, off, opened, stop) = (on * us, off * us, opened * us, stop.saturating_mul(us));
+        let (on, off, started, stop) = (on * us, off * us, started * us, stop.saturating_mul(us));
+        let opened = started + waited * us;
         let rate = Rate::mbps(mbps);
-        let kind = App::OnOff(OnOff { rate, on: Time(on), off: Time(off), write, off_first });
-        let mut app = AppState::new(kind, Start { stop: Time(stop), ..Start::ENDLESS });
+        let kind = App::OnOff(OnOff { rate, on: Time(on), off: Time(off), write, begin });
+        let mut app = AppState::new(kind, Start { at: Time(started), stop: Time(stop), ..Start::ENDLESS });
         app.open(Time(opened));
-        let on_since = opened + if off_first { off } else { 0 };
+        let on_since = match begin {
+            Begin::Open => opened,
+            Begin::Off => opened + off,
+            Begin::Connect => started,
+        };
         let tick = rate.serialize(write).0;
-        let next = on_since + tick;
+        let next = if begin == Begin::Connect { on_since } else { on_since + tick };
         let (since, accepted) = (on_since, Vec::new());
         let mut naive = Naive { tick, on, off, write, on_since, since, waited: 0, next, stop, written: 0, accepted };
         let (mut now, mut acked) = (0u64, 0u64);
@@ -92,12 +98,30 @@ proptest! {
 }
 
 fn on_off(rate: Rate, on: Time, off: Time) -> FlowSpec {
-    FlowSpec { app: App::OnOff(OnOff { rate, on, off, write: 1000, off_first: false }), ..bulk(0, 1, None) }
+    FlowSpec { app: App::OnOff(OnOff { rate, on, off, write: 1000, begin: Begin::Open }), ..bulk(0, 1, None) }
 }
 
 /// Payloads of what h0 sent.
 fn payloads(o: &incast_record::Outcome) -> Vec<u32> {
     data_sent(o, "h0").iter().map(|e| e.payload).collect()
+}
+
+#[test]
+fn what_is_written_from_connect_on_waits_for_the_connection() {
+    let transport = TransportSpec { handshake: true, ..tcp() };
+    let flow = on_off(Rate::mbps(8), Time::s(1), Time::ZERO);
+    // the handshake takes a round trip of 4 ms; writes at 0 to 4 ms wait for its end, and leave as full segments
+    let waited = [1448, 1448, 1448, 656];
+    for (begin, first) in [(Begin::Open, vec![1000; 6]), (Begin::Connect, [&waited[..], &[1000; 6]].concat())] {
+        let app = App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, begin });
+        let mut spec = wire(Rate::gbps(1), Time::ms(1), transport.clone(), "newreno", FlowSpec { app, ..flow.clone() });
+        run_for(&mut spec, Time::us(10_500));
+        let outcome = run(&spec);
+        assert_eq!(payloads(&outcome), first, "{begin:?}");
+        let sent = data_sent(&outcome, "h0");
+        let at_once = sent.iter().filter(|e| e.time_ps < Time::us(4_900).0).count();
+        assert_eq!(at_once, if begin == Begin::Connect { waited.len() } else { 0 }, "{begin:?}");
+    }
 }
 
 #[test]

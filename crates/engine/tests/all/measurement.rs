@@ -5,7 +5,8 @@ use crate::support::*;
 
 /// 1000 B a millisecond for ever: 40 B headers, ACK per segment.
 fn ticking() -> Spec {
-    let app = App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false });
+    let app =
+        App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, begin: Begin::Open });
     let mut spec = wire(Rate::mbps(100), Time::us(10), plain(), "newreno", FlowSpec { app, ..bulk(0, 1, None) });
     run_for(&mut spec, Time::ms(100));
     spec

@@ -224,7 +224,7 @@ fn hosts_tell_of_flows_that_are_idle_and_of_those_that_are_no_longer() {
 fn a_flow_that_ends_while_it_is_idle_counts_once() {
     // the connections close 8 ms after they fell silent
     let mut spec = incast(4, 20_000, &[5], sccp());
-    let on_off = OnOff { rate: Rate::mbps(100), on: Time::ms(2), off: Time::ms(8), write: 10_000, off_first: false };
+    let on_off = OnOff { rate: Rate::mbps(100), on: Time::ms(2), off: Time::ms(8), write: 10_000, begin: Begin::Open };
     spec.flows.iter_mut().for_each(|f| (f.app, f.stop) = (App::OnOff(on_off), Time::ms(19)));
     spec.programs
         .insert(0, ProgramSpec { nodes: (0..5).collect(), program: Program::Idle(Idle { timeout: Time::ms(3) }) });

@@ -171,7 +171,7 @@ fn wire_losses_timers_and_applications() {
     ];
     spec.controllers = vec![controller("newreno", &[]), controller("swift", &[]), controller("dctcp", &[])];
     let on_off =
-        App::OnOff(OnOff { rate: Rate::mbps(40), on: Time::ms(20), off: Time::ms(15), write: 1000, off_first: true });
+        App::OnOff(OnOff { rate: Rate::mbps(40), on: Time::ms(20), off: Time::ms(15), write: 1000, begin: Begin::Off });
     spec.flows = vec![
         FlowSpec { app: on_off, stop: Time::ms(300), ..bulk(0, 5, None) },
         FlowSpec { transport: 1, ..bulk(1, 5, Some(500_000)) },

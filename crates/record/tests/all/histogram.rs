@@ -114,7 +114,7 @@ fn a_collection_does_not_show_how_nodes_took_turns() {
         collector.delay(1, 1000);
         collector.rtt(0, 2000);
         let mut outcome = Outcome::default();
-        collector.finish(&mut outcome, &MonitorRule::default());
+        collector.finish(&mut outcome, &MonitorRule::default(), u64::MAX);
         outcomes.push(outcome);
     }
     assert_eq!(outcomes[0].trace, outcomes[1].trace);

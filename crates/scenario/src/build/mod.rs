@@ -57,7 +57,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
-    let observe = observe::observe(doc, &network.links, known, &mut problems);
+    let observe = observe::observe(doc, &network, known, &mut problems);
     Errors::unless_none(problems, ())?;
 
     let (measure_from, measure_to) = doc.run.measured();

@@ -2,8 +2,9 @@
 
 use crate::document::{Document, Interval, Ports, Undeliverable};
 use crate::text::problem::Problem;
+use crate::topology::network::Network;
 use incast_cc as cc;
-use incast_engine::spec::{self, LinkSpec, MonitorRule};
+use incast_engine::spec::{self, MonitorRule};
 use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
@@ -11,15 +12,15 @@ const MAX_SAMPLES: u64 = 50_000_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
-/// The observations that a document asks for, of a network with these links. `flows` is their number, where all are
+/// The observations that a document asks for, of this network. `flows` is their number, where all are
 /// known.
 pub(super) fn observe(
     doc: &Document,
-    links: &[LinkSpec],
+    network: &Network,
     flows: Option<usize>,
     problems: &mut Vec<Problem>,
 ) -> spec::Observe {
-    let m = &doc.measure;
+    let (m, links) = (&doc.measure, &network.links);
     let (from, to) = doc.run.measured();
     let measured = to.saturating_sub(from);
     for (key, list) in [("measure.series.flows", &m.series.flows), ("measure.trace", &m.trace)] {
@@ -30,6 +31,20 @@ pub(super) fn observe(
             }
         }
     }
+    let cells = m.series.cells.iter().filter_map(|name| {
+        let found = (0u32..).zip(&network.cells).find(|(_, cell)| network.names[cell.channel as usize] == *name);
+        if found.is_none() {
+            let message = match network.cells.first() {
+                Some(cell) => {
+                    format!("no such channel; expected names such as \"{}\"", network.names[cell.channel as usize])
+                }
+                None => "expected none: the topology has no radio cell".into(),
+            };
+            problems.push(Problem::quoted("measure.series.cells", name, message));
+        }
+        found.map(|(i, _)| i)
+    });
+    let cells = cells.collect();
     let names = || links.iter().map(|l| &*l.name);
     let named = m.series.ports.named();
     let of_ports = if named.is_empty() { 0 } else { links.len() };
@@ -71,7 +86,7 @@ pub(super) fn observe(
     };
     let lost_after_ps = m.lost_after.map(|t| positive("measure.lost_after", t.0).0);
     if let Some(every) = interval.filter(|t| *t > cc::Time::ZERO) {
-        let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + ports.len() as u64;
+        let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + (ports.len() + m.series.cells.len()) as u64;
         let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
         if every.0 < smallest {
             let message = format!(
@@ -89,6 +104,7 @@ pub(super) fn observe(
         queue_interval,
         flows: m.series.flows.clone(),
         ports,
+        cells,
         interval,
         trace: m.trace.clone(),
         most_kept: None,

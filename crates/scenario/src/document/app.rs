@@ -263,7 +263,8 @@ pub struct OnOff {
 impl Application for OnOff {
     fn spec(&self) -> spec::App {
         let OnOff { rate, on, off, write, off_first } = *self;
-        spec::App::OnOff(spec::OnOff { rate: rate.0, on: on.0, off: off.0, write: write.0.0, off_first })
+        let begin = if off_first { spec::Begin::Off } else { spec::Begin::Open };
+        spec::App::OnOff(spec::OnOff { rate: rate.0, on: on.0, off: off.0, write: write.0.0, begin })
     }
 
     fn check(&self, at: &mut Report) {
@@ -286,12 +287,39 @@ pub struct Cbr {
     /// Bytes a write.
     #[serde(default = "bytes::<1_000>")]
     pub write: Size,
+    /// From when on it writes.
+    #[serde(default)]
+    pub from: Word<WritesFrom>,
+}
+
+/// From when on an application writes at its rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WritesFrom {
+    /// The opening of its connection.
+    #[default]
+    Open,
+    /// The call of connect().
+    Connect,
+}
+
+words! {
+    /// From when on an application writes at its rate.
+    "WritesFrom" WritesFrom {
+        /// Its connection is open, and the time of a write has passed.
+        "open" => WritesFrom::Open,
+        /// It has called connect(): what it writes before the connection is open waits in the send buffer.
+        "connect" => WritesFrom::Connect,
+    }
 }
 
 impl Application for Cbr {
     fn spec(&self) -> spec::App {
         let (on, off) = (cc::Time::s(1), cc::Time::ZERO);
-        spec::App::OnOff(spec::OnOff { rate: self.rate.0, on, off, write: self.write.0.0, off_first: false })
+        let begin = match self.from.0 {
+            WritesFrom::Open => spec::Begin::Open,
+            WritesFrom::Connect => spec::Begin::Connect,
+        };
+        spec::App::OnOff(spec::OnOff { rate: self.rate.0, on, off, write: self.write.0.0, begin })
     }
 
     fn check(&self, at: &mut Report) {

@@ -251,6 +251,9 @@ pub struct Series {
     /// Names of ports, such as `"edge3>h6"`, or `"all"`.
     #[serde(default)]
     pub ports: Ports,
+    /// Names of the channels of radio cells, such as `"air"`, whose busy share becomes a series.
+    #[serde(default)]
+    pub cells: Vec<String>,
     /// Interval of the samples, or `change` for a sample at every change.
     #[serde(default)]
     pub interval: Interval,

@@ -15,7 +15,7 @@ use crate::port::buffer::{Account, Pool};
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
 use crate::program::Programs;
-use crate::radio::Cell;
+use crate::radio::{Cell, Watch};
 use crate::spec::{BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
@@ -80,10 +80,12 @@ impl<'a> Maker<'a> {
                 domain.programs.push(Programs::new(self.spec, node, first, links));
             }
         }
-        let own = self.spec.cells.iter().filter(|cell| nodes.contains(&NodeId(cell.channel)));
+        let own = (0u32..).zip(&self.spec.cells).filter(|(_, cell)| nodes.contains(&NodeId(cell.channel)));
         let order = Order { seed: self.spec.seed, ties: self.spec.ties };
-        let traced = !self.spec.observe.trace.is_empty();
-        domain.nodes.shared.cells = own.map(|cell| Cell::new(cell, order, self.parts.interval, traced)).collect();
+        let observe = &self.spec.observe;
+        let watch = |cell| Watch { frames: !observe.trace.is_empty(), channel: observe.cells.contains(&cell) };
+        let cell = |(i, cell)| Cell::new(cell, order, self.parts.interval, watch(i));
+        domain.nodes.shared.cells = own.map(cell).collect();
         Ok(domain)
     }
 

@@ -3,7 +3,7 @@
 //! seed decides everything.
 
 mod laws;
-mod networks;
+pub mod networks;
 mod programs;
 
 use crate::support::*;

@@ -211,17 +211,22 @@ pub fn controllers() -> Vec<Config> {
 pub const SWIFT: u32 = 7;
 pub const CONTROLLERS: u32 = 34;
 
+/// When on-off applications begin.
+pub fn begins() -> impl Strategy<Value = Begin> {
+    prop_oneof![Just(Begin::Open), Just(Begin::Off), Just(Begin::Connect)]
+}
+
 fn apps() -> impl Strategy<Value = App> {
     prop_oneof![
         3 => (1u64..80_000, pick(&[1000u64, 4096, 65_160]))
             .prop_map(|(size, write)| App::Bulk(Bulk { size: Some(size), write })),
         1 => Just(App::Bulk(Bulk { size: None, write: 8000 })),
-        2 => (1u64..200, 1u64..6, 0u64..4, any::<bool>()).prop_map(|(mbps, on, off, off_first)| App::OnOff(OnOff {
+        2 => (1u64..200, 1u64..6, 0u64..4, begins()).prop_map(|(mbps, on, off, begin)| App::OnOff(OnOff {
             rate: Rate::mbps(mbps),
             on: Time::ms(on),
             off: Time::ms(off),
             write: 1000,
-            off_first,
+            begin,
         })),
         1 => (1u64..30_000, 1u32..4, 0u64..3, prop::option::of(1u64..20)).prop_map(
             |(write, outstanding, ms, count)| {

@@ -48,7 +48,13 @@ pub fn cell(senders: u32, size: Option<u64>) -> Spec {
 
 #[test]
 fn a_cell_is_the_same_under_both_engines() {
-    let outcome = compared(&cell(4, None));
+    let mut spec = cell(4, None);
+    (spec.observe.cells, spec.observe.interval) = (vec![0], Some(Time::ms(300)));
+    let outcome = compared(&spec);
+    // 67 rows of 20 s, the last one of 0.2 s
+    let rows: Vec<f64> = outcome.samples.iter().filter(|s| s.name == "channel_busy").map(|s| s.value).collect();
+    let busy = rows[..66].iter().sum::<f64>() * 0.3 + rows[66] * 0.2;
+    assert!(rows.len() == 67 && (busy * 1e12 - outcome.radios[0].channel_busy_ps as f64).abs() < 1e3, "{busy}");
     // a SYN that does not get through is tried again after 3, 6, 12 s
     assert!(outcome.flows.iter().filter(|f| f.delivered > 0).count() >= 3, "{:?}", outcome.flows);
     assert!(outcome.ports.iter().any(|p| p.losses > 0), "nothing was lost");
@@ -115,8 +121,8 @@ fn readings_of_the_standard_are_the_same_under_both_engines() {
     }
 }
 
-#[test]
-fn a_raw_cell_behind_wires_is_the_same_under_both_engines() {
+/// Hosts a, b, c in a cell, a server on a wire, and a gateway between them.
+fn behind_a_gateway(own: impl FnOnce(CellSpec) -> CellSpec) -> Spec {
     // hosts 0 to 2 are stations, host 3 is on a wire; node 4 is the channel, 5 the gateway
     let mut spec = star(4, Rate::mbps(1), Time::ms(1));
     rewire(
@@ -127,19 +133,51 @@ fn a_raw_cell_behind_wires_is_the_same_under_both_engines() {
     spec.links[..8].iter_mut().for_each(|l| on_air(l, (l.to == 4).then_some(0)));
     spec.queues = vec![endless_queue()];
     let places = [(10.0, 0.0), (-10.0, 0.0), (0.0, 10.0)];
-    let stations = (0..3).zip(places).map(|(node, at)| StationSpec { node, at });
-    let gateway = StationSpec { node: 5, at: (0.0, 0.0) };
+    let stations = (0..3).zip(places).map(|(node, at)| StationSpec { node, at, routes: false });
+    let gateway = StationSpec { node: 5, at: (0.0, 0.0), routes: true };
     let stations = stations.chain([gateway]).collect();
-    spec.cells = vec![raw(CellSpec { channel: 4, stations, ..circle(3) })];
+    spec.cells = vec![own(CellSpec { channel: 4, stations, ..circle(3) })];
     let table = |ports: [u32; 4]| Router::Table { set: ports.to_vec(), sets: (0..4).map(|p| vec![p]).collect() };
     // ports of the channel: a, b, c, gateway; of the gateway: channel, server
     spec.routers = vec![table([0, 1, 2, 3]), table([0, 0, 0, 1])];
     spec.domain_of = vec![0, 0, 0, 1, 0, 0];
-    spec.transports = vec![TransportSpec { mss: 40, header: 60, ..htsim() }];
     spec.flows = (0..3).map(|h| bulk(h, 3, Some(1_000))).collect();
     spec.flows.push(bulk(3, 0, Some(1_000)));
+    spec
+}
+
+#[test]
+fn a_raw_cell_behind_wires_is_the_same_under_both_engines() {
+    let mut spec = behind_a_gateway(raw);
+    spec.transports = vec![TransportSpec { mss: 40, header: 60, ..htsim() }];
     spec.transports[0].rto_min = Time::s(1);
     run_for(&mut spec, Time::s(20));
     let outcome = compared(&spec);
     assert!(outcome.flows.iter().all(|f| f.delivered == 1_000), "{:?}", outcome.flows);
+}
+
+#[test]
+fn a_gateway_forwards_a_packet_once_and_solicits_no_routers() {
+    let seeds = (1..=4).map(|seed| {
+        let mut spec = behind_a_gateway(|cell| discovering(CellSpec { framing: framing(), ..cell }));
+        if let Some(discovery) = spec.cells[0].framing.adaptation.as_mut().and_then(|a| a.discovery.as_mut()) {
+            (discovery.addresses, discovery.router_solicitations) = (0, 2);
+        }
+        spec.transports = vec![TransportSpec { mss: 40, ..transport() }];
+        let both = (0..3).flat_map(|h| [bulk(h, 3, None), bulk(3, h, None)]);
+        let app = App::Udp(Udp { gap: Time::ms(20), random: true });
+        spec.flows = both.map(|flow| FlowSpec { app, ..flow }).collect();
+        spec.seed = seed;
+        run_for(&mut spec, Time::s(10));
+        let outcome = compared(&spec);
+        let gateway = outcome.radios.iter().find(|r| r.station == "gateway").expect("a station");
+        let others = outcome.radios.iter().filter(|r| r.station != "gateway");
+        assert!(others.map(|r| r.discovery).min() > Some(1) && gateway.discovery > 0);
+        let up = outcome.flows.iter().filter(|f| f.dst == 3);
+        let arrived = up.map(|f| f.arrived).sum::<u64>();
+        let wire = outcome.ports.iter().find(|p| p.rate_bps == 1_000_000 && p.packets == arrived);
+        assert!(wire.is_some(), "{arrived} of {:?}", outcome.ports);
+        gateway.duplicates
+    });
+    assert!(seeds.sum::<u64>() > 0);
 }

@@ -11,7 +11,7 @@ use incast_engine::spec::{
     AdaptationSpec, Assessment, CellSpec, DiscoverySpec, EnergySpec, Errors, FramingSpec, MacSpec, PhySpec,
     Propagation, StationSpec,
 };
-use incast_engine::testing::{Cell, Effect, Interval, Kind, Order, Packet};
+use incast_engine::testing::{Cell, Effect, Interval, Kind, Order, Packet, Watch};
 use incast_engine::{FlowId, NodeId};
 
 /// A sink in the middle of a circle of 10 m with `senders` stations, as ns-3 has it.
@@ -20,7 +20,8 @@ pub fn circle(senders: u32) -> CellSpec {
         let turn = core::f64::consts::TAU * (i - 1) as f64 / senders as f64;
         (10.0 * turn.cos(), 10.0 * turn.sin())
     };
-    let stations = (0..=senders).map(|i| StationSpec { node: i, at: if i == 0 { (0.0, 0.0) } else { place(i) } });
+    let at = |i: u32| if i == 0 { (0.0, 0.0) } else { place(i) };
+    let stations = (0..=senders).map(|node| StationSpec { node, at: at(node), routes: false });
     CellSpec {
         channel: senders + 1,
         stations: stations.collect(),
@@ -100,7 +101,7 @@ impl Drive {
 
     pub fn with(spec: &CellSpec, order: Order) -> Drive {
         let interval = Interval { from: Time::ZERO, to: Time::NEVER, every: Time::s(1) };
-        let cell = Cell::new(spec, order, &interval, true);
+        let cell = Cell::new(spec, order, &interval, Watch { frames: true, channel: true });
         Drive {
             cell,
             arrived: Vec::new(),

@@ -74,7 +74,7 @@ fn three_sacked_segments_make_a_loss_however_small() {
                 on: Time::s(1),
                 off: Time::s(1),
                 write: 100,
-                off_first: false,
+                begin: Begin::Open,
             });
             FlowSpec { app, ..bulk(0, 1, None) }
         });
@@ -351,7 +351,8 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
 /// A sender of 15 segments of 600 B, and what it sent when a SACK told that the first four are lost and
 /// the ten above them arrived.
 fn short_segments(scoreboard: Rules) -> (Bench, Vec<Caught>) {
-    let app = App::OnOff(OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, off_first: false });
+    let app =
+        App::OnOff(OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, begin: Begin::Open });
     let flow = FlowSpec { app, ..bulk(0, 1, None) };
     let transport =
         TransportSpec { scoreboard, recovery: Recovery::NewReno, loss_flight: LossFlight::Outstanding, ..ns3(40.0) };

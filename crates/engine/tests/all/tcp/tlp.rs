@@ -57,7 +57,7 @@ fn writing(every: u64, until: u64) -> Bench {
         on: Time::ms(until),
         off: Time::s(10),
         write: 1000,
-        off_first: false,
+        begin: Begin::Open,
     });
     let mut bench =
         Bench::new(wire(Rate::gbps(100), Time::ms(10), linux(10.0), "newreno", FlowSpec { app, ..bulk(0, 1, None) }));

@@ -28,7 +28,7 @@ fn slow_start_doubles_a_round_trip() {
 fn a_window_grows_only_while_it_limits_sending() {
     // 1000 B a millisecond against a round trip of 20.1 ms: some 21 segments in flight
     let slow =
-        App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, off_first: false });
+        App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, begin: Begin::Open });
     for (limited, most) in [(true, 44.0), (false, f64::INFINITY)] {
         let transport = TransportSpec { cwnd_limited: limited, initial_window: 40.0, ..plain() };
         let mut spec =
@@ -52,7 +52,7 @@ fn after_an_idle_timeout_the_window_is_the_initial_one() {
         let transport = TransportSpec { idle_restart: restart, initial_window: 10.0, ..plain() };
         // 124 kB in a burst, a pause of 2 s, and again
         let (on, off) = (Time::us(199), Time::s(2));
-        let app = App::OnOff(OnOff { rate: Rate::gbps(5), on, off, write: 1000, off_first: false });
+        let app = App::OnOff(OnOff { rate: Rate::gbps(5), on, off, write: 1000, begin: Begin::Open });
         let flow = FlowSpec { app, ..bulk(0, 1, None) };
         let mut bench = bench(transport, kind, flow);
         bench.open();

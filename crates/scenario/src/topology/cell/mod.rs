@@ -101,7 +101,7 @@ impl Cell {
         for cell in 0..self.cells {
             let first = if self.servers == 0 { stations } else { gateway(cell) };
             let nodes = std::iter::once(first).chain(cell * self.sources..(cell + 1) * self.sources);
-            let own = nodes.clone().zip(&places).map(|(node, at)| StationSpec { node, at: *at });
+            let own = nodes.clone().zip(&places).map(|(node, at)| StationSpec { node, at: *at, routes: node >= hosts });
             nodes.for_each(|node| net.attach(node, channel(cell), cell));
             net.cells.push(CellSpec {
                 channel: channel(cell),

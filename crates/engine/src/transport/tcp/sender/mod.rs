@@ -309,7 +309,7 @@ impl Sender {
         let of_segments = t.segment_rtt && t.timestamps && t.scoreboard != Rules::Ns3 && !profile.own_recovery;
         let inflates = t.recovery == Recovery::Htsim && !t.sack;
         let extra = t.extra_packets as u64 * t.mss as u64;
-        let start = Start { stop: spec.stop, extra, seed: net.spec.seed, flow };
+        let start = Start { at: spec.start, stop: spec.stop, extra, seed: net.spec.seed, flow };
         let mut sender = Sender {
             ip: IpSource::new(net, flow, host, profile.telemetry),
             transport: spec.transport,

@@ -1,0 +1,69 @@
+//! The share of time in which the channel of a cell is busy, over time.
+
+use incast_cc::Time;
+
+/// Gives the rows of the series up to `end`: of each interval the share of it in which something was on the air, at its
+/// beginning; without an interval 1 as the channel becomes busy, and 0 as it falls silent. `stretches` are the times in
+/// which something was on the air, in order and apart from one another.
+pub fn rows(stretches: &[(Time, Time)], interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
+    let stretches = stretches.iter().map(|(from, to)| (*from, (*to).min(end))).filter(|(from, to)| from < to);
+    match interval {
+        None => changes(stretches, end, row),
+        Some(interval) => shares(stretches, interval, end, row),
+    }
+}
+
+fn changes(stretches: impl Iterator<Item = (Time, Time)>, end: Time, row: &mut impl FnMut(Time, f64)) {
+    let mut stretches = stretches.peekable();
+    if stretches.peek().is_none_or(|(from, _)| *from > Time::ZERO) {
+        row(Time::ZERO, 0.0);
+    }
+    for (from, to) in stretches {
+        row(from, 1.0);
+        if to < end {
+            row(to, 0.0);
+        }
+    }
+}
+
+fn shares(stretches: impl Iterator<Item = (Time, Time)>, interval: Time, end: Time, row: &mut impl FnMut(Time, f64)) {
+    let mut stretches = stretches.peekable();
+    let mut from = Time::ZERO;
+    while from < end {
+        let to = from.saturating_add(interval).min(end);
+        let mut busy = Time::ZERO;
+        while let Some((begins, ends)) = stretches.peek().copied().filter(|(begins, _)| *begins < to) {
+            busy += ends.min(to) - begins.max(from);
+            if ends > to {
+                break;
+            }
+            stretches.next();
+        }
+        row(from, busy.0 as f64 / (to - from).0 as f64);
+        from = to;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Time, rows};
+
+    fn of(interval: Option<u64>, end: u64) -> Vec<(u64, f64)> {
+        let mut found = Vec::new();
+        let stretches = [(0, 0), (10, 20), (25, 65)].map(|(from, to)| (Time::us(from), Time::us(to)));
+        rows(&stretches, interval.map(Time::us), Time::us(end), &mut |at, value| found.push((at.0 / 1_000_000, value)));
+        found
+    }
+
+    #[test]
+    fn a_share_is_that_of_the_interval_which_begins() {
+        assert_eq!(of(Some(20), 70), [(0, 0.5), (20, 0.75), (40, 1.0), (60, 0.5)]);
+        assert_eq!(of(Some(20), 30), [(0, 0.5), (20, 0.5)]);
+    }
+
+    #[test]
+    fn changes_are_rows() {
+        assert_eq!(of(None, 70), [(0, 0.0), (10, 1.0), (20, 0.0), (25, 1.0), (65, 0.0)]);
+        assert_eq!(of(None, 30), [(0, 0.0), (10, 1.0), (20, 0.0), (25, 1.0)]);
+    }
+}

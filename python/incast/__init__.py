@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incast import model
     from incast._core import __version__
+    from incast.calls import compare
     from incast.errors import (
         ControllerError,
         ExtraError,
@@ -47,6 +48,7 @@ __all__ = [
     "Study",
     "StudyError",
     "__version__",
+    "compare",
     "evaluate",
     "model",
 ]
@@ -59,6 +61,7 @@ _HOMES = {
     "Store": "incast.study.store",
     "Study": "incast.study.front",
     "__version__": "incast._core",
+    "compare": "incast.calls",
     "evaluate": "incast.evaluation",
 }
 

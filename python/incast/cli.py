@@ -1,11 +1,12 @@
 """The program ``incast``: its commands, put together.
 
-Exit status 0: done; 1: a run failed, was stopped, or its results could not be written; 2: bad
-input. Messages go to the standard error, results to the standard output.
+Exit status 0: done; 1: a run failed, or its results could not be written; 2: bad input; 130:
+interrupted by Ctrl-C; 143: by a polite kill. Messages go to the standard error, results to the standard output.
 """
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from incast.interrupts import loading
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line."""
+    # Pictures go to files: a backend for windows, or one that is not there, is nothing for this program.
+    os.environ["MPLBACKEND"] = "agg"
     with loading():
         from incast.commands import exits
 
@@ -27,13 +30,12 @@ def program() -> Typer:
     """Put the commands together."""
     import typer
 
-    from incast.commands import coexist, compare, describe, model, paper, report, run, study, tune, version
+    from incast.commands import coexist, compare, describe, model, paper, plot, report, run, study, tune, version
 
     app = typer.Typer(
         name="incast",
         help="A laboratory for data-center congestion control.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"]},
     )
@@ -42,6 +44,7 @@ def program() -> Typer:
     app.command()(compare.compare)
     app.command()(coexist.coexist)
     app.command()(report.report)
+    app.command()(plot.plot)
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
     papers = typer.Typer(

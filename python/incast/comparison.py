@@ -284,6 +284,7 @@ def plan(study: ComparisonStudy, folder: Path) -> Plan[Case]:
     cases = {case: study.scenario(case) for case in study.cases()}
     for scenario in cases.values():
         scenario.validate()
+    study.refuse_equal_scenarios()
     study.refuse_equal_values()
     other = "another comparison: give another --out, or remove it first"
     mark = Mark(STUDY_FILE, study.json(), lambda path: _read_study(path.parent) == study, other)

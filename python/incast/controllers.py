@@ -29,17 +29,23 @@ class Ack(Protocol):
     """The argument of ``on_ack``. Times in picoseconds, sizes in bytes."""
 
     now_ps: int
+    """Simulated time."""
     acked: int
     """Newly covered by the cumulative acknowledgement; 0 for a duplicate."""
     delivered: int
     """Newly known to have arrived, SACK included."""
     rtt_ps: int | None
+    """Round-trip time of the packet that caused this ACK; None where it gives no sample."""
     srtt_ps: int
-    """0 before the first sample."""
+    """Smoothed round-trip time, after this ACK; 0 before the first sample."""
     fabric_delay_ps: int | None
+    """Part of the round trip in links and switch queues; all of it where hosts are not modelled."""
     endpoint_delay_ps: int | None
+    """The rest, in hosts."""
     hops: int
+    """Links that the data packet crossed."""
     ece: bool
+    """The receiver echoes a mark (ECN)."""
     in_flight: int
     """Before this acknowledgement."""
     lost_bytes: int
@@ -52,6 +58,7 @@ class Ack(Protocol):
     nxt: int
     """Older names of ``round_acked`` and ``round_sent``."""
     cwnd_limited: bool
+    """The window has bounded what was sent, not the application."""
     phase: str
     """``open``, ``cwr``, ``recovery`` or ``loss``."""
 
@@ -60,12 +67,15 @@ class Congestion(Protocol):
     """The argument of ``on_loss``, ``on_ecn`` and ``on_timeout``."""
 
     now_ps: int
+    """Simulated time, picoseconds."""
     in_flight: int
+    """Bytes in flight."""
     window: float
     """Congestion window in force: the controller's, or the transport's during a recovery."""
     rtt_ps: int
+    """Latest round-trip time, picoseconds; 0 before the first."""
     srtt_ps: int | None
-    """None at a timeout."""
+    """Smoothed round-trip time, picoseconds; None at a timeout."""
     consecutive: int
     """Timeouts in a row; 0 where it is none."""
 
@@ -74,14 +84,43 @@ class Env(Protocol):
     """The argument of ``init``: the flow and its path."""
 
     flow: int
+    """Number of the flow, as in ``flows.parquet``."""
     mss: int
+    """Payload of a full segment, bytes."""
     initial_window: float
+    """First congestion window of the transport, bytes."""
     packet_time_ps: int
+    """Serialisation time of a full packet at the slowest link of the path, picoseconds."""
     shortest_rtt_ps: int
+    """Idle round-trip time of the shortest path between two hosts, picoseconds."""
     shortest_hops: int
+    """Links of that path."""
     hop_rtt_ps: int
+    """Idle round-trip time that one more link adds, picoseconds."""
     base_rtt_ps: int
+    """Idle round-trip time of the flow's own path, picoseconds."""
     line_rate_bps: float
+    """Rate of the sender's link, bits per second."""
+
+
+class Controller(Protocol):
+    """A controller: what type checkers hold a class of your own against.
+
+    ``init(env)``, ``on_ecn(event)``, ``on_recovered(now_ps)``, ``on_undo(now_ps)`` and ``on_idle(now_ps)`` are optional
+    methods; ``ssthresh`` (bytes), ``pacing_gap_ps``, ``pacing_rate_bps`` and ``state`` optional attributes.
+    """
+
+    cwnd: float
+    """Congestion window after the latest call, bytes: above 0 and at most 1e15."""
+
+    def on_ack(self, ack: Ack) -> None:
+        """Take an acknowledgement."""
+
+    def on_loss(self, event: Congestion) -> None:
+        """Take a loss that is not a timeout's."""
+
+    def on_timeout(self, event: Congestion) -> None:
+        """Take a retransmission timeout."""
 
 
 _registered: dict[str, type] = {}
@@ -176,7 +215,7 @@ def _imported(place: str, word: str) -> type:
         module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
     except ScenarioError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ScenarioError(f"{place} cannot be imported\n{_traceback(error)}") from None
     controller = getattr(module, word, None)
     if controller is None:
@@ -186,7 +225,7 @@ def _imported(place: str, word: str) -> type:
     return controller
 
 
-def _traceback(error: Exception) -> str:
+def _traceback(error: BaseException) -> str:
     """Write the traceback from the user's own code on, without the import system's part."""
     frames = error.__traceback__
     while frames is not None and (

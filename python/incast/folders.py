@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from incast.errors import FolderError
+from incast.interrupts import half_written
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file so that it is seen either as before or with all of ``content``."""
     aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
     data = content.encode() if isinstance(content, str) else content
+    half_written.add(aside)
     try:
         with aside.open("wb") as file:
             file.write(data)
@@ -25,6 +27,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+    finally:
+        half_written.discard(aside)
 
 
 def write_through(path: Path, text: str) -> None:
@@ -50,10 +54,12 @@ def new_folder(folder: Path) -> Iterator[Path]:
     if folder.name in ("", ".."):
         raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
     aside = folder.parent / f".{folder.name}.partial-{uuid.uuid4().hex[:8]}"
+    half_written.add(aside)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside.mkdir()
     except OSError as error:
+        half_written.discard(aside)
         raise FolderError(f"cannot write results to {given}: {error.strerror}") from None
     try:
         yield aside
@@ -68,6 +74,8 @@ def new_folder(folder: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
+    finally:
+        half_written.discard(aside)
 
 
 NOT_EMPTY = "exists and is not empty: give another --out, or remove it first (results are never overwritten)"

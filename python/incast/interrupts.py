@@ -1,25 +1,111 @@
-"""Ctrl-C and polite kills: the program ends cleanly from its first moment."""
+"""Ctrl-C and polite kills: the program ends cleanly within a second, at any moment.
+
+Work under way gets a ``KeyboardInterrupt`` and cleans up. Where that takes longer than a moment, in compiled code that
+does not look at signals, a thread of its own removes what is half written and ends the process.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import signal
+import socket
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn
 
 INTERRUPTED = "interrupted; no half-written result was left behind"
+STOPS = (signal.SIGINT, signal.SIGTERM)
+GRACE_S = 0.6
+"""How long work under way may take to clean up."""
+RESUMABLE = ("compare", "coexist", "paper", "study", "tune")
+"""Commands that keep finished runs, and go on from them when they are called again."""
+
+half_written: set[Path] = set()
+"""Files and folders that are written under names aside, and that nobody is to see."""
+
+_stopped_by = signal.SIGINT
+_last_word = threading.Lock()
 
 
-def _leave_at_once(_signal: int, _frame: object) -> NoReturn:
+def status() -> int:
+    """Return the exit status of a program that a signal ends: 130 after Ctrl-C, 143 after a polite kill."""
+    return 128 + _stopped_by
+
+
+def again() -> str:
+    """Return the line that goes on with what was interrupted, or begins again; nothing for other commands."""
+    words = sys.argv[1:]
+    how = "go on" if words[:1] and words[0] in RESUMABLE else "begin again" if words[:1] == ["run"] else ""
+    return f"{how} with: {shlex.join(['incast', *words])}" if how else ""
+
+
+def has_last_word() -> bool:
+    """Whether the caller is the first to say that the program was interrupted; the others say nothing more."""
+    return _last_word.acquire(blocking=False)
+
+
+def _say_and_leave() -> NoReturn:
+    lines = [f"error: {INTERRUPTED}", again()]
+    os.write(2, "".join(f"{line}\n" for line in lines if line).encode(errors="backslashreplace"))
+    os._exit(status())
+
+
+def _leave_at_once(stop: int, _frame: object) -> NoReturn:
     # While modules load nothing is written yet, and compiled modules turn a KeyboardInterrupt in
     # their first moments into errors of their own.
-    os.write(2, f"error: {INTERRUPTED}\n".encode())
-    os._exit(1)
+    global _stopped_by
+    _stopped_by = signal.Signals(stop)
+    _sweep()
+    _say_and_leave()
 
 
-def _interrupt(_signal: int, _frame: object) -> NoReturn:
+def _interrupt(stop: int, _frame: object) -> NoReturn:
+    global _stopped_by
+    _stopped_by = signal.Signals(stop)
     raise KeyboardInterrupt
+
+
+def _sweep() -> None:
+    for path in tuple(half_written):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _watch(signals: socket.socket) -> None:
+    """Wait for a signal, and for work under way to end; end the process where it does not."""
+    global _stopped_by
+    while (stop := signals.recv(1)) and stop[0] not in STOPS:
+        pass
+    if not stop:
+        return
+    time.sleep(GRACE_S)
+    if has_last_word():
+        _stopped_by = signal.Signals(stop[0])
+        _sweep()
+        _say_and_leave()
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """End the process within a second of Ctrl-C in this block, whatever it is at."""
+    # The interpreter writes a signal's number there at once, also while the main thread is in compiled code.
+    told, heard = socket.socketpair()
+    told.setblocking(False)
+    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(heard,), name="incast-interrupts", daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        told.close()
 
 
 @contextmanager
@@ -28,10 +114,10 @@ def loading() -> Iterator[None]:
 
     From the end of the block on both raise ``KeyboardInterrupt``, so that work under way cleans up.
     """
-    for stop in (signal.SIGINT, signal.SIGTERM):
+    for stop in STOPS:
         signal.signal(stop, _leave_at_once)
     try:
         yield
     finally:
-        for stop in (signal.SIGINT, signal.SIGTERM):
+        for stop in STOPS:
             signal.signal(stop, _interrupt)

@@ -86,7 +86,8 @@ def guard() -> None:
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw),
             encoding=plain.encoding,
-            errors=plain.errors,
+            # a letter that the terminal does not have is shown by its number
+            errors=plain.errors if plain.errors != "strict" and plain.encoding == "utf-8" else "backslashreplace",
             line_buffering=raw.isatty(),
         )
 

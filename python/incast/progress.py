@@ -86,10 +86,12 @@ def of_wait(console: Console, description: str, quiet: bool) -> Iterator[None]:
 
 
 @contextmanager
-def of_run(console: Console, name: str, quiet: bool) -> Iterator[Callable[[float, float, int], bool] | None]:
-    """Give the progress callback of one run; none where nobody watches."""
+def of_run(
+    console: Console, name: str, quiet: bool
+) -> Iterator[tuple[Callable[[float, float, int], bool] | None, Callable[[float], bool] | None]]:
+    """Give the callbacks of one run, of its events and of its set-up; none where nobody watches."""
     if quiet or not console.is_terminal:
-        yield None
+        yield None, None
         return
     bar = _Bar(console)
     bar.wait(escaped(name), "setting up")
@@ -103,8 +105,12 @@ def of_run(console: Console, name: str, quiet: bool) -> Iterator[Callable[[float
         )
         return True
 
+    def set_up(part: float) -> bool:
+        bar.update(escaped(name), part, "of the set-up")
+        return True
+
     try:
-        yield show
+        yield show, set_up
     finally:
         bar.close()
 

@@ -12,15 +12,20 @@ import tomllib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from incast import _core, run_folder
+from incast.errors import IncastError
 from incast.folders import new_folder
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
 MESSAGES = ("queries", "writes")
 """Parts of the summary on what applications wait for, instead of flows."""
@@ -48,6 +53,21 @@ class Cost(TypedDict):
     threads_cpu_s: list[float]
 
 
+SHOWN = [
+    ("flows.count", "flows", "", 1),
+    ("flows.finished", "finished", "", 1),
+    ("flows.throughput_mean_bps", "throughput per flow", "Mb/s", 1e-6),
+    ("flows.goodput_total_bps", "goodput, total", "Mb/s", 1e-6),
+    ("flows.delay_mean_s", "one-way delay, mean", "us", 1e6),
+    ("flows.delay_p99_s", "one-way delay, p99", "us", 1e6),
+    ("flows.loss_total_pct", "loss", "%", 1),
+    ("flows.jain", "Jain's index", "", 1),
+    ("flows.timeouts", "timeouts", "", 1),
+    ("fct.mean_s", "FCT, mean", "us", 1e6),
+    ("fct.p99_s", "FCT, p99", "us", 1e6),
+]
+"""Figures that a notebook shows of a run: key, name, unit, and what the figure is multiplied by."""
+
 RATES = ["group", "role", "throughput_bps", "throughput_active_bps"]
 """Columns of flows that ``rates_of`` reads."""
 
@@ -63,7 +83,26 @@ def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "through
     return tuple(rate for rate in shares if rate is not None)
 
 
-@dataclass(frozen=True)
+class Pictures(Protocol):
+    """Pictures of a run, each a matplotlib figure (``incast.pictures``)."""
+
+    def throughput(self) -> Figure:
+        """Throughput of the flows, as a distribution."""
+
+    def fct(self) -> Figure:
+        """Completion times of the flows that finished, as a distribution."""
+
+    def windows(self) -> Figure:
+        """Congestion windows of the recorded flows over time."""
+
+    def queues(self) -> Figure:
+        """Queues of the recorded ports over time."""
+
+    def heat_map(self) -> Figure:
+        """Queues of the recorded ports over time: a row a port."""
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """One finished run.
 
@@ -194,11 +233,68 @@ class Result:
         more = f" and {len(stuck) - 4} more" if len(stuck) > 4 else ""
         return [f"priority flow control ended in a deadlock: these ports are paused for ever: {named}{more}"]
 
+    def __repr__(self) -> str:
+        run, flows = self.summary["run"], self.summary["flows"]
+        rate = flows["throughput_mean_bps"]
+        each = "" if rate is None else f", {rate * 1e-6:,.4g} Mb/s each"
+        return f"<Result {run['scenario']} seed {run['seed']}: {run['sim_s']:g} s, {flows['count']:,} flows{each}>"
+
+    def _repr_html_(self) -> str:
+        run = self.summary["run"]
+        rows = []
+        for key, name, unit, scale in SHOWN:
+            part, _, figure = key.partition(".")
+            value = self.summary[part].get(figure)
+            if value is not None:
+                shown = f"{value * scale:,.4g}" if isinstance(value, float) else f"{value:,}"
+                told = escape(self.summary["definitions"].get(key, ""), quote=True)
+                rows.append(f'<tr><th title="{told}">{name}</th><td>{shown} {unit}</td></tr>')
+        head = f"{escape(run['scenario'])}, seed {run['seed']}: {run['sim_s']:g} s simulated"
+        return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures of the run, each a matplotlib figure: ``plot.throughput()``."""
+        # pictures stand above results, and load matplotlib
+        pictures: Pictures = import_module("incast.pictures").Pictures(self)
+        return pictures
+
+    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+        """Return a table as a pandas frame (needs the package ``pandas``)."""
+        needed("pandas", "pandas")
+        return self._named(table).to_pandas()
+
+    def to_polars(self, table: str = "flows") -> polars.DataFrame:
+        """Return a table as a Polars frame, without copying (needs the package ``polars``)."""
+        needed("polars", "polars")
+        return self.polars(table)
+
+    def sql(self, query: str) -> pa.Table:
+        """Answer a query in SQL over the run's tables: ``select avg(throughput_bps) from flows`` (needs ``duckdb``).
+
+        Raises ``IncastError`` with DuckDB's words where the query is wrong.
+        """
+        duckdb = needed("duckdb", "sql")
+        with duckdb.connect() as database:
+            for name in run_folder.TABLES:
+                rows = getattr(self, name)
+                if rows.num_columns:
+                    database.register(name, rows)
+            try:
+                return database.sql(query).to_arrow_table()
+            except duckdb.Error as error:
+                raise IncastError(f"the query cannot be answered: {error}") from None
+
+    def _named(self, table: str) -> pa.Table:
+        if table not in run_folder.TABLES:
+            raise IncastError(f'no table "{table}"; expected one of {", ".join(run_folder.TABLES)}')
+        return getattr(self, table)
+
     def polars(self, table: str = "flows") -> polars.DataFrame:
         """Return a table as a Polars frame (needs the package ``polars``)."""
         import polars
 
-        frame = polars.from_arrow(getattr(self, table))
+        frame = polars.from_arrow(self._named(table))
         assert isinstance(frame, polars.DataFrame)
         return frame
 
@@ -237,12 +333,23 @@ class Result:
         return result
 
 
+def needed(package: str, extra: str) -> Any:
+    """Import a package that only some need; raises ``IncastError`` that says how it is installed."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError:
+        raise IncastError(f"this needs the package {package}: pip install 'incast[{extra}]'") from None
+
+
 def measured_run(
-    scenario: _core.Scenario, progress: Callable[[float, float, int], bool | None] | None, cores: int | None
+    scenario: _core.Scenario,
+    progress: Callable[[float, float, int], bool | None] | None,
+    cores: int | None,
+    set_up: Callable[[float], bool | None] | None = None,
 ) -> Result:
     """Run a scenario in this thread, and others that it may have, and note what it cost."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    core = _core.run(scenario, progress, cores)
+    core = _core.run(scenario, progress, cores, set_up)
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     threads_s = core.threads_s()
     cpu += sum(threads_s[1:]) + core.helpers_s()

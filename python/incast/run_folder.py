@@ -25,6 +25,8 @@ MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
 SCENARIO = "scenario.toml"
+WORDS = ("run.scenario", "run.version", "queues.busiest.port", "hosts.busiest.engine")
+"""Entries of these parts that are texts; every other is a number."""
 SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
 """Parts that the summary of every run has."""
 
@@ -65,7 +67,21 @@ def read_summary(folder: Path) -> str:
     if lacking:
         told = f"it lacks {', '.join(lacking)}: run the scenario again"
         raise FolderError(f"{folder / SUMMARY} is damaged: {told}")
+    _refuse_no_numbers(folder / SUMMARY, {part: known[part] for part in SUMMARY_PARTS})
     return text
+
+
+def _refuse_no_numbers(path: Path, values: dict[str, Any], name: str = "") -> None:
+    """Raise ``FolderError`` where a figure is no number; one that does not exist is null."""
+    for key, value in values.items():
+        full = f"{name}{key}"
+        if isinstance(value, dict):
+            _refuse_no_numbers(path, value, f"{full}.")
+        elif full in WORDS:
+            if value is not None and not isinstance(value, str):
+                raise FolderError(f"{path} is damaged: {full} = {json.dumps(value)}: expected a text")
+        elif value is not None and not isinstance(value, (int, float)):
+            raise FolderError(f"{path} is damaged: {full} = {json.dumps(value)}: expected a number")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -79,6 +95,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
     if lacking:
         raise FolderError(f"{folder}: manifest.json lacks {', '.join(lacking)}: run the scenario again")
+    cost = manifest["cost"] if isinstance(manifest["cost"], dict) else {}
+    for name in ("wall_s", "cpu_s", "hops_per_cpu_s"):
+        value = cost.get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            if value is None and name == "hops_per_cpu_s":
+                continue
+            shown = json.dumps(value)
+            raise FolderError(f"{folder}: manifest.json is damaged: cost.{name} = {shown}: expected a number")
     return manifest
 
 

@@ -59,7 +59,7 @@ class Scenario:
         core = self._core
         for key in sorted(changes, key=_rank):
             value = changes[key]
-            core = core.set(key, register(value) if isinstance(value, type) else _text(value))
+            core = core.set(key, register(value) if isinstance(value, type) else text_of(value))
         return Scenario(core)
 
     def with_controller(self, controller: str | type) -> Scenario:
@@ -124,17 +124,27 @@ class Scenario:
         """
         return self._core.notes()
 
-    def run(self, seed: int | None = None, progress: Progress | None = None, cores: int | None = None) -> Result:
+    def run(
+        self,
+        seed: int | None = None,
+        progress: Progress | None = None,
+        cores: int | None = None,
+        set_up: Callable[[float], bool | None] | None = None,
+    ) -> Result:
         """Simulate the scenario. The GIL is released meanwhile, so threads run side by side.
 
         Where the scenario's ``run.threads`` is ``"auto"`` the run takes at most ``cores`` of them; all of the machine's
         unless given. The result is the same with any number.
 
+        ``progress`` is called about ten times a second, with simulated seconds reached, simulated seconds in all, and
+        hops; during the set-up ``set_up`` in its place, where given, with the part that is done, 0 to 1. Either stops
+        the run by returning ``False``.
+
         Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end),
-        ``RunStopped`` (``progress`` returned ``False``) or ``KeyboardInterrupt``.
+        ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)
-        return measured_run(scenario._core, progress, cores)
+        return measured_run(scenario._core, progress, cores, set_up)
 
     def __eq__(self, other: object) -> bool:
         """Whether both resolve to the same text, seed included; names do not matter."""
@@ -153,7 +163,7 @@ def _rank(key: str) -> tuple[int, int]:
     return len(parts), {"kind": 0, "preset": 0, "form": 1}.get(last, 2)
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """Write a Python value the way ``--set`` takes it."""
     if isinstance(value, str):
         return value

@@ -312,7 +312,7 @@ def test_ctrl_c_keeps_finished_runs_and_counts_no_half_ones(tmp_path: Path) -> N
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 1, (out, err)
+    assert process.returncode == 130, (out, err)
     assert "interrupted" in err
     assert "Traceback" not in err
     assert not (tmp_path / "c/report.html").exists()

@@ -490,8 +490,10 @@ def test_ctrl_c_ends_a_run_whose_class_does_not_come_back(folder: Path, words: t
             time.sleep(0.1)
         program.send_signal(signal.SIGINT)
         _, told = program.communicate(timeout=60)
-    assert program.returncode == 1, told
-    assert told.strip().endswith("error: interrupted; no half-written result was left behind"), told
+    assert program.returncode == 130, told
+    again = "go on" if words[0] == "compare" else "begin again"
+    said = f"error: interrupted; no half-written result was left behind\n{again} with: incast {' '.join(words)}"
+    assert told.strip().endswith(said), told
     assert "Traceback" not in told
 
 
@@ -530,3 +532,33 @@ def test_methods_that_do_nothing_when_called_are_refused() -> None:
 
     with pytest.raises(ScenarioError, match="own_recovery = 'no': expected True or False"):
         controllers.register(Wordy)
+
+
+def test_a_class_that_ends_the_program_is_a_class_that_fails(folder: Path, incast: Command) -> None:
+    wrote(
+        folder,
+        "leaves.py",
+        "import sys\nclass Leaves:\n def on_ack(self, ack): sys.exit()\n on_loss = on_timeout = on_ack\n",
+    )
+    for words in (
+        ["run", "two-senders", "--set", "controller=leaves.py:Leaves", "--out", "r"],
+        ["compare", "two-senders", "--cc", "leaves.py:Leaves", "--seeds", "1", "--out", "c"],
+    ):
+        answer = incast(*words, cwd=folder)
+        assert answer.status == 1, (answer.out, answer.err)
+        assert "leaves.py:Leaves failed in flow" in answer.err
+        assert "SystemExit" in answer.err
+    assert not (folder / "r").exists()
+    wrote(folder, "gone.py", "import sys\nsys.exit()\n")
+    incast("run", "two-senders", "--set", "controller=gone.py:C", cwd=folder).refused("gone.py cannot be imported")
+
+
+def test_a_window_that_has_grown_without_a_bound_is_refused(folder: Path) -> None:
+    class Endless:
+        def on_ack(self, ack: Any) -> None:
+            self.cwnd = 1e300 * ack.acked
+
+        on_loss = on_timeout = on_ack
+
+    with pytest.raises(ControllerError, match=r"cwnd is .*; expected a number of bytes above 0 and at most 1e15"):
+        Scenario.load("two-senders").with_controller(Endless).run()

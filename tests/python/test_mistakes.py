@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +133,13 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["list", "controlers"], ["controlers", "controllers"]),
         (["describe", "controller", "swfit"], ["swfit", "swift"]),
         (["describe", "contoller", "swift"], ["contoller", "controller"]),
+        (["run", "/dev/zero"], ["/dev/zero: not a text file"]),
+        (["run", "dumbbell", "--set", "transport.mss=65535"], ["transport.mss = 65535", "at most 65483"]),
+        (
+            ["run", "dumbbell", "--set", "transport.mtu=68", "--set", "transport.mss=9000"],
+            ["transport.mtu", "at most 16"],
+        ),
+        (["compare", "dumbbell", "./builtin.toml", "--cc", "dctcp"], ["./builtin.toml: no such file"]),
         (["rnu", "dumbbell"], ["rnu"]),
         (["run", "dumbbell", "--sed", "1"], ["--sed"]),
         (["run", "dumbbell", "--seed", "-1"], ["--seed"]),
@@ -247,7 +256,7 @@ from incast.cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (128 + signal.Signals[stop], "")
     assert done.stderr == "error: interrupted; no half-written result was left behind\n"
 
 
@@ -256,3 +265,87 @@ def test_asking_for_a_list_loads_neither_tables_nor_plots() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "incast.commands.run" in done.stdout.split()
     assert not {"pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
+
+
+def test_a_comparison_that_is_refused_loads_neither_tables_nor_plots(tmp_path: Path) -> None:
+    program = """
+import sys
+from incast.cli import main
+try:
+    main()
+finally:
+    print(*sorted({"pyarrow", "matplotlib", "scipy"} & set(sys.modules)))
+"""
+    for words in (["nowhere"], ["dumbbell", "--vary", "traffic.flws=1"], ["dumbbell", "--set", "run.duration=0s"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "compare", *words, "--cc", "dctcp"],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, done.stdout.strip()) == (2, ""), (words, done.stdout, done.stderr)
+
+
+def test_equal_scenarios_are_refused_before_any_run(incast: Command, tmp_path: Path) -> None:
+    scenario = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"})
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(scenario.toml().replace('name = "dumbbell"', f'name = "{name}"'))
+    incast("compare", "a.toml", "b.toml", "--cc", "dctcp").refused("a.toml and b.toml are the same scenario")
+    assert left_in(tmp_path) == ["a.toml", "b.toml"]
+
+
+def test_a_name_in_letters_that_the_terminal_lacks_is_shown(tmp_path: Path) -> None:
+    text = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
+    (tmp_path / "own.toml").write_text(text.replace('name = "dumbbell"', 'name = "größe→"', 1), encoding="utf-8")
+    ascii_only = environment() | {"PYTHONIOENCODING": "ascii"}
+    for words in (["run", "own.toml", "--out", "r"], ["run", "own.toml", "--out", "r2", "--json"]):
+        done = subprocess.run(command(words), cwd=tmp_path, env=ascii_only, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert r"gr\xf6\xdfe" in done.stdout or r"gr\u00f6\u00dfe" in done.stdout, done.stdout
+
+
+def test_a_backend_of_matplotlib_that_is_not_there_is_nothing_to_the_program(tmp_path: Path) -> None:
+    words = ["model", "swift", "--plot", "curve.png", "--quiet"]
+    done = subprocess.run(
+        command(words), cwd=tmp_path, env=environment() | {"MPLBACKEND": "nonsense"}, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert "nonsense" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "value", "told"),
+    [
+        ("summary.json", ("flows", "count"), "many", 'flows.count = "many": expected a number'),
+        ("summary.json", ("run", "sim_s"), [1], "run.sim_s = [1]: expected a number"),
+        ("summary.json", ("run", "scenario"), 3, "run.scenario = 3: expected a text"),
+        ("manifest.json", ("cost", "wall_s"), "long", 'cost.wall_s = "long": expected a number'),
+        ("manifest.json", ("cost",), "nothing", "cost.wall_s = null: expected a number"),
+    ],
+)
+def test_texts_in_the_place_of_numbers_are_told(
+    incast: Command, tmp_path: Path, file: str, keys: tuple[str, ...], value: object, told: str
+) -> None:
+    Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run().save(tmp_path / "r")
+    data = json.loads((tmp_path / "r" / file).read_text())
+    part = data
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = value
+    (tmp_path / "r" / file).write_text(json.dumps(data))
+    incast("report", "r").refused(f"{file}", "is damaged", told)
+
+
+def test_a_run_that_is_there_is_shown_and_not_made_again(incast: Command, tmp_path: Path) -> None:
+    made = incast("run", "dumbbell", *QUICK)
+    (folder,) = (tmp_path / "runs").iterdir()
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    again = incast("run", "dumbbell", *QUICK)
+    assert (again.status, again.out) == (0, made.out)
+    assert again.err == f"note: this run is already in runs/{folder.name}: nothing was simulated\n"
+    assert json.loads(incast("run", "dumbbell", *QUICK, "--json").out)["run"]["seed"] == 1
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"engine": "0123456789abcdef"}))
+    incast("run", "dumbbell", *QUICK).refused("made by another build of the engine", "--out")

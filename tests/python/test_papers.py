@@ -442,7 +442,7 @@ def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
         time.sleep(0.05)
     program.send_signal(signal.SIGINT)
     _, err = program.communicate(timeout=60)
-    assert program.returncode == 1, err
+    assert program.returncode == 130, err
     assert "interrupted" in err
     assert left_in(out) == [".lock", "paper.json", "runs"]
     assert not list(out.rglob("*.partial-*"))

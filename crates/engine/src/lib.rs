@@ -32,9 +32,9 @@ pub(crate) mod transport;
 pub(crate) mod validate;
 
 pub use ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
-pub use run::progress::Progress;
 pub use spec::RunError;
 pub use threads::clock::Cost;
+pub use threads::watch::Progress;
 
 /// The part of the inside that the tests of this workspace see. Nothing else may use it.
 #[doc(hidden)]
@@ -79,16 +79,17 @@ pub mod testing {
 use incast_record::Outcome;
 use run::windows::Threads;
 use spec::Spec;
+use threads::watch::Watch;
 
-/// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time) and
-/// stops the run by returning false.
+/// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time), during the set-up
+/// too, and stops the run by returning false.
 pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
     run_timed(spec, progress).map(|(outcome, _)| outcome)
 }
 
 /// Runs `spec` as [`run()`] does; second, what it cost.
 pub fn run_timed(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<(Outcome, Cost), RunError> {
-    let simulation = domain::build::Simulation::new(spec)?;
+    let simulation = domain::build::Simulation::watched(spec, &mut Watch::new(progress, spec.duration))?;
     let threads = Threads::of(&simulation);
     run::windows::run_timed(simulation, run::worker::Visit::Forward, threads, progress)
 }

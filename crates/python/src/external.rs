@@ -94,6 +94,9 @@ told! {
 /// Slowest pacing, bits per second: a packet in some hours.
 const SLOWEST: f64 = 1.0;
 
+/// Largest window, bytes: more than any network holds. A window above it has grown without a bound.
+const LARGEST: f64 = 1e15;
+
 /// An exception in a user's code, and where it happened.
 #[derive(Debug)]
 struct Failure {
@@ -143,9 +146,10 @@ pub fn are_among(controllers: &[Config]) -> bool {
     classes(controllers).next().is_some()
 }
 
-/// Whether an exception is a mistake of the user's code: Ctrl-C and the end of the program are none.
+/// Whether an exception is a mistake of the user's code: Ctrl-C is none. A controller that ends the program by
+/// `sys.exit()` would take the run's result with it, and tell nobody.
 fn is_users(py: Python<'_>, error: &PyErr) -> bool {
-    error.is_instance_of::<pyo3::exceptions::PyException>(py)
+    !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
 }
 
 /// The first failure among them, as an exception that has the user's as its cause.
@@ -272,8 +276,8 @@ impl Instance {
         let Some(object) = &self.object else { return Ok(()) };
         let object = object.bind(py);
         let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
-        if !(cwnd.is_finite() && cwnd > 0.0) {
-            let message = format!("cwnd is {cwnd}; expected a number of bytes above 0");
+        if !(cwnd > 0.0 && cwnd <= LARGEST) {
+            let message = format!("cwnd is {cwnd:e}; expected a number of bytes above 0 and at most {LARGEST:e}");
             return Err(pyo3::exceptions::PyValueError::new_err(message));
         }
         self.cwnd = cwnd;

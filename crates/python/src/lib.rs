@@ -92,18 +92,20 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
 }
 
 /// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
-/// now and then and stops the run by returning `False`; Ctrl-C stops it too. A run whose `run.threads` is
-/// `"auto"` takes `cores` at most. With `every_ps`, `progress` is called between the events of a run at the end of each
+/// now and then and stops the run by returning `False`; Ctrl-C stops it too. During the set-up `set_up(part)` is called
+/// instead, where given, with the part that is done, 0 to 1. A run whose `run.threads` is
+/// `"auto"` takes `cores` at most. With `every_ps`, `progress` is also called between the events of a run at the end of each
 /// interval of so many picoseconds of simulated time, to the engine window. Controllers in Python share state as their author
 /// likes, so a run with one has one thread.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None))]
+#[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None, set_up = None))]
 fn run(
     py: Python<'_>,
     scenario: &Scenario,
     progress: Option<Py<PyAny>>,
     cores: Option<u32>,
     every_ps: Option<u64>,
+    set_up: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     py.detach(|| {
         let mut spec = scenario.spec().map_err(scenario_error)?;
@@ -121,7 +123,7 @@ fn run(
             if every_ps.is_none() && last.elapsed() < PYTHON_INTERVAL {
                 return true;
             }
-            let answer = Python::attach(|py| ask(py, progress.as_ref(), p));
+            let answer = Python::attach(|py| ask(py, (progress.as_ref(), set_up.as_ref()), p));
             last = Instant::now();
             answer.unwrap_or_else(|error| {
                 raised = Some(error);
@@ -148,11 +150,14 @@ fn run(
 }
 
 /// Signals first, then the callback: whether the run goes on.
-fn ask(py: Python<'_>, progress: Option<&Py<PyAny>>, p: Progress) -> PyResult<bool> {
+fn ask(py: Python<'_>, (progress, set_up): (Option<&Py<PyAny>>, Option<&Py<PyAny>>), p: Progress) -> PyResult<bool> {
     py.check_signals()?;
-    let Some(progress) = progress else { return Ok(true) };
     let seconds = Time::as_secs_f64;
-    let answer = progress.bind(py).call1((seconds(p.now), seconds(p.end), p.hops))?;
+    let answer = match (set_up, progress) {
+        (Some(set_up), _) if p.set_up < 1.0 => set_up.bind(py).call1((p.set_up,))?,
+        (_, Some(progress)) => progress.bind(py).call1((seconds(p.now), seconds(p.end), p.hops))?,
+        _ => return Ok(true),
+    };
     Ok(answer.is_none() || answer.is_truthy()?)
 }
 

@@ -41,8 +41,8 @@ impl Scenario {
 impl Scenario {
     /// A scenario file, or the name of a built-in scenario.
     #[staticmethod]
-    fn load(name_or_path: &str) -> PyResult<Scenario> {
-        incast_scenario::Scenario::load(name_or_path).map(Scenario::from).map_err(scenario_error)
+    fn load(py: Python<'_>, name_or_path: &str) -> PyResult<Scenario> {
+        py.detach(|| incast_scenario::Scenario::load(name_or_path)).map(Scenario::from).map_err(scenario_error)
     }
 
     /// A scenario from its text; `origin` is the folder that paths in it start from.
@@ -82,14 +82,14 @@ impl Scenario {
     }
 
     /// The resolved scenario: every default written out.
-    fn toml(&self) -> PyResult<String> {
-        self.scenario.resolved_toml().map_err(scenario_error)
+    fn toml(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.scenario.resolved_toml()).map_err(scenario_error)
     }
 
     /// Hash of the resolved scenario, its seed and name left out, in hexadecimal digits.
     #[getter]
-    fn hash(&self) -> PyResult<String> {
-        self.scenario.hash().map_err(scenario_error)
+    fn hash(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.scenario.hash()).map_err(scenario_error)
     }
 
     /// Name of the scenario.

@@ -6,6 +6,9 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
+/// Bytes of the two texts of a packet event, as they lie in memory.
+const TEXTS: usize = 64;
+
 /// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
 /// they come.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +40,15 @@ impl Collector {
     pub fn new(groups: usize) -> Self {
         let histograms = vec![Histogram::new(); groups];
         Self { delay: histograms.clone(), rtt: histograms, ..Self::default() }
+    }
+
+    /// Bytes of what is kept point by point: packet events with their texts, samples, queries and writes.
+    #[inline]
+    pub fn kept_bytes(&self) -> u64 {
+        let of = |count: usize, size: usize| (count * size) as u64;
+        of(self.trace.len(), size_of::<PacketEvent>() + TEXTS)
+            + of(self.samples.len(), size_of::<Sample>())
+            + of(self.messages.len(), size_of::<MessageRecord>())
     }
 
     /// Adds what `other` collected, group by group.

@@ -49,16 +49,17 @@ def compare(
 
     Called again with the same words it goes on where it was interrupted.
     """
-    # Plotting libraries take a second to load; only the commands that draw wait for them.
+    if vary and len(vary) > 1:
+        raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
+    study = ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
+    tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
+    study.refuse_equal_scenarios()
+    # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.
     with loading():
         from incast import comparison, completions, report
         from incast.look import formats_of
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
-    if vary and len(vary) > 1:
-        raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
-    study = ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
-    tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     folder = folder_of(out_, study.folder_name())
     with progress.of_batch(err, quiet) as show:
         done = comparison.carry_out(study, folder, Executor(workers, show))

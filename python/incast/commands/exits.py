@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 import traceback
 from typing import NoReturn
 
 from rich.text import Text
 from typer import Typer
 
-from incast import output
+from incast import interrupts, output
 from incast.commands.options import err
 from incast.errors import (
     ControllerError,
@@ -22,7 +23,6 @@ from incast.errors import (
     ScenarioError,
     StudyError,
 )
-from incast.interrupts import INTERRUPTED
 
 
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
@@ -32,23 +32,31 @@ def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
     sys.exit(status)
 
 
+def _interrupted(error: BaseException) -> NoReturn:
+    if not interrupts.has_last_word():  # it has been said, and the process is about to end
+        threading.Event().wait()
+    again = interrupts.again()
+    _fail(interrupts.status(), error, f"{interrupts.INTERRUPTED}\n{again}" if again else interrupts.INTERRUPTED)
+
+
 def carry_out(app: Typer) -> None:
     """Carry out the command line: turn what goes wrong into a message and an exit status."""
     try:
         output.guard()
-        try:
-            app()
-        finally:
-            sys.stdout.flush()
+        with interrupts.watched():
+            try:
+                app()
+            finally:
+                sys.stdout.flush()
     except (ScenarioError, StudyError, FolderError, PaperError, ModelError, ExtraError) as error:
         _fail(2, error)
     except SystemExit as ended:
-        # typer turns Ctrl-C into the status 130; here a stopped run is a run that failed.
+        # typer turns Ctrl-C into the status 130
         if ended.code == 130:
-            _fail(1, ended, INTERRUPTED)
+            _interrupted(ended)
         raise
     except (KeyboardInterrupt, RunStopped) as error:
-        _fail(1, error, INTERRUPTED)
+        _interrupted(error)
     except ControllerError as error:
         if error.__cause__ is not None:
             err.print("".join(traceback.format_exception(error.__cause__)).rstrip(), highlight=False, markup=False)

@@ -17,7 +17,9 @@ err = output.Screen(stderr=True)
 
 ScenarioName = Annotated[
     str,
-    typer.Argument(metavar="SCENARIO", help="A scenario file, or a built-in scenario (incast list scenarios)."),
+    typer.Argument(
+        metavar="SCENARIO", help="A scenario file, a built-in scenario (incast list scenarios), or -: standard input."
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

@@ -15,6 +15,7 @@ from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError
 from incast.folders import new_folder
 from incast.interrupts import loading
+from incast.result import Result
 from incast.run_folder import MANIFEST, engine_digest, read_manifest
 from incast.scenario import Scenario
 
@@ -43,7 +44,9 @@ def run(
     if extra:
         asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")
-    asked = Scenario.load(scenario).with_(dict(settings(set_)))
+    # paths in a scenario from the standard input start from the working directory
+    given = Scenario.from_toml(_standard_input(), name="stdin") if scenario == "-" else Scenario.load(scenario)
+    asked = given.with_(dict(settings(set_)))
     if seed is not None:
         asked = asked.with_seed(seed)
     if threads is not None:
@@ -55,13 +58,27 @@ def run(
     if not quiet and (err.is_terminal or needed >= memory.WORTH_TELLING):
         err.print(f"memory: about {memory.spoken(needed)}", highlight=False)
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
-    _refuse_twice(folder, asked)
+    if _is_there(folder, asked):
+        tell([f"this run is already in {folder}: nothing was simulated"])
+        _show(Result.load(folder, whole=True), folder, json, quiet)
+        return
     with loading():
         import pyarrow.parquet  # noqa: F401
     with new_folder(folder) as aside:
-        with progress.of_run(err, asked.name, quiet) as show:
-            result = asked.run(progress=show)
+        with progress.of_run(err, asked.name, quiet) as (show, set_up):
+            result = asked.run(progress=show, set_up=set_up)
         result.write(aside)
+    _show(result, folder, json, quiet)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise ScenarioError("-: the standard input is not a text (UTF-8)") from None
+
+
+def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:
     tell(result.notes())
     result.refuse_beaten_ideals()
     with output.about(folder):
@@ -71,14 +88,16 @@ def run(
             run_table.show(result, folder, out)
 
 
-def _refuse_twice(folder: Path, scenario: Scenario) -> None:
-    """Say so when what is in the way is this very run."""
+def _is_there(folder: Path, scenario: Scenario) -> bool:
+    """Whether the folder has this run already; raises ``FolderError`` where another build of the engine made it."""
     if not (folder / MANIFEST).is_file():
-        return
+        return False
     there = read_manifest(folder)
-    if (there.get("hash"), there.get("seed")) == (scenario.hash, scenario.seed):
-        build = "" if there.get("engine") == engine_digest() else ", made by another build of the engine"
+    if (there["hash"], there["seed"]) != (scenario.hash, scenario.seed):
+        return False
+    if there["engine"] != engine_digest():
         raise FolderError(
-            f"this run is already in {folder}{build}: incast report {shlex.quote(str(folder))} shows it; "
-            "to run it again give another --out, or remove the folder first"
+            f"this run is already in {folder}, made by another build of the engine: incast report "
+            f"{shlex.quote(str(folder))} shows it; to run it again give another --out, or remove the folder first"
         )
+    return True

@@ -175,6 +175,15 @@ class ComparisonStudy:
                     )
                 known[scenario] = value
 
+    def refuse_equal_scenarios(self) -> None:
+        """Raise ``StudyError`` where two scenarios say the same: their runs would be counted twice."""
+        known: dict[str, str] = {}
+        for name, scenario in self._bases.items():
+            # names do not matter, and the seed is the comparison's
+            if scenario.hash in known:
+                raise StudyError(f"{known[scenario.hash]} and {name} are the same scenario: give one of them")
+            known[scenario.hash] = name
+
     @cached_property
     def _bases(self) -> dict[str, Scenario]:
         return {name: Scenario.load(name).with_(dict(self.settings)) for name in self.scenarios}

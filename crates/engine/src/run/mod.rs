@@ -4,7 +4,6 @@ mod buckets;
 mod deal;
 pub mod ending;
 mod out;
-pub mod progress;
 mod queues;
 pub mod windows;
 pub mod worker;

@@ -20,8 +20,7 @@
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::Key;
 use crate::run::buckets::{Lanes, NEAR, Parcel};
-use crate::run::ending::{Ending, Endless};
-use crate::run::progress::Listener;
+use crate::run::ending::{self, Ending, Endless};
 use crate::run::worker::{End, Left, Visit, Worker};
 use crate::spec::{MOST_THREADS, RunError};
 use crate::threads::barrier::Broken;
@@ -29,6 +28,7 @@ use crate::threads::clock::{Cost, thread_time};
 use crate::threads::cores;
 use crate::threads::crew::{Crew, Report};
 use crate::threads::partition;
+use crate::threads::watch::{Listener, Watch};
 use incast_cc::Time;
 use incast_record::{Collector, Outcome};
 use std::panic::resume_unwind;
@@ -68,13 +68,16 @@ pub fn run_timed(
 ) -> Result<(Outcome, Cost), RunError> {
     let team = simulation.team.clone();
     let (Threads::Own(count) | Threads::InTurn(count)) = threads;
+    let end = simulation.net.spec.duration;
     let mut workers = workers(&mut simulation, count.clamp(1, MOST_THREADS as usize), visit);
+    let mut watch = Watch::new(listener, end);
+    watch.set_up(1.0);
     let end = match threads {
-        Threads::Own(_) => on_threads(&mut workers, listener),
+        Threads::Own(_) => on_threads(&mut workers, watch),
         Threads::InTurn(_) => {
             // so tests send small fabrics the way of large ones, too
             workers.iter_mut().for_each(|worker| worker.far = true);
-            Ok(in_turn(&mut workers, listener))
+            Ok(in_turn(&mut workers, &mut watch))
         }
     };
     let left: Vec<Left> = workers.into_iter().map(Worker::leave).collect();
@@ -85,6 +88,10 @@ pub fn run_timed(
             Ok((outcome, Cost { threads, helpers: team.time() }))
         }
         End::Endless(time) => Err(Endless(time).into()),
+        End::Full(now) => {
+            let kept: Vec<&Collector> = left.iter().map(|worker| &worker.collector).collect();
+            Err(ending::full(&kept, now, simulation.net.spec.duration))
+        }
         End::Stopped => Err(RunError::Stopped),
     }
 }
@@ -115,14 +122,14 @@ fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Ve
 }
 
 /// Every worker has a thread of its own, the first the caller's.
-fn on_threads(workers: &mut [Worker], listener: Listener) -> Result<End, RunError> {
+fn on_threads(workers: &mut [Worker], mut watch: Watch) -> Result<End, RunError> {
     let crew = Crew::new(workers.len(), cores());
     let crew = &crew;
     let [first, others @ ..] = workers else { return Err(RunError::Invalid("a network without nodes".into())) };
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(others.len());
         for (i, worker) in (1..).zip(others) {
-            let run = move || in_step(crew, i, worker, &mut |_| true);
+            let run = move || in_step(crew, i, worker, &mut Watch::new(&mut |_| true, Time::NEVER));
             match thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(thread) => threads.push(thread),
                 Err(refusal) => {
@@ -134,7 +141,7 @@ fn on_threads(workers: &mut [Worker], listener: Listener) -> Result<End, RunErro
                 }
             }
         }
-        let end = in_step(crew, 0, first, listener);
+        let end = in_step(crew, 0, first, &mut watch);
         for thread in threads {
             if let Err(panic) = thread.join() {
                 resume_unwind(panic);
@@ -145,12 +152,12 @@ fn on_threads(workers: &mut [Worker], listener: Listener) -> Result<End, RunErro
 }
 
 /// Runs a worker to the end of the run, in step with the others of the crew.
-fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, listener: Listener) -> Result<End, Broken> {
+fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, watch: &mut Watch) -> Result<End, Broken> {
     let _guard = crew.guard();
     let begun = thread_time();
     loop {
         let all = crew.agree(me, worker.report())?;
-        let mut window = match worker.open(&all, listener) {
+        let mut window = match worker.open(&all, watch) {
             Ok(window) => window,
             Err(end) => {
                 worker.time = thread_time() - begun;
@@ -160,17 +167,17 @@ fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, listener: Listen
         let (buckets, queues) = (&mut worker.buckets, &mut worker.queues);
         let pack = |to, parcel: &mut Parcel| buckets.pack(to, parcel);
         crew.exchange(me, pack, |parcel| window.unpack(queues, parcel))?;
-        worker.pass(window);
+        worker.pass(window, watch);
     }
 }
 
 /// All workers have one thread, one after the other in every window.
-fn in_turn(workers: &mut [Worker], listener: Listener) -> End {
+fn in_turn(workers: &mut [Worker], watch: &mut Watch) -> End {
     loop {
         let all = workers.iter().map(Worker::report).fold(Report::NOTHING, Report::and);
         let mut windows = Vec::new();
         for worker in workers.iter_mut() {
-            match worker.open(&all, listener) {
+            match worker.open(&all, watch) {
                 Ok(window) => windows.push(window),
                 Err(end) => return end,
             }
@@ -184,7 +191,7 @@ fn in_turn(workers: &mut [Worker], listener: Listener) -> End {
             }
         }
         for (worker, window) in workers.iter_mut().zip(windows) {
-            worker.pass(window);
+            worker.pass(window, watch);
         }
     }
 }

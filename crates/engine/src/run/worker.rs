@@ -12,12 +12,12 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::run::buckets::{Bucket, Buckets, Head, Lanes, Parcel};
 use crate::run::deal::{Deal, Sorter, Turn};
-use crate::run::ending::{self, Ending, Endless};
+use crate::run::ending::{self, Ending, Endless, Halt};
 use crate::run::out::{Out, move_near};
-use crate::run::progress::{Listener, Progress};
 use crate::run::queues::{Queues, Slot};
 use crate::switch::route::Planned;
 use crate::threads::crew::Report;
+use crate::threads::watch::Watch;
 use incast_cc::Time;
 use incast_record::Collector;
 use std::mem::take;
@@ -65,6 +65,8 @@ pub struct Worker<'a> {
     pub far: bool,
     /// The earliest instant at which a domain found an endless loop.
     endless: Time,
+    /// Bytes of records above which the run ends.
+    most_kept: u64,
     /// Windows and hops so far, and hops of all threads as of the last word to the listener.
     windows: u64,
     hops: u64,
@@ -115,6 +117,8 @@ pub enum End {
     Stopped,
     /// An endless loop at that instant.
     Endless(Time),
+    /// More records than a run may keep, at that instant.
+    Full(Time),
 }
 
 /// What a worker leaves at the end.
@@ -153,6 +157,7 @@ impl<'a> Worker<'a> {
             far: net.links.len() > FEW_PORTS,
             scratch: Scratch { plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
+            most_kept: net.spec.observe.most_kept.unwrap_or(ending::MOST_KEPT),
             windows: 0,
             hops: 0,
             told: 0,
@@ -171,6 +176,7 @@ impl<'a> Worker<'a> {
             finished: self.collector.finished,
             finished_at: Time(self.collector.finished_at),
             hops: self.hops,
+            kept: self.collector.kept_bytes(),
             stopped: self.stopped,
             endless: self.endless,
         }
@@ -178,12 +184,15 @@ impl<'a> Worker<'a> {
 
     /// Opens the next window in which any thread has work by what `all` of them report, or tells how the run ended.
     #[inline]
-    pub fn open(&mut self, all: &Report, listener: Listener) -> Result<Window, End> {
+    pub fn open(&mut self, all: &Report, watch: &mut Watch) -> Result<Window, End> {
         if all.stopped {
             return Err(End::Stopped);
         }
         if all.endless != Time::NEVER {
             return Err(End::Endless(all.endless));
+        }
+        if all.kept > self.most_kept {
+            return Err(End::Full(self.buckets.start));
         }
         self.ending.update(all.finished, all.finished_at);
         let (end, length) = (self.ending.at, self.buckets.length);
@@ -200,12 +209,13 @@ impl<'a> Worker<'a> {
         let start = self.buckets.start;
         self.windows += 1;
         if start >= self.tell_at {
-            self.tell(start, all.hops, listener);
+            self.tell(start, all.hops, watch);
         }
+        watch.reached(start, all.hops);
         if all.hops - self.told > 400_000 || self.windows % ASKED_EVERY == 0 {
             self.told = all.hops;
-            let end = self.net.spec.duration;
-            self.stopped |= !listener(Progress { now: start, end, hops: all.hops });
+            watch.ask();
+            self.stopped = watch.stopped();
         }
         Ok(Window { number, stop: (start + length).min(end), bucket })
     }
@@ -213,25 +223,26 @@ impl<'a> Worker<'a> {
     /// Tells the listener of every interval (`told_every`) that ends before the window at `start`: the time that it is
     /// told is the end of the last window which may have had events of the interval.
     #[cold]
-    fn tell(&mut self, start: Time, hops: u64, listener: Listener) {
-        let (length, spec) = (self.buckets.length, self.net.spec);
-        let every = spec.told_every.unwrap_or(Time::NEVER);
-        while self.tell_at <= start && !self.stopped {
-            let now = start.min(length * self.tell_at.0.div_ceil(length.0));
-            self.stopped = !listener(Progress { now, end: spec.duration, hops });
+    fn tell(&mut self, start: Time, hops: u64, watch: &mut Watch) {
+        let length = self.buckets.length;
+        let every = self.net.spec.told_every.unwrap_or(Time::NEVER);
+        while self.tell_at <= start && !watch.stopped() {
+            watch.reached(start.min(length * self.tell_at.0.div_ceil(length.0)), hops);
+            watch.ask();
             self.tell_at += every;
         }
+        self.stopped |= watch.stopped();
     }
 
     /// Lets the domains do what they do in `window`.
     #[inline]
-    pub fn pass(&mut self, mut window: Window) {
+    pub fn pass(&mut self, mut window: Window, watch: &mut Watch) {
         self.gather(&window);
         match (self.far, self.net.cells.is_empty()) {
-            (true, true) => self.walk_all::<true, false>(&mut window),
-            (false, true) => self.walk_all::<false, false>(&mut window),
-            (true, false) => self.walk_all::<true, true>(&mut window),
-            (false, false) => self.walk_all::<false, true>(&mut window),
+            (true, true) => self.walk_all::<true, false>(&mut window, watch),
+            (false, true) => self.walk_all::<false, false>(&mut window, watch),
+            (true, false) => self.walk_all::<true, true>(&mut window, watch),
+            (false, false) => self.walk_all::<false, true>(&mut window, watch),
         }
         self.deal.clear(&self.todo);
         self.buckets.close(window.bucket);
@@ -242,11 +253,13 @@ impl<'a> Worker<'a> {
 
     /// Walks through the events of all domains with work in `window`.
     #[inline(always)]
-    fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window) {
+    fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window, watch: &mut Watch) {
         let mut scratch = take(&mut self.scratch);
         for i in 0..self.todo.len() {
-            if let Err(Endless(at)) = self.walk::<FAR, CELLS>(i, window, &mut scratch) {
-                self.endless = self.endless.min(at);
+            match self.walk::<FAR, CELLS>(i, window, &mut scratch, watch) {
+                Ok(()) => {}
+                Err(Halt::Endless(Endless(at))) => self.endless = self.endless.min(at),
+                Err(Halt::Stopped) => self.stopped = true,
             }
         }
         self.scratch = scratch;
@@ -300,7 +313,8 @@ impl<'a> Worker<'a> {
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
         Scratch { plans, sorter }: &mut Scratch,
-    ) -> Result<(), Endless> {
+        watch: &mut Watch,
+    ) -> Result<(), Halt> {
         let stop = *stop;
         if FAR {
             self.look_ahead(i, &bucket.packets);
@@ -345,7 +359,7 @@ impl<'a> Worker<'a> {
                 if CELLS {
                     (out.buckets.alone.until, out.buckets.alone.end) = (time, Time::ZERO);
                 }
-                own_events(domain, &mut out, &mut self.collector, time, Some(packet))?;
+                own_events(domain, &mut out, &mut self.collector, time, Some(packet), watch)?;
             }
             let plan = match FAR {
                 true => plans[walked],
@@ -360,13 +374,17 @@ impl<'a> Worker<'a> {
         if CELLS {
             out.buckets.alone.until = stop;
             let only = self.queued.len() == 1;
-            let ending = only.then_some((&mut self.ending, &mut self.windows));
-            events_alone(domain, &mut out, &mut self.collector, ending)?;
+            // a listener that is told at times of its own is told between windows
+            let ending = (only && self.tell_at == Time::NEVER).then_some((&mut self.ending, &mut self.windows));
+            events_alone(domain, &mut out, &mut self.collector, ending, watch)?;
             if only {
                 self.queues.forget_wakes();
             }
         } else if out.queue.next() < stop {
-            own_events(domain, &mut out, &mut self.collector, stop, None)?;
+            own_events(domain, &mut out, &mut self.collector, stop, None, watch)?;
+        }
+        if !watch.passed(walked as u32) {
+            return Err(Halt::Stopped);
         }
         self.hops += domain.nodes.counts.hops - hops;
         self.under_way.extend(turns[walked..].iter().map(|turn| packets[turn.place()]));
@@ -400,13 +418,17 @@ fn own_events(
     collector: &mut Collector,
     time: Time,
     packet: Option<&Packet>,
-) -> Result<(), Endless> {
+    watch: &mut Watch,
+) -> Result<(), Halt> {
     loop {
         let own = out.queue.next();
         if own > time || own == time && packet.is_none_or(|packet| out.precedes(packet)) {
             return Ok(());
         }
         own_event(domain, out, collector)?;
+        if !watch.passed(1) {
+            return Err(Halt::Stopped);
+        }
     }
 }
 
@@ -417,7 +439,8 @@ fn events_alone(
     out: &mut Out,
     collector: &mut Collector,
     mut only: Option<(&mut Ending, &mut u64)>,
-) -> Result<(), Endless> {
+    watch: &mut Watch,
+) -> Result<(), Halt> {
     let most = only.as_ref().map_or(0, |(_, windows)| ASKED_EVERY - 1 - **windows % ASKED_EVERY);
     (out.buckets.alone.end, out.buckets.alone.windows) = (Time::ZERO, most);
     loop {
@@ -431,6 +454,9 @@ fn events_alone(
         }
         out.buckets.go_on(next);
         own_event(domain, out, collector)?;
+        if !watch.passed(1) {
+            return Err(Halt::Stopped);
+        }
     }
     only.into_iter().for_each(|(_, windows)| *windows += most - out.buckets.alone.windows);
     Ok(())

@@ -182,6 +182,8 @@ pub struct Observe {
     pub interval: Option<Time>,
     /// Flows whose packets are traced.
     pub trace: Vec<u32>,
+    /// Bytes of what is recorded point by point, above which a run ends with an error; `MOST_KEPT` unless given.
+    pub most_kept: Option<u64>,
     /// Packets of ACK directions are counted.
     pub acks: bool,
     /// Which packets FlowMonitor's entries take for received and lost; unless that is by what happens to them, packets

@@ -18,6 +18,8 @@ pub struct Report {
     pub finished_at: Time,
     /// Hops so far.
     pub hops: u64,
+    /// Bytes of records so far.
+    pub kept: u64,
     /// Whoever waits for the run wants it to stop.
     pub stopped: bool,
     /// The instant at which a domain found an endless loop.
@@ -32,6 +34,7 @@ impl Report {
         finished: 0,
         finished_at: Time::ZERO,
         hops: 0,
+        kept: 0,
         stopped: false,
         endless: Time::NEVER,
     };
@@ -44,6 +47,7 @@ impl Report {
             finished: self.finished + other.finished,
             finished_at: self.finished_at.max(other.finished_at),
             hops: self.hops + other.hops,
+            kept: self.kept + other.kept,
             stopped: self.stopped || other.stopped,
             endless: self.endless.min(other.endless),
         }
@@ -54,23 +58,23 @@ impl Report {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Board {
-    figures: [AtomicU64; 6],
+    figures: [AtomicU64; 7],
     stopped: AtomicBool,
 }
 
 impl Board {
     fn write(&self, report: &Report) {
-        let Report { window, wake, finished, finished_at, hops, stopped, endless } = *report;
-        let figures = [window, wake.0, finished, finished_at.0, hops, endless.0];
+        let Report { window, wake, finished, finished_at, hops, kept, stopped, endless } = *report;
+        let figures = [window, wake.0, finished, finished_at.0, hops, kept, endless.0];
         self.figures.iter().zip(figures).for_each(|(at, figure)| at.store(figure, Relaxed));
         self.stopped.store(stopped, Relaxed);
     }
 
     fn read(&self) -> Report {
-        let [window, wake, finished, finished_at, hops, endless] =
-            [0, 1, 2, 3, 4, 5].map(|i| self.figures[i].load(Relaxed));
+        let [window, wake, finished, finished_at, hops, kept, endless] =
+            [0, 1, 2, 3, 4, 5, 6].map(|i| self.figures[i].load(Relaxed));
         let (wake, finished_at, endless) = (Time(wake), Time(finished_at), Time(endless));
-        Report { window, wake, finished, finished_at, hops, stopped: self.stopped.load(Relaxed), endless }
+        Report { window, wake, finished, finished_at, hops, kept, stopped: self.stopped.load(Relaxed), endless }
     }
 }
 

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod crew;
 pub mod partition;
 pub mod team;
+pub mod watch;
 
 /// Cores of this machine that the process may use.
 pub fn cores() -> usize {

@@ -3,18 +3,29 @@
 use super::clock::thread_time;
 use std::ops::Range;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 /// Parts of the work for each thread: the quick ones do more of them.
 const PARTS_A_THREAD: usize = 4;
+/// Parts of work that somebody may want to end, at least: the caller asks after each of its own.
+const WATCHED_PARTS: usize = 64;
 
 /// `items` in such ranges, each with the number of its first item.
 pub fn cut<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<(usize, &'a mut [T])> {
     let part = |range: &Range<usize>| Some((range.start, items.split_off_mut(..range.len())?));
     ranges.iter().filter_map(part).collect()
+}
+
+/// `count` things, given in parts.
+fn joined<T>(count: usize, parts: Vec<Vec<T>>) -> Vec<T> {
+    let mut parts = parts.into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    all.reserve_exact(count - all.len());
+    parts.for_each(|mut part| all.append(&mut part));
+    all
 }
 
 /// How many threads share such work.
@@ -47,53 +58,83 @@ impl Team {
         (0..parts).map(|i| count * i / parts..count * (i + 1) / parts).collect()
     }
 
+    /// `count` things in so many parts that none takes long.
+    pub fn short_ranges(&self, count: usize) -> Vec<Range<usize>> {
+        let parts = WATCHED_PARTS.max(self.threads * PARTS_A_THREAD).min(count);
+        (0..parts).map(|i| count * i / parts..count * (i + 1) / parts).collect()
+    }
+
     /// Results of `work` on every part, in the order of parts. A thread that the system refuses is not needed: who is
     /// there does its work.
     pub fn share<P: Send, T: Send>(&self, parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
-        if self.threads <= 1 || parts.len() <= 1 {
-            return parts.into_iter().map(work).collect();
-        }
-        let helpers = self.threads.min(parts.len()) - 1;
+        self.share_watched(parts, &mut |_| true, work).unwrap_or_default()
+    }
+
+    /// As [`Team::share`]. After each part that the caller's thread has done, `goes_on` is told which part of the work
+    /// has begun, 0 to 1. Nothing is given once it has said no.
+    pub fn share_watched<P: Send, T: Send>(
+        &self,
+        parts: Vec<P>,
+        goes_on: &mut dyn FnMut(f64) -> bool,
+        work: impl Fn(P) -> T + Sync,
+    ) -> Option<Vec<T>> {
+        let count = parts.len();
+        let helpers = self.threads.min(count).saturating_sub(1);
         let left = Mutex::new(parts.into_iter().enumerate());
-        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let run = || {
+        let stopped = AtomicBool::new(false);
+        let next = || {
+            let next = left.lock().unwrap_or_else(PoisonError::into_inner).next();
+            next.filter(|_| !stopped.load(Relaxed))
+        };
+        let run = |goes_on: &mut dyn FnMut(f64) -> bool| {
             let mut done = Vec::new();
             while let Some((i, part)) = next() {
                 done.push((i, work(part)));
+                if !goes_on((i + 1) as f64 / count as f64) {
+                    stopped.store(true, Relaxed);
+                }
             }
             done
         };
         let mut done = thread::scope(|scope| {
             let help = || {
-                let done = run();
+                let done = run(&mut |_| true);
                 self.time.fetch_add(thread_time().as_nanos() as u64, Relaxed);
                 done
             };
             let helpers: Vec<_> =
                 (0..helpers).map_while(|_| thread::Builder::new().spawn_scoped(scope, help).ok()).collect();
-            let mut done = run();
+            let mut done = run(goes_on);
             for helper in helpers {
                 done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
             }
             done
         });
         done.sort_by_key(|(i, _)| *i);
-        done.into_iter().map(|(_, result)| result).collect()
+        let whole = !stopped.load(Relaxed);
+        whole.then(|| done.into_iter().map(|(_, result)| result).collect())
     }
 
     /// The results of `work` for `count` things in their order; it makes those of a range of them.
     pub fn list<T: Send>(&self, count: usize, work: impl Fn(Range<usize>) -> Vec<T> + Sync) -> Vec<T> {
-        let mut parts = self.share(self.ranges(count), work).into_iter();
-        let mut all = parts.next().unwrap_or_default();
-        all.reserve_exact(count - all.len());
-        parts.for_each(|mut part| all.append(&mut part));
-        all
+        joined(count, self.share(self.ranges(count), work))
+    }
+
+    /// As [`Team::list`], watched as [`Team::share_watched`].
+    pub fn list_watched<T: Send>(
+        &self,
+        count: usize,
+        goes_on: &mut dyn FnMut(f64) -> bool,
+        work: impl Fn(Range<usize>) -> Vec<T> + Sync,
+    ) -> Option<Vec<T>> {
+        Some(joined(count, self.share_watched(self.short_ranges(count), goes_on, work)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Team;
+    use std::ops::Range;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
@@ -104,6 +145,21 @@ mod tests {
                 let squares = team.list(count, |range| range.map(|i| i * i).collect());
                 assert_eq!(squares, (0..count).map(|i| i * i).collect::<Vec<_>>(), "{threads} threads, {count}");
             }
+        }
+    }
+
+    #[test]
+    fn who_watches_is_told_how_far_the_work_has_come_and_ends_it() {
+        let mut told = Vec::new();
+        let work = |range: Range<usize>| range.collect();
+        let mut goes_on = |part| {
+            told.push(part);
+            told.len() < 3
+        };
+        assert_eq!(Team::new(1).list_watched(640, &mut goes_on, work), None);
+        assert_eq!(told, [1.0 / 64.0, 2.0 / 64.0, 3.0 / 64.0]);
+        for threads in [1, 3] {
+            assert_eq!(Team::new(threads).list_watched(640, &mut |_| true, work), Some((0..640).collect()));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Observations: samples of queues, time series, traces.
 
-use crate::document::{Document, Interval, Undeliverable};
+use crate::document::{Document, Interval, Ports, Undeliverable};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use incast_cc as cc;
@@ -46,10 +46,14 @@ pub(super) fn observe(
     });
     let cells = cells.collect();
     let names = || links.iter().map(|l| &*l.name);
-    let of_ports = if m.series.ports.is_empty() { 0 } else { links.len() };
+    let named = m.series.ports.named();
+    let of_ports = if named.is_empty() { 0 } else { links.len() };
     let by_name: HashMap<&str, u32> = names().zip(0..).take(of_ports).collect();
     let mut ports = Vec::new();
-    for name in &m.series.ports {
+    if let Ports::All(_) = m.series.ports {
+        ports.extend((0u32..).take(links.len()));
+    }
+    for name in named {
         match by_name.get(name.as_str()) {
             Some(port) => ports.push(*port),
             None => {
@@ -88,8 +92,7 @@ pub(super) fn observe(
     };
     let lost_after_ps = m.lost_after.map(|t| positive("measure.lost_after", t.0).0);
     if let Some(every) = interval.filter(|t| *t > cc::Time::ZERO) {
-        let series =
-            VALUES_PER_FLOW * m.series.flows.len() as u64 + (m.series.ports.len() + m.series.cells.len()) as u64;
+        let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + (ports.len() + m.series.cells.len()) as u64;
         let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
         if every.0 < smallest {
             let message = format!(
@@ -97,7 +100,7 @@ pub(super) fn observe(
                  {MAX_SAMPLES} values",
                 cc::Time(smallest),
                 m.series.flows.len(),
-                m.series.ports.len(),
+                ports.len(),
                 doc.run.duration,
             );
             problems.push(Problem::quoted("measure.series.interval", every, message));
@@ -110,6 +113,7 @@ pub(super) fn observe(
         cells,
         interval,
         trace: m.trace.clone(),
+        most_kept: None,
         acks: m.acks,
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
         entries: m.entries,

@@ -252,15 +252,50 @@ pub struct Series {
     /// Numbers of flows.
     #[serde(default)]
     pub flows: Vec<u32>,
-    /// Names of ports, such as `"edge3>h6"`.
+    /// Names of ports, such as `"edge3>h6"`, or `"all"`.
     #[serde(default)]
-    pub ports: Vec<String>,
+    pub ports: Ports,
     /// Names of the channels of radio cells, such as `"air"`, whose busy share becomes a series.
     #[serde(default)]
     pub cells: Vec<String>,
     /// Interval of the samples, or `change` for a sample at every change.
     #[serde(default)]
     pub interval: Interval,
+}
+
+/// Ports whose queues become time series.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Ports {
+    /// Every port.
+    All(All),
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
+impl Ports {
+    /// The names given.
+    pub fn named(&self) -> &[String] {
+        match self {
+            Ports::All(_) => &[],
+            Ports::Named(names) => names,
+        }
+    }
+}
+
+impl Default for Ports {
+    fn default() -> Ports {
+        Ports::Named(Vec::new())
+    }
+}
+
+/// The word `"all"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum All {
+    /// Every one.
+    All,
 }
 
 /// When a series is sampled.

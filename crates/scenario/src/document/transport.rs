@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
+/// Bytes of a packet at most, its header included (IPv4, RFC 791).
+const MOST_PACKET: u32 = 65_535;
+
 /// Declares the keys of the transport: the table that a user writes, what it takes from another, and what of it the
 /// engine has under the same names.
 macro_rules! keys {
@@ -636,9 +639,22 @@ impl Transport {
                 at.text(name, Size(cc::Bytes(bytes)), format!("expected at least one segment, {}B", s.mss));
             }
         }
+        let most = MOST_PACKET.saturating_sub(s.header);
+        if s.mss > most {
+            let message =
+                format!("expected at most {most}: with its header of {}B a packet has {MOST_PACKET}B", s.header);
+            at.value("mss", s.mss, message);
+        }
         // IPv4 asks every link for 68 bytes (RFC 791).
         if s.mtu != 0 && s.mtu < 68 {
             at.value("mtu", s.mtu, "expected 0 for no limit, or at least 68");
+        } else if s.mtu != 0 && s.mss <= most {
+            let whole = s.mss + s.header;
+            let fragments = whole.div_ceil((s.mtu - 20) / 8 * 8);
+            if fragments > 16 {
+                let message = format!("a segment of {whole}B makes {fragments} fragments; expected at most 16");
+                at.value("mtu", s.mtu, message);
+            }
         }
     }
 }

@@ -2,7 +2,14 @@
 
 use crate::files::builtin;
 use crate::text::problem::Problem;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
+
+/// Bytes of a text file: a list of some tens of millions of flows.
+const MOST_BYTES: u64 = 1 << 30;
+/// Bytes at its beginning by which a file shows that it is no text.
+const BEGINNING: u64 = 1 << 16;
 
 /// A whole text file that a scenario in the folder `dir` names at `key`.
 pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
@@ -23,17 +30,41 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
     })
 }
 
+/// A text file of at most so many bytes. Reading one that begins with no text ends soon.
+fn read_at_most(path: &Path, most: u64) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(BEGINNING).read_to_end(&mut bytes)?;
+    if !bytes.contains(&0) {
+        file.take(most + 1 - BEGINNING).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > most {
+        return Err(Error::from(ErrorKind::FileTooLarge));
+    }
+    String::from_utf8(bytes).map_err(|e| Error::new(ErrorKind::InvalidData, e))
+}
+
 /// A whole text file, without the mark that some programs put before its first byte; `key` is what names it.
 pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
-    let text = std::fs::read_to_string(path).map_err(|e| {
+    let told = |reason: String| {
+        let shown = path.display().to_string();
+        if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
+    };
+    let text = read_at_most(path, MOST_BYTES).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),
             _ if path.is_dir() => "is a folder; expected a file".to_owned(),
             std::io::ErrorKind::InvalidData => "not a text file (UTF-8)".to_owned(),
+            std::io::ErrorKind::FileTooLarge => {
+                format!("more than {} GiB; expected a text file that is smaller", MOST_BYTES >> 30)
+            }
             _ => e.to_string(),
         };
-        let shown = path.display().to_string();
-        if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
+        told(reason)
     })?;
+    // what is no text may have no end either, as /dev/zero
+    if text.contains('\0') {
+        return Err(told("not a text file: it has bytes that are 0".to_owned()));
+    }
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -9,8 +9,13 @@ use crate::threads::team::{Team, cut};
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 
-/// A sender and a receiver for every flow.
-pub fn flows(net: &mut FabricMap, domains: &mut [Domain], team: &Team) {
+/// A sender and a receiver for every flow, unless `goes_on` says no.
+pub fn flows(
+    net: &mut FabricMap,
+    domains: &mut [Domain],
+    team: &Team,
+    goes_on: &mut dyn FnMut(f64) -> bool,
+) -> Option<()> {
     let (flows, place) = (&net.spec.flows, &net.place);
     let mut counts = vec![(0, 0); domains.len()];
     let next = |count: &mut u32| {
@@ -31,7 +36,8 @@ pub fn flows(net: &mut FabricMap, domains: &mut [Domain], team: &Team) {
     let received = Groups::new(domains.len(), received);
     let net = &*net;
     let host = |host: u32| net.place[host as usize].node.of_host();
-    team.share(cut(domains, &team.ranges(domains.len())), |(first, domains)| {
+    let parts = cut(domains, &team.short_ranges(domains.len()));
+    let made = team.share_watched(parts, goes_on, |(first, domains)| {
         for (d, domain) in (first..).zip(domains) {
             let sender = |f: &FlowId| SendEndpoint::new(net, *f, host(net.flow(*f).src));
             let receiver = |f: &FlowId| ReceiveEndpoint::new(net, *f, host(net.flow(*f).dst));
@@ -39,6 +45,7 @@ pub fn flows(net: &mut FabricMap, domains: &mut [Domain], team: &Team) {
             domain.endpoints.receivers = received.of(d).iter().map(receiver).collect();
         }
     });
+    made.map(|_| ())
 }
 
 /// Queries, and the two sides of each of their connections.

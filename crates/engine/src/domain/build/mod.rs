@@ -25,9 +25,11 @@ use crate::port::faults::Faults;
 use crate::spec::{DOMAINS_A_THREAD, MOST_THREADS, RunError, Spec};
 use crate::threads::cores;
 use crate::threads::team::Team;
+use crate::threads::watch::{Step, Watch};
 use crate::validate;
 use incast_cc::Time;
 use ports::{Maker, Parts};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Length of windows where no latency gives one: a single domain, and no delay anywhere.
@@ -49,6 +51,11 @@ pub struct Simulation<'a> {
     pub team: Arc<Team>,
 }
 
+// times of a million flows, and of 220,000 hosts
+const DOMAINS: Step = (0.1, 0.25);
+const FACTS: Step = (0.25, 0.5);
+const ENDS: Step = (0.5, 1.0);
+
 /// Threads of a run whose network makes so many domains.
 fn threads(spec: &Spec, domains: usize) -> usize {
     let auto = || spec.cores.map_or_else(cores, |n| n as usize).min(domains / DOMAINS_A_THREAD);
@@ -58,6 +65,11 @@ fn threads(spec: &Spec, domains: usize) -> usize {
 impl<'a> Simulation<'a> {
     /// Builds everything that `spec` describes.
     pub fn new(spec: &'a Spec) -> Result<Simulation<'a>, RunError> {
+        Simulation::watched(spec, &mut Watch::new(&mut |_| true, spec.duration))
+    }
+
+    /// ... unless who watches it says no.
+    pub fn watched(spec: &'a Spec, watch: &mut Watch) -> Result<Simulation<'a>, RunError> {
         validate::check(spec)?;
         let faults = Faults::of_links(spec).map_err(RunError::Invalid)?;
         let (pfc, accounts) = match spec.pfc() {
@@ -87,16 +99,18 @@ impl<'a> Simulation<'a> {
             pfc: pfc.as_ref(),
             accounts: &accounts,
         };
-        let made = team.list(count, |range| {
+        let made = team.list_watched(count, &mut watch.step(DOMAINS), |range| {
             let mut maker = Maker::new(&parts);
             range.map(|d| maker.domain(d)).collect()
         });
+        let made = made.ok_or(RunError::Stopped)?;
         if let Some((_, error)) = made.iter().filter_map(|d| d.as_ref().err()).min_by_key(|(node, _)| *node) {
             return Err(error.clone());
         }
         let mut domains: Vec<Domain> = made.into_iter().flatten().collect();
         validate::check_flows(spec, &fabric)?;
-        let facts = team.list(spec.flows.len(), |range| range.map(|f| fabric.facts(FlowId(f as u32))).collect());
+        let facts = |range: Range<usize>| range.map(|f| fabric.facts(FlowId(f as u32))).collect();
+        let facts = team.list_watched(spec.flows.len(), &mut watch.step(FACTS), facts).ok_or(RunError::Stopped)?;
         let (envs, ideals) = facts.into_iter().unzip();
 
         // where no link has a delay and all is one domain, windows are as long as this
@@ -128,7 +142,7 @@ impl<'a> Simulation<'a> {
             entropy: spec.choice.has_entropy(),
             pfc,
         };
-        endpoints::flows(&mut net, &mut domains, &team);
+        endpoints::flows(&mut net, &mut domains, &team, &mut watch.step(ENDS)).ok_or(RunError::Stopped)?;
         // senders have what they need of it, but for connections to come and segments that the handshake bounds
         let later = spec.queries.iter().any(|query| query.close.is_some());
         if !later && spec.transports.iter().all(|t| !t.half_window_mss) {
@@ -139,6 +153,9 @@ impl<'a> Simulation<'a> {
         let finite = spec.flows.iter().filter(|f| f.app.is_finite()).count()
             + spec.queries.iter().filter(|q| q.count.is_some_and(|n| n > 0)).count();
         let lookahead = latency::lookahead(spec, &net.place, &latencies);
+        if !watch.set_up(1.0) {
+            return Err(RunError::Stopped);
+        }
         Ok(Simulation { net, domains, lookahead, finite: finite as u64, ideals, team })
     }
 

@@ -1,0 +1,140 @@
+"""What the program's commands do, as functions of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from incast import comparison, report
+from incast.comparison import Comparison
+from incast.errors import IncastError, StudyError
+from incast.executor import Executor
+from incast.figures import figures_of
+from incast.folders import write_whole
+from incast.plan import slug
+from incast.result import needed
+from incast.scenario import text_of
+from incast.statistics import Estimate
+from incast.study import Study
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Picture:
+    """A picture as PNG: notebooks show it, ``save`` writes it."""
+
+    def __init__(self, png: bytes) -> None:
+        self.png = png
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def __repr__(self) -> str:
+        return f"<Picture of {len(self.png):,} bytes>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture."""
+        write_whole(Path(path), self.png)
+
+
+class Compared:
+    """A comparison that was carried out: a row a run, a mean and an interval a point, and pictures."""
+
+    def __init__(self, done: Comparison) -> None:
+        self.comparison = done
+        self.report = report.write(done)
+        """The page with everything, ``report.html``."""
+
+    @property
+    def folder(self) -> Path:
+        """Folder with the report, the pictures and all runs."""
+        return self.comparison.folder
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """One row a run: scenario, controller, value of the varied key, seed, and the report's figures in SI units."""
+        study, rows = self.comparison.study, []
+        for case, run in self.comparison.runs.items():
+            row: dict[str, object] = {"scenario": case.scenario, "controller": case.controller.text}
+            row |= {study.key: case.value, "seed": case.seed}
+            rows.append(row | {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison)})
+        return pa.Table.from_pylist(rows)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the table as a pandas frame (needs the package ``pandas``)."""
+        needed("pandas", "pandas")
+        return self.table.to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the table as a Polars frame (needs the package ``polars``)."""
+        frame: polars.DataFrame = needed("polars", "polars").from_arrow(self.table)
+        return frame
+
+    def pictures(self) -> list[str]:
+        """Names of the pictures: ``throughput``, ``delay-p99`` and so on."""
+        return sorted(path.stem for path in self.folder.glob("*.png"))
+
+    def picture(self, name: str) -> Picture:
+        """Return a picture of the report; raises ``IncastError`` where there is none of the name."""
+        if name not in self.pictures():
+            raise IncastError(f'no picture "{name}"; expected one of {", ".join(self.pictures())}')
+        return Picture((self.folder / f"{name}.png").read_bytes())
+
+    def __repr__(self) -> str:
+        return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        study, shown = self.comparison.study, figures_of(self.comparison)
+        heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
+        heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
+        rows = ""
+        for scenario in study.scenarios:
+            for value in study.values:
+                for controller in study.controllers:
+                    cells = "".join(f"<th>{escape(text)}</th>" for text in [scenario, value, controller.label])
+                    for figure in shown:
+                        found = self.comparison.estimate(scenario, controller.text, value, figure.key)
+                        cells += f"<td>{'–' if found is None else _with_interval(found, figure.scale)}</td>"
+                    rows += f"<tr>{cells}</tr>"
+        caption = f"{escape(study.title)}: means over {study.seeds} seeds, &plusmn; the 95&nbsp;% interval"
+        return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _with_interval(found: Estimate, scale: float) -> str:
+    half = "" if found.half_width is None else f" &plusmn; {found.half_width * scale:.2g}"
+    return f"{found.mean * scale:,.4g}{half}"
+
+
+def compare(
+    scenarios: str | Sequence[str],
+    controllers: Iterable[str],
+    *,
+    vary: Mapping[str, Sequence[object]] | None = None,
+    seeds: int = 3,
+    settings: Mapping[str, object] | None = None,
+    out: str | Path | None = None,
+    workers: int = 0,
+) -> Compared:
+    """Compare controllers on the same placements, over the values of one key and over seeds, as ``incast compare``.
+
+    ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``,
+    ``vary`` one key with its values, ``settings`` keys that all runs have. Runs go side by side, ``workers`` of them
+    (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again.
+
+    Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or ``RunError`` of a run.
+    """
+    names = [scenarios] if isinstance(scenarios, str) else list(scenarios)
+    varied = [f"{key}={','.join(text_of(value) for value in values)}" for key, values in (vary or {}).items()]
+    if len(varied) > 1:
+        raise StudyError(f"vary has {len(varied)} keys: a comparison varies one")
+    set_ = [(key, text_of(value)) for key, value in (settings or {}).items()]
+    study = Study.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
+    folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
+    return Compared(comparison.carry_out(study, folder, Executor(workers)))

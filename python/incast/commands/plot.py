@@ -1,0 +1,44 @@
+"""``incast plot``: pictures of one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incast import output
+from incast.commands.options import Quiet, err, out
+from incast.commands.options import folder as folder_of
+from incast.errors import FolderError
+from incast.interrupts import loading
+from incast.result import Result
+
+
+def plot(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    out_: Annotated[
+        str | None, typer.Option("--out", metavar="DIR", help="Folder for the pictures (default: the run's).")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw pictures of a run: its flows, and what it recorded over time.
+
+    Windows need a run with --set measure.series.flows=[0,1], queues and their heat map one with
+    --set measure.series.ports=all.
+    """
+    result = Result.load(run)
+    with loading():
+        from incast import pictures
+
+    folder = run if out_ is None else folder_of(out_, "")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files, reasons = pictures.draw(result, folder)
+    except OSError as error:
+        raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
+    if not quiet:
+        for reason in reasons:
+            err.print(reason, highlight=False, soft_wrap=True)
+    with output.about(folder):
+        out.print(f"pictures: {' '.join(str(folder / name) for name in files)}", highlight=False, soft_wrap=True)

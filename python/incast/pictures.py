@@ -1,0 +1,201 @@
+"""Pictures of one run: its flows as distributions, windows and queues over time, queues as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
+
+from incast.errors import FolderError
+from incast.figures import INK, dress, line, new_canvas, time_unit
+from incast.folders import write_whole
+from incast.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_LINES = 8
+"""Flows or ports of one picture over time: there are as many colours."""
+MOST_ROWS = 40
+"""Ports of a heat map: those with the longest queues."""
+COLUMNS = 400
+"""Steps of time of a heat map; a cell has the longest queue of its step."""
+
+
+class Pictures:
+    """The pictures of a result, each a matplotlib figure: ``result.plot.throughput()``.
+
+    Notebooks show a figure that a cell ends with; ``.savefig("throughput.png")`` writes it. A picture for which the
+    run has recorded nothing raises ``FolderError`` with the key that records it.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def throughput(self) -> Figure:
+        """Throughput of the flows in the measured interval, as a distribution; a curve a traffic entry."""
+        return self._distribution("throughput_bps", 1e-6, "Throughput of a flow (Mb/s)")
+
+    def fct(self) -> Figure:
+        """Completion times of the flows that finished, as a distribution; a curve a traffic entry."""
+        values = [value for value in self._result.flows["fct_s"].to_pylist() if value is not None]
+        unit, scale = time_unit(max(values, default=0.0))
+        return self._distribution("fct_s", scale, f"Completion time of a flow ({unit})")
+
+    def windows(self) -> Figure:
+        """Congestion windows of the recorded flows over simulated time, kB."""
+        return self._over_time("cwnd_bytes", 1e-3, "Congestion window (kB)", "measure.series.flows=[0,1]")
+
+    def queues(self) -> Figure:
+        """Queues of the recorded ports over simulated time, packets; of many ports those with the longest."""
+        return self._over_time("queue_packets", 1.0, "Queue (packets)", "measure.series.ports=all")
+
+    def heat_map(self) -> Figure:
+        """Queues of the recorded ports over simulated time: a row a port, the longest queue of each step as colour."""
+        found = self._series("queue_packets", "measure.series.ports=all")
+        begin, end = 0.0, float(self._result.summary["run"]["sim_s"])
+        edges = np.linspace(begin, end, COLUMNS + 1)
+        rows = {port: _longest(times, values, edges) for port, (times, values) in found.items()}
+        ports = sorted(rows, key=lambda port: (-rows[port].max(), port))
+        shown, unit_scale = sorted(ports[:MOST_ROWS]), time_unit(end)
+        canvas = new_canvas(7.2, max(2.2, 1.2 + 0.17 * len(shown)))
+        axes = canvas.subplots()
+        table = np.array([rows[port] for port in shown])
+        unit, scale = unit_scale
+        image = axes.imshow(
+            table,
+            aspect="auto",
+            interpolation="nearest",
+            cmap="viridis",
+            vmin=0,
+            vmax=max(1.0, float(table.max())),
+            extent=(begin, end * scale, len(shown) - 0.5, -0.5),
+        )
+        axes.set_yticks(range(len(shown)), shown, fontsize=6)
+        axes.tick_params(axis="x", labelsize=8, colors=INK)
+        axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
+        others = len(ports) - len(shown)
+        left_out = f"; {others} ports with shorter queues are left out" if others else ""
+        axes.set_title(f"Longest queue in {_step(end)}{left_out}", fontsize=9, color=INK, loc="left")
+        canvas.colorbar(image, ax=axes, label="packets")
+        return canvas
+
+    def _distribution(self, column: str, scale: float, label: str) -> Figure:
+        flows = self._result.flows
+        canvas = new_canvas(6.4, 4.0)
+        axes = canvas.subplots()
+        groups = list(dict.fromkeys(flows["group"].to_pylist()))
+        drawn, there = 0, len(flows)
+        for i, group in enumerate(groups):
+            part = flows.filter(pc.equal(flows["group"], group))[column].drop_null().to_numpy() * scale
+            if len(part):
+                drawn += len(part)
+                steps = np.sort(part)
+                shares = np.arange(1, len(steps) + 1) / len(steps)
+                # from 0 at the smallest value on
+                x, y = np.r_[steps[0], steps], np.r_[0.0, shares]
+                axes.step(x, y, where="post", label=str(group), **line(i, marker=False))
+        if not drawn:
+            raise FolderError(f"no flow of the run has a {column}: there is nothing to draw")
+        dress(axes)
+        axes.set_ylim(0, 1.02)
+        axes.set_xlim(left=0)
+        axes.set_xlabel(label, fontsize=9, color=INK)
+        axes.set_ylabel("Share of flows", fontsize=9, color=INK)
+        counted = f"{drawn:,} flows" if drawn == there else f"{drawn:,} of {there:,} flows, which have one"
+        self._titled(axes, counted)
+        if len(groups) > 1:
+            axes.legend(frameon=False, fontsize=8)
+        return canvas
+
+    def _series(self, name: str, key: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Give the points of a time series by flow or port: times in seconds, and values."""
+        samples = self._result.samples
+        found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        if samples.num_rows:
+            part = samples.filter(pc.equal(samples["name"], name))
+            entities = np.array(part["entity"].to_pylist(), dtype=object)
+            times, values = part["time_s"].to_numpy(), part["value"].to_numpy()
+            for entity in dict.fromkeys(entities):
+                own = entities == entity
+                found[str(entity)] = (times[own], values[own])
+        if not found:
+            raise FolderError(f"the run has no series of {name}: run it with --set {key}")
+        return found
+
+    def _over_time(self, name: str, scale: float, label: str, key: str) -> Figure:
+        found = self._series(name, key)
+        names = sorted(found, key=lambda one: -float(found[one][1].max(initial=0.0)))[:MOST_LINES]
+        end = float(self._result.summary["run"]["sim_s"])
+        unit, per_s = time_unit(end)
+        canvas = new_canvas(7.2, 4.0)
+        axes = canvas.subplots()
+        for i, one in enumerate(names):
+            times, values = found[one]
+            # a value holds until the next, the last one until the end
+            x, y = np.r_[times, max(end, times[-1])] * per_s, np.r_[values, values[-1]] * scale
+            axes.step(x, y, where="post", label=one, **line(i, marker=False))
+        start = self._result.summary["run"]["measure_from_s"]
+        if start > 0:
+            axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
+        dress(axes)
+        axes.set_xlim(0, end * per_s)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(f"Simulated time ({unit})" + ("; grey: before it is measured" if start > 0 else ""), fontsize=9)
+        axes.set_ylabel(label, fontsize=9, color=INK)
+        left_out = f" of {len(found)}, those with the largest" if len(found) > len(names) else ""
+        self._titled(axes, f"{len(names)}{left_out}")
+        axes.legend(frameon=False, fontsize=7, ncols=2)
+        return canvas
+
+    def _titled(self, axes: Axes, words: str) -> None:
+        run = self._result.summary["run"]
+        axes.set_title(f"{run['scenario']}, seed {run['seed']}: {words}", fontsize=9, color=INK, loc="left")
+
+
+def _longest(times: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Give the largest value in each step between the edges of a series whose values hold until the next."""
+    # what holds at the beginning of a step, and what comes in it
+    at_start = np.searchsorted(times, edges[:-1], side="right") - 1
+    most = np.where(at_start >= 0, values[np.maximum(at_start, 0)], 0.0).astype(float)
+    step = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(most) - 1)
+    np.maximum.at(most, step, values)
+    return most
+
+
+def _step(end_s: float) -> str:
+    unit, scale = time_unit(end_s / COLUMNS)
+    return f"steps of {end_s / COLUMNS * scale:.3g} {unit}"
+
+
+PICTURES: dict[str, Callable[[Pictures], Figure]] = {
+    "throughput": Pictures.throughput,
+    "fct": Pictures.fct,
+    "windows": Pictures.windows,
+    "queues": Pictures.queues,
+    "heat-map": Pictures.heat_map,
+}
+"""Every picture by the name of its file."""
+
+
+def draw(result: Result, folder: Path) -> tuple[list[str], list[str]]:
+    """Write all pictures for which the run has something into a folder: their files, and why others are not there."""
+    import io
+
+    files, reasons = [], []
+    for name, picture in PICTURES.items():
+        try:
+            canvas = picture(Pictures(result))
+        except FolderError as error:
+            reasons.append(f"no {name}: {error}")
+            continue
+        buffer = io.BytesIO()
+        # without a date and a program's version in it the same data gives the same bytes
+        canvas.savefig(buffer, format="png", metadata={"Software": None})
+        write_whole(folder / f"{name}.png", buffer.getvalue())
+        files.append(f"{name}.png")
+    return files, reasons

@@ -1,0 +1,108 @@
+"""Ctrl-C: within a second anywhere, with the status 130 and the line that goes on."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import command, environment, left_in
+from incast import RunStopped, Scenario
+
+ZERO_COST = {
+    "run.duration": "1s",
+    "run.warmup": "0s",
+    "topology.source_link.rate": "inf",
+    "topology.sink_link.rate": "inf",
+    "traffic.app": {"kind": "closed-loop", "write": "1B", "outstanding": 1_000_000},
+}
+"""Writes that cost nothing: an engine window of 10 us holds ten millions of them."""
+
+
+def test_whoever_waits_for_a_run_ends_it_in_the_middle_of_an_engine_window() -> None:
+    told: list[float] = []
+
+    def progress(now_s: float, end_s: float, hops: int) -> bool:
+        told.append(now_s)
+        return len(told) < 3
+
+    with pytest.raises(RunStopped):
+        Scenario.load("star").with_(ZERO_COST).run(progress=progress)
+    assert told[-1] - told[0] < 100e-6  # of simulated time: before it was more than a second of real time
+
+
+def test_whoever_waits_for_a_run_sees_its_set_up_and_ends_it() -> None:
+    parts: list[float] = []
+
+    def set_up(part: float) -> bool:
+        parts.append(part)
+        return len(parts) < 2
+
+    def progress(now_s: float, end_s: float, hops: int) -> bool:
+        raise AssertionError("the run has begun")
+
+    many = Scenario.load("random-pairs").with_({"traffic.flows": 200_000})
+    with pytest.raises(RunStopped):
+        many.run(progress=progress, set_up=set_up)
+    assert 0 < parts[0] < parts[1] < 1
+
+
+STUCK = """
+import sys, time, os
+from pathlib import Path
+from incast import interrupts
+from incast.folders import new_folder
+
+def stuck(*_):
+    with new_folder(Path("r")) as aside:
+        (aside / "half").write_text("written")
+        Path("working").write_text("")
+        while True:
+            try:
+                time.sleep(0.1)
+            except KeyboardInterrupt:
+                pass  # as compiled code that takes no notice
+
+import incast.commands.run as run
+run.Scenario.load = stuck
+from incast.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_path: Path, stop: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STUCK, "run", "star"], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as program:
+        for _ in range(600):
+            if (tmp_path / "working").exists():
+                break
+            time.sleep(0.05)
+        program.send_signal(stop)
+        _, told = program.communicate(timeout=60)
+    assert program.returncode == 128 + stop, told
+    assert told == ("error: interrupted; no half-written result was left behind\nbegin again with: incast run star\n")
+    assert left_in(tmp_path) == ["working"]
+
+
+def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
+    words = ["compare", "random-pairs", "--cc", "dctcp", "--seeds", "1", "--set", "run.duration=1000s", "--out", "a b"]
+    with subprocess.Popen(
+        command(words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as program:
+        for _ in range(600):
+            if (tmp_path / "a b" / "runs").exists():
+                break
+            time.sleep(0.05)
+        program.send_signal(signal.SIGINT)
+        _, told = program.communicate(timeout=60)
+    assert program.returncode == 130, told
+    assert told.endswith(
+        "go on with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
+    )
+    assert not list((tmp_path / "a b").rglob(".*.partial-*"))

@@ -274,7 +274,7 @@ class Result:
 
         Raises ``IncastError`` with DuckDB's words where the query is wrong.
         """
-        duckdb = needed("duckdb", "sql")
+        duckdb = needed("duckdb", "query")
         with duckdb.connect() as database:
             for name in run_folder.TABLES:
                 rows = getattr(self, name)

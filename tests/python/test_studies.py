@@ -21,6 +21,7 @@ from incast import FolderError, ScenarioError, Store, Study, StudyError
 from incast.study import estimate
 from incast.study.axes import Axis, read_axis
 from incast.study.axes import points as points_of
+from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
 from incast.study.front import extend, load
 from incast.study.making import make
@@ -425,6 +426,31 @@ def test_two_programs_in_one_store_do_not_meet(tmp_path: Path, incast: Command) 
     with store.alone():
         incast("study", "extend", "s", "--seeds", "3", "--quiet").refused("in use: another program")
         assert incast("study", "status", "s").status == 0
+
+
+# Comparisons
+
+
+def test_a_comparison_as_a_study_has_the_same_runs(tmp_path: Path, incast: Command) -> None:
+    words = [
+        "dumbbell",
+        "--cc",
+        "dctcp",
+        "--cc",
+        "swift:target=min-rtt",
+        "--vary",
+        "topology.senders=2,3",
+        "--seeds",
+        "2",
+    ]
+    settings = [("run.duration", "2ms"), ("run.warmup", "0s")]
+    given = [word for key, value in settings for word in ("--set", f"{key}={value}")]
+    assert "study: c.toml" in incast("compare", *words, *given, "--as-study", "c.toml").out
+    study = load(tmp_path / "c.toml")
+    compared = ComparisonStudy.parse(["dumbbell"], [words[2], words[4]], words[6], 2, settings)
+    hashes = {(compared.scenario(case).hash, case.seed) for case in compared.cases()}
+    assert {(study.scenario_of(point).hash, seed) for point in study.points() for seed in study.seeds} == hashes
+    incast("compare", *words, *given, "--as-study", "c.toml").refused("c.toml exists")
 
 
 # Slurm

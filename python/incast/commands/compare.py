@@ -10,8 +10,9 @@ import typer
 from incast import output, progress
 from incast.commands.options import Bins, Format, Paired, Quiet, Settings, Workers, err, out, settings, tell
 from incast.commands.options import folder as folder_of
-from incast.errors import StudyError
+from incast.errors import FolderError, StudyError
 from incast.executor import Executor
+from incast.folders import write_whole
 from incast.interrupts import loading
 from incast.study.comparing import ComparisonStudy
 
@@ -40,6 +41,10 @@ def compare(
         typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
     ] = None,
     set_: Settings = None,
+    as_study: Annotated[
+        Path | None,
+        typer.Option("--as-study", metavar="FILE", help="Write the same runs as a study file instead of making them."),
+    ] = None,
     paired: Paired = False,
     bins: Bins = None,
     format_: Format = "png",
@@ -52,6 +57,9 @@ def compare(
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
     study = ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
+    if as_study is not None:
+        _write_study(study, as_study)
+        return
     tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     study.refuse_equal_scenarios()
     # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.
@@ -65,6 +73,17 @@ def compare(
         done = comparison.carry_out(study, folder, Executor(workers, show))
     done.bins = parted
     print_comparison(done, report.write(done, formats), quiet, paired)
+
+
+def _write_study(study: ComparisonStudy, path: Path) -> None:
+    """Write the comparison as a study file."""
+    if path.exists():
+        raise FolderError(f"{path} exists: give another --as-study, or remove it first")
+    try:
+        write_whole(path, study.study_file())
+    except OSError as error:
+        raise FolderError(f"cannot write {path}: {error.strerror}") from None
+    out.print(f"study: {path}; incast study run {path} makes its runs", highlight=False, soft_wrap=True)
 
 
 def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:

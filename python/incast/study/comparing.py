@@ -9,12 +9,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from incast import kinds
 from incast.errors import StudyError
-from incast.plan import refuse_too_many
-from incast.scenario import Scenario
+from incast.plan import refuse_too_many, slug
+from incast.scenario import Scenario, toml_value
 
 STUDY_FILE = "study.json"
 STUDY_FORMAT = 1
@@ -98,6 +99,18 @@ class Controller:
 def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
     """How long a scenario lasts, as written."""
     return str(Scenario.load(scenario).with_(dict(settings)).resolved()["run"]["duration"])
+
+
+def _plain(text: str) -> str | int | float | bool:
+    """Read a value of the command line as a study file writes it."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            pass
+    return text
 
 
 @dataclass(frozen=True)
@@ -212,6 +225,30 @@ class ComparisonStudy:
         for key, value in self.settings:
             words += ["--set", f"{key}={value}"]
         return shlex.join([*words, "--out", out])
+
+    def study_file(self) -> str:
+        """Write the comparison as a study file: an arm a controller, an axis, the same runs."""
+        labels = [slug(controller.label) for controller in self.controllers]
+        names = [
+            label if labels.count(label) == 1 else slug(c.text)
+            for label, c in zip(labels, self.controllers, strict=True)
+        ]
+        # the study file may lie in another folder than the one from which files are named here
+        scenarios = [str(Path(name).resolve()) if Path(name).is_file() else name for name in self.scenarios]
+        lines = [
+            f"scenario = {toml_value(scenarios)}",
+            f"seeds = {self.seeds}",
+            "",
+            "[set]",
+            *(f"{toml_value(key)} = {toml_value(_plain(value))}" for key, value in self.settings),
+            "",
+            "[axes]",
+            f"{toml_value(self.key)} = {toml_value([_plain(value) for value in self.values])}",
+            "",
+            "[arms]",
+            *(f"{toml_value(name)} = {toml_value(c.text)}" for name, c in zip(names, self.controllers, strict=True)),
+        ]
+        return "\n".join(lines) + "\n"
 
     def json(self) -> str:
         """Write the study as JSON."""

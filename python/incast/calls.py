@@ -20,7 +20,7 @@ from incast.plan import slug
 from incast.result import needed
 from incast.scenario import text_of
 from incast.statistics import Estimate
-from incast.study import Study
+from incast.study.comparing import ComparisonStudy
 
 if TYPE_CHECKING:
     import pandas
@@ -135,6 +135,6 @@ def compare(
     if len(varied) > 1:
         raise StudyError(f"vary has {len(varied)} keys: a comparison varies one")
     set_ = [(key, text_of(value)) for key, value in (settings or {}).items()]
-    study = Study.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
+    study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
     folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
     return Compared(comparison.carry_out(study, folder, Executor(workers)))

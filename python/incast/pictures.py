@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from incast.errors import FolderError
-from incast.figures import INK, dress, line, new_canvas, time_unit
 from incast.folders import write_whole
+from incast.look import INK, dress, line, new_canvas, time_unit
 from incast.result import Result
 
 if TYPE_CHECKING:

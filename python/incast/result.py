@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from incast import _core, run_folder
-from incast.errors import IncastError
+from incast.errors import IncastError, needs
 from incast.folders import new_folder
 
 if TYPE_CHECKING:
@@ -334,11 +334,11 @@ class Result:
 
 
 def needed(package: str, extra: str) -> Any:
-    """Import a package that only some need; raises ``IncastError`` that says how it is installed."""
+    """Import a package that only some need; raises ``ExtraError`` that says how it is installed."""
     try:
         return import_module(package)
-    except ModuleNotFoundError:
-        raise IncastError(f"this needs the package {package}: pip install 'incast[{extra}]'") from None
+    except ModuleNotFoundError as error:
+        raise needs(extra, error) from None
 
 
 def measured_run(
@@ -349,7 +349,7 @@ def measured_run(
 ) -> Result:
     """Run a scenario in this thread, and others that it may have, and note what it cost."""
     wall, cpu = time.perf_counter(), time.thread_time()
-    core = _core.run(scenario, progress, cores, set_up)
+    core = _core.run(scenario, progress, cores, None, set_up)
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     threads_s = core.threads_s()
     cpu += sum(threads_s[1:]) + core.helpers_s()

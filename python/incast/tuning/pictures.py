@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from incast.figures import COLOURS, INK, dress, legend, new_canvas, png_bytes, time_unit
+from incast.look import COLOURS, INK, dress, legend, new_canvas, png_bytes, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

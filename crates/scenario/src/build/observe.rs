@@ -31,20 +31,7 @@ pub(super) fn observe(
             }
         }
     }
-    let cells = m.series.cells.iter().filter_map(|name| {
-        let found = (0u32..).zip(&network.cells).find(|(_, cell)| network.names[cell.channel as usize] == *name);
-        if found.is_none() {
-            let message = match network.cells.first() {
-                Some(cell) => {
-                    format!("no such channel; expected names such as \"{}\"", network.names[cell.channel as usize])
-                }
-                None => "expected none: the topology has no radio cell".into(),
-            };
-            problems.push(Problem::quoted("measure.series.cells", name, message));
-        }
-        found.map(|(i, _)| i)
-    });
-    let cells = cells.collect();
+    let cells = cells(doc, network, problems);
     let names = || links.iter().map(|l| &*l.name);
     let named = m.series.ports.named();
     let of_ports = if named.is_empty() { 0 } else { links.len() };
@@ -118,4 +105,21 @@ pub(super) fn observe(
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
         entries: m.entries,
     }
+}
+
+/// The numbers of the cells whose channels `measure.series.cells` names.
+fn cells(doc: &Document, network: &Network, problems: &mut Vec<Problem>) -> Vec<u32> {
+    let channel = |cell: &spec::CellSpec| network.names[cell.channel as usize].as_str();
+    let numbers = doc.measure.series.cells.iter().filter_map(|name| {
+        let found = (0u32..).zip(&network.cells).find(|(_, cell)| channel(cell) == name.as_str());
+        if found.is_none() {
+            let message = match network.cells.first() {
+                Some(cell) => format!("no such channel; expected names such as \"{}\"", channel(cell)),
+                None => "expected none: the topology has no radio cell".into(),
+            };
+            problems.push(Problem::quoted("measure.series.cells", name, message));
+        }
+        found.map(|(i, _)| i)
+    });
+    numbers.collect()
 }

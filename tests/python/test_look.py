@@ -13,7 +13,7 @@ from incast.comparison import Comparison, Run
 from incast.completions import Reading
 from incast.figures import FIGURES, Points, Told, draw_points, nothing_to_see, plot, y_axis
 from incast.look import FORMATS, log_ticks, new_canvas, numbered_log, picture_bytes, places
-from incast.study import Study
+from incast.study.comparing import ComparisonStudy
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1.02, 1e6))
@@ -83,7 +83,7 @@ def compared(values: dict[str, list[float]], key: str) -> Comparison:
     """Make a comparison of one figure, controllers' values by seed, at one point."""
     part, name = key.split(".")
     seeds = len(next(iter(values.values())))
-    study = Study.parse(["permutation"], list(values), "traffic.flows=4", seeds, [])
+    study = ComparisonStudy.parse(["permutation"], list(values), "traffic.flows=4", seeds, [])
     runs = {
         case: Run(case, Path(), {part: {name: values[case.controller.text][case.seed - 1]}}, {}, 0.0)
         for case in study.cases()

@@ -277,7 +277,8 @@ impl Instance {
         let object = object.bind(py);
         let cwnd: f64 = object.getattr(intern!(py, "cwnd"))?.extract()?;
         if !(cwnd > 0.0 && cwnd <= LARGEST) {
-            let message = format!("cwnd is {cwnd:e}; expected a number of bytes above 0 and at most {LARGEST:e}");
+            let told = if cwnd > LARGEST { format!("{cwnd:e}") } else { cwnd.to_string() };
+            let message = format!("cwnd is {told}; expected a number of bytes above 0 and at most {LARGEST:e}");
             return Err(pyo3::exceptions::PyValueError::new_err(message));
         }
         self.cwnd = cwnd;

@@ -122,6 +122,16 @@ def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, inca
     assert (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"') == tried
 
 
+def test_a_set_whose_process_was_killed_before_it_said_so_does_not_count(tmp_path: Path) -> None:
+    few = {"budget": 5}
+    whole = searched(tmp_path / "whole", few)
+    begun = Search(Tuning.of(study(few)), tmp_path / "broken")
+    begun.study.ask()  # and the process is no more
+    broken = searched(tmp_path / "broken", few)
+    assert broken.tried == whole.tried
+    assert len(whole.tried) == 5
+
+
 def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     words = command(["tune", "marks.toml", "--out", "found", "--workers", "1", "--json", "--quiet"])

@@ -140,7 +140,9 @@ class Search:
         budget = self.tuning.budget
         with self._at_work():
             while True:
-                self._give_up_dead()
+                if self._give_up_dead():
+                    time.sleep(PATIENCE_S)
+                    continue
                 counted = self._counted()
                 done = sum(trial.state != TrialState.RUNNING for trial in counted)
                 show(min(done, budget))
@@ -256,18 +258,28 @@ class Search:
         place = self.folder / "workers"
         place.mkdir(exist_ok=True)
         path = place / self._worker
-        with path.open("w") as self._held:
-            fcntl.flock(self._held, fcntl.LOCK_EX)
-            yield
+        while True:
+            with path.open("w") as self._held:
+                fcntl.flock(self._held, fcntl.LOCK_EX)
+                if not path.exists():  # another process took it for a dead one's before it was held
+                    continue
+                yield
+                break
         path.unlink(missing_ok=True)
 
-    def _give_up_dead(self) -> None:
-        """Take out of the count what processes had begun that are no more."""
+    def _give_up_dead(self) -> bool:
+        """Take out of the count what processes had begun that are no more.
+
+        Return whether of a set that is not known yet: it was begun a moment ago, and does not say by whom.
+        """
+        is_open = False
         for trial in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
             worker = trial.user_attrs.get("worker")
-            if worker is None:  # begun a moment ago, or by a process that was killed in that moment
+            if worker is None:
                 begun = trial.datetime_start
-                if begun is None or time.time() - begun.timestamp() < 10 * PATIENCE_S:
+                is_new = begun is None or time.time() - begun.timestamp() < 10 * PATIENCE_S
+                if is_new and self._has_company():
+                    is_open = True
                     continue
             elif self._lives(worker):
                 continue
@@ -275,6 +287,12 @@ class Search:
                 self.study.tell(trial.number, state=TrialState.FAIL)
             except ValueError:  # another process was first
                 continue
+        return is_open
+
+    def _has_company(self) -> bool:
+        """Whether another process is at work; each holds its file before it begins a set."""
+        others = [path.name for path in (self.folder / "workers").iterdir() if path.name != self._worker]
+        return any(self._lives(other) for other in others)
 
     def _lives(self, worker: str) -> bool:
         if worker == self._worker:

@@ -357,7 +357,8 @@ fn data_entries(outcome: &Outcome) -> Vec<Entry> {
     known(outcome).into_iter().map(Entry::of_data).collect()
 }
 
-/// Both directions, or the first of them; none where ACK directions were not counted. FlowMonitor's rules come with both.
+/// Both directions, or the first of them; none where ACK directions were not counted. FlowMonitor's rules come with
+/// both.
 fn all_entries(outcome: &Outcome) -> Option<Vec<Entry>> {
     let acks: Vec<&MonitorEntry> = outcome.flows.iter().filter_map(|f| f.fm_acks.as_ref()).collect();
     let counted = !acks.is_empty() || outcome.flows.iter().any(|f| f.fm_lost_packets.is_some());

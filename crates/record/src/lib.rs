@@ -67,7 +67,7 @@ pub struct Outcome {
     pub entries: Vec<EntryRecord>,
     /// One a station of a radio cell.
     pub radios: Vec<RadioRecord>,
-    /// Figures of FlowMonitor's entries are over so many of them, in the order of their first packets; `None`: over all.
+    /// Figures of FlowMonitor's entries are over so many of them, in the order of their first packets; `None`: all.
     pub monitored: Option<u32>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,

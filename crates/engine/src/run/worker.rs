@@ -432,8 +432,8 @@ fn own_events(
     }
 }
 
-/// Takes the own events of a domain with radio cells before the end of the open window. The only domain of a run goes on
-/// into the windows that follow, up to the ending, or until something arrives.
+/// Takes the own events of a domain with radio cells before the end of the open window. The only domain of a run goes
+/// on into the windows that follow, up to the ending, or until something arrives.
 fn events_alone(
     domain: &mut Domain,
     out: &mut Out,

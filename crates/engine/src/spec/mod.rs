@@ -189,7 +189,7 @@ pub struct Observe {
     /// Which packets FlowMonitor's entries take for received and lost; unless that is by what happens to them, packets
     /// of data directions are counted too.
     pub monitor: MonitorRule,
-    /// Figures of FlowMonitor's entries are over so many of them, in the order of their first packets; `None`: over all.
+    /// Figures of FlowMonitor's entries are over so many of them, in the order of their first packets; `None`: all.
     pub entries: Option<u32>,
 }
 

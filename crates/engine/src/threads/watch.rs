@@ -24,7 +24,8 @@ pub type Step = (f64, f64);
 
 /// Time between two questions.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Events between two looks at the clock. Most take 0.1 us; one that acknowledges very many writes may take a millisecond.
+/// Events between two looks at the clock. Most take 0.1 us; one that acknowledges very many writes may take a
+/// millisecond.
 const EVENTS: u32 = 128;
 
 /// Asks the listener of a run in the middle of long work, too.

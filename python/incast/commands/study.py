@@ -175,7 +175,7 @@ def query(
     json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
 ) -> None:
-    """Answer an SQL query over a store (needs incast[query])."""
+    """Answer an SQL query over a store (needs the extra "query")."""
     from incast.study import query as queries
     from incast.study import tabular
     from incast.study.store import Store

@@ -1,0 +1,58 @@
+"""What a notebook meets: comparisons as a call, short texts, tables as frames, scenarios from standard input."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import incast
+from conftest import ROOT, command, environment
+from incast import IncastError, StudyError
+
+SHORT = {"run.duration": "10ms", "run.warmup": "2ms"}
+
+
+def test_a_comparison_is_a_call_with_a_row_a_run_and_the_pictures_of_its_report(tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    done = incast.compare(
+        "dumbbell", ["dctcp", "swift"], vary={"traffic.flows": [2, 4]}, seeds=2, settings=SHORT, out=out
+    )
+    rows = done.table.to_pylist()
+    assert sorted((row["controller"], row["traffic.flows"], row["seed"]) for row in rows) == [
+        (controller, value, seed) for controller in ("dctcp", "swift") for value in ("2", "4") for seed in (1, 2)
+    ]
+    one = incast.Scenario.load("dumbbell").with_(SHORT | {"traffic.flows": 4}).with_controller("swift").run(seed=2)
+    (row,) = (row for row in rows if (row["controller"], row["traffic.flows"], row["seed"]) == ("swift", "4", 2))
+    assert row["flows.throughput_mean_bps"] == one.summary["flows"]["throughput_mean_bps"]
+    assert done.picture("throughput")._repr_png_() == (out / "throughput.png").read_bytes()
+    assert "dctcp" in done._repr_html_()
+    assert len(repr(done)) < 300
+    assert done.to_pandas().shape[0] == 8
+    with pytest.raises(IncastError, match='no picture "speed"'):
+        done.picture("speed")
+    with pytest.raises(StudyError, match="vary has 2 keys"):
+        incast.compare("dumbbell", ["dctcp"], vary={"traffic.flows": [2], "queue.limit": ["9p"]}, out=tmp_path / "d")
+
+
+def test_a_result_is_short_in_a_notebook_and_its_tables_answer_queries() -> None:
+    result = incast.Scenario.load("dumbbell").with_(SHORT).run()
+    assert len(repr(result)) < 200
+    assert "<table>" in result._repr_html_()
+    (count,) = result.sql("select count(*) as n from flows").column("n").to_pylist()
+    assert count == result.flows.num_rows
+    with pytest.raises(IncastError, match="the query cannot be answered"):
+        result.sql("select nothing from nowhere")
+
+
+def test_a_scenario_may_come_from_standard_input(tmp_path: Path) -> None:
+    text = (ROOT / "scenarios" / "dumbbell.toml").read_text()
+    words = ["run", "-", "--set", "run.duration=10ms", "--set", "run.warmup=2ms", "--json", "--out", "r"]
+    done = subprocess.run(
+        command(words), cwd=tmp_path, env=environment(), input=text, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    from_name = incast.Scenario.load("dumbbell").with_(SHORT)
+    read = incast.Result.load(tmp_path / "r")
+    assert (read.manifest["hash"], read.summary["flows"]) == (from_name.hash, from_name.run().summary["flows"])

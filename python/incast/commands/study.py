@@ -271,11 +271,7 @@ def _arm(text: str) -> tuple[str, dict[str, Any]]:
 
 def _value(text: str) -> Any:
     """Read a value as a study file would: a number, true or false, or else a text without its quotes."""
-    if text in ("true", "false"):
-        return text == "true"
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            pass
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+    from incast.study.comparing import value_of
+
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if is_quoted else value_of(text)

@@ -101,7 +101,7 @@ def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
     return str(Scenario.load(scenario).with_(dict(settings)).resolved()["run"]["duration"])
 
 
-def _plain(text: str) -> str | int | float | bool:
+def value_of(text: str) -> str | int | float | bool:
     """Read a value of the command line as a study file writes it."""
     if text in ("true", "false"):
         return text == "true"
@@ -240,10 +240,10 @@ class ComparisonStudy:
             f"seeds = {self.seeds}",
             "",
             "[set]",
-            *(f"{toml_value(key)} = {toml_value(_plain(value))}" for key, value in self.settings),
+            *(f"{toml_value(key)} = {toml_value(value_of(value))}" for key, value in self.settings),
             "",
             "[axes]",
-            f"{toml_value(self.key)} = {toml_value([_plain(value) for value in self.values])}",
+            f"{toml_value(self.key)} = {toml_value([value_of(value) for value in self.values])}",
             "",
             "[arms]",
             *(f"{toml_value(name)} = {toml_value(c.text)}" for name, c in zip(names, self.controllers, strict=True)),

@@ -163,3 +163,5 @@ SLICES = (
 )
 CONTROLLER_SLICE = ("permutation", "traffic.app.size=500kB", "run.duration=2ms")
 """A fifth of the first, once under every controller."""
+NEEDS = {"rcp": ('program=[{kind="rcp"}]',)}
+"""What a controller needs beside itself to run there."""

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from bench import bare, callgrind
 from bench.bare import ROOT
-from bench.cases import CASES, CONTROLLER_SLICE, SET_UP, SHARE, SLICES, Case
+from bench.cases import CASES, CONTROLLER_SLICE, NEEDS, SET_UP, SHARE, SLICES, Case
 
 INCAST = Path(sys.executable).parent / "incast"
 
@@ -164,7 +164,8 @@ def by_controller() -> dict[str, float]:
     """Count instructions a hop of every controller on one scenario, and print them."""
     done = subprocess.run([INCAST, "list", "controllers"], capture_output=True, text=True, check=True)
     names = re.findall(r"^([a-z][a-z0-9-]*)", done.stdout, re.MULTILINE)
-    counts = {name: callgrind.count((*CONTROLLER_SLICE, f"controller={name}")) for name in names}
+    words = {name: (*CONTROLLER_SLICE, *NEEDS.get(name, ()), f"controller={name}") for name in names}
+    counts = {name: callgrind.count(slice_) for name, slice_ in words.items()}
     found = {name: counted.instructions / counted.hops for name, counted in counts.items() if counted is not None}
     for name, instructions in found.items():
         print(f"  {name:13} {instructions:7.0f} instructions a hop, {instructions / min(found.values()) - 1:+5.0%}")
@@ -237,35 +238,40 @@ def main() -> None:
     options = parser.parse_args()
     cases = [c for c in CASES if (not options.only or c.name in options.only) and not (options.quick and c.slow)]
 
-    figures = all_cases(cases, options.repetitions)
-    every = [replace(limit, text=f"{f.case}: {limit.text}") for f in figures for limit in f.limits]
-    threads, found = by_threads(cases)
-    every += found
-    counts: dict[str, callgrind.PerHop] = {}
-    controllers: dict[str, float] = {}
-    per_call = None
-    if not options.only:
-        if callgrind.build():
-            counts, found = slices()
-            every += found
-            controllers = {} if options.quick else by_controller()
-        else:
-            print("instructions and cold lines: left out, valgrind or cargo is not installed")
-        per_call = python_call()
-        print(f"a controller in Python: {per_call:.2f} us of CPU an ACK before it does anything (bench/own.py)")
-
-    record = {
-        "counts_per_hop": {name: asdict(counted) for name, counted in counts.items()},
-        "instructions_per_hop_by_controller": controllers,
-        "python_call_us": per_call,
-        "cases": [asdict(f) | {"ok": f.ok} for f in figures],
-        "threads": [asdict(f) for f in threads],
-    }
-    keep(record)
+    record: dict[str, object] = {}
+    try:
+        every = measured(cases, options, record)
+    finally:
+        # a part that fails does not take what was measured before it along
+        if record:
+            keep(record)
     missed = [limit for limit in every if not limit.held]
     for limit in missed:
         print(f"missed: {'aim ' if limit.aim else ''}{limit.text}")
     sys.exit(status(missed))
+
+
+def measured(cases: Sequence[Case], options: argparse.Namespace, record: dict[str, object]) -> list[Limit]:
+    """Measure part by part, put the raw figures of each into ``record``, and return all limits."""
+    figures = all_cases(cases, options.repetitions)
+    record["cases"] = [asdict(f) | {"ok": f.ok} for f in figures]
+    every = [replace(limit, text=f"{f.case}: {limit.text}") for f in figures for limit in f.limits]
+    threads, found = by_threads(cases)
+    record["threads"] = [asdict(f) for f in threads]
+    every += found
+    if options.only:
+        return every
+    if callgrind.build():
+        counts, found = slices()
+        record["counts_per_hop"] = {name: asdict(counted) for name, counted in counts.items()}
+        every += found
+        if not options.quick:
+            record["instructions_per_hop_by_controller"] = by_controller()
+    else:
+        print("instructions and cold lines: left out, valgrind or cargo is not installed")
+    record["python_call_us"] = per_call = python_call()
+    print(f"a controller in Python: {per_call:.2f} us of CPU an ACK before it does anything (bench/own.py)")
+    return every
 
 
 def keep(figures: dict[str, object]) -> None:

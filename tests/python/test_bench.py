@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from bench import bare, callgrind
-from bench.cases import CASES, Case
+from bench import run as bench_run
+from bench.cases import CASES, CONTROLLER_SLICE, NEEDS, Case
 from bench.run import Figures, Limit, limits, status
 from conftest import ROOT
-from incast import Scenario
+from incast import Scenario, kinds
 
 SAID = """==7== Events    : Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw
 ==7== I   refs:      960,000,000
@@ -72,6 +75,31 @@ def test_every_case_is_a_scenario_that_can_be_built() -> None:
         pairs = (pair.split("=", 1) for pair in case.sets)
         scenario = Scenario.load(ROOT / case.scenario if case.scenario.endswith(".toml") else case.scenario)
         assert scenario.with_({key: value_of(text) for key, text in pairs}).hash
+
+
+def test_every_controller_runs_on_the_slice_that_counts_its_instructions() -> None:
+    scenario, *sets = CONTROLLER_SLICE
+    for name, _ in kinds.listing("controllers"):
+        words = (*sets, *NEEDS.get(name, ()), f"controller={name}", "run.duration=1us")
+        pairs = (pair.split("=", 1) for pair in words)
+        assert Scenario.load(scenario).with_({key: value_of(text) for key, text in pairs}).run().summary["run"]["hops"]
+
+
+def test_a_part_that_fails_leaves_the_record_of_those_before_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fails() -> bool:
+        raise OSError("no room")
+
+    monkeypatch.setattr("sys.argv", ["bench", "--quick"])
+    monkeypatch.setattr(bench_run, "ROOT", tmp_path)
+    monkeypatch.setattr(bench_run, "all_cases", lambda *_: [figures()])
+    monkeypatch.setattr(bench_run, "by_threads", lambda _: ([], []))
+    monkeypatch.setattr(callgrind, "build", fails)
+    with pytest.raises(OSError, match="no room"):
+        bench_run.main()
+    (kept,) = (tmp_path / "bench" / "runs").glob("*.json")
+    assert [case["case"] for case in json.loads(kept.read_text())["cases"]] == ["x"]
 
 
 def value_of(text: str) -> object:

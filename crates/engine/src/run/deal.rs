@@ -5,7 +5,6 @@ use crate::event::prefetch;
 use crate::ids::DomainId;
 use crate::run::buckets::{Bucket, Head};
 use incast_cc::Time;
-use std::cmp::Ordering;
 
 /// Bits of a sort key that hold the place of a packet in its bucket; above them is its offset into the window.
 const PLACE_BITS: u32 = 32;
@@ -28,6 +27,12 @@ impl Turn {
     #[inline(always)]
     pub fn offset(self) -> Time {
         Time(self.0 >> PLACE_BITS)
+    }
+
+    /// Whether both arrive at the same time.
+    #[inline(always)]
+    fn ties(self, other: Turn) -> bool {
+        (self.0 ^ other.0) >> PLACE_BITS == 0
     }
 
     /// Place in the bucket.
@@ -114,13 +119,8 @@ impl Sorter {
             crowd = self.count(turns);
         }
         let sorted = self.sorted.as_mut_slice();
-        if crowd <= FEW {
-            insert(sorted);
-        } else {
-            sorted.sort_unstable();
-        }
-        let tied = |pair: &[Turn]| (pair[0].0 ^ pair[1].0) >> PLACE_BITS == 0;
-        if sorted.windows(2).fold(false, |any, pair| any | tied(pair)) {
+        let tied = if crowd <= FEW { insert(sorted) } else { sort(sorted) };
+        if tied {
             // their heads are read one after the other, in no order of memory
             sorted.iter().for_each(|turn| prefetch::item(&bucket.heads, turn.place()));
             break_ties(sorted, bucket, rule);
@@ -153,9 +153,10 @@ impl Sorter {
     }
 }
 
-/// Sorts what is nearly in order.
+/// Sorts what is nearly in order, and in the order of places where times are equal. Whether any are.
 #[inline(always)]
-fn insert(turns: &mut [Turn]) {
+fn insert(turns: &mut [Turn]) -> bool {
+    let mut tied = false;
     for i in 1..turns.len() {
         let one = turns[i];
         let mut at = i;
@@ -163,8 +164,20 @@ fn insert(turns: &mut [Turn]) {
             turns[at] = turns[at - 1];
             at -= 1;
         }
+        tied |= at > 0 && turns[at - 1].ties(one);
         turns[at] = one;
     }
+    tied
+}
+
+/// Sorts. Whether any times are equal.
+#[inline]
+fn sort(turns: &mut [Turn]) -> bool {
+    if turns.len() <= FEW {
+        return insert(turns);
+    }
+    turns.sort_unstable();
+    turns.windows(2).any(|pair| pair[0].ties(pair[1]))
 }
 
 /// Orders equal times on different links by tie key.
@@ -172,7 +185,7 @@ fn insert(turns: &mut [Turn]) {
 fn break_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
     let mut i = 1;
     while i < turns.len() {
-        if turns[i].offset() == turns[i - 1].offset() {
+        if turns[i].ties(turns[i - 1]) {
             i += order_ties(&mut turns[i - 1..], bucket, rule);
         } else {
             i += 1;
@@ -181,23 +194,28 @@ fn break_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
 }
 
 /// Orders the run of equal offsets at the head of `turns`; its length.
+#[inline(always)]
 fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
-    let offset = turns[0].offset();
-    let run = turns.iter().take_while(|turn| turn.offset() == offset).count();
+    let (first, offset) = (turns[0], turns[0].offset());
+    let run = turns.iter().take_while(|turn| turn.ties(first)).count();
     let turns = &mut turns[..run];
     // for the time of this sort the key stands where the offset does: a word tells most packets apart
     for turn in turns.iter_mut() {
         *turn = Turn::new(bucket.tie(turn.place(), rule), turn.place() as u32);
     }
-    let link = |turn: Turn| bucket.heads[turn.place()].link;
-    turns.sort_unstable_by(|a, b| match a.offset().cmp(&b.offset()) {
-        Ordering::Equal => (link(*a), a).cmp(&(link(*b), b)),
-        unequal => unequal,
-    });
+    if sort(turns) {
+        order_by_link(turns, bucket);
+    }
     for turn in turns.iter_mut() {
         *turn = Turn::new(offset.0 as u32, turn.place() as u32);
     }
     run
+}
+
+/// Orders `turns` by tie key, which stands where the offset does, then by link.
+#[cold]
+fn order_by_link(turns: &mut [Turn], bucket: &Bucket) {
+    turns.sort_unstable_by_key(|turn| (turn.offset(), bucket.heads[turn.place()].link, turn.place()));
 }
 
 #[cfg(test)]

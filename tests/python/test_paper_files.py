@@ -330,6 +330,8 @@ def test_rows_of_tables_become_one_number() -> None:
     assert of("min", (0.6, 0.7)) is None
     assert of("sum", where={"flow": "> 0"}) == of("sum", where={"flow": ">=1"}) == 6
     assert of("count", where={"flow": "< 1"}) == 2
+    assert of("count", where={"flow": ">= 0 and < 1"}) == 2
+    assert of("count", where={"flow": "> 0 and < 1"}) == 0
     assert of("count", where={"flow": "!= 0", "finish_s": "<= 0.3"}) == 1
     assert of("count", where={"bytes": "< 9"}) == 4, "a null fits no comparison"
     assert of("sum", where={"group": "a*"}) == of("sum", where={"group": "*a"}) == 3

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def _expect_numbers(table: pa.Table, called: str, place: str, **columns: str) ->
 
 def _expect_comparable(table: pa.Table, called: str, place: str, where: Mapping[str, str]) -> None:
     """Refuse comparisons of columns of texts."""
-    for column in (column for column, wanted in where.items() if comparison(wanted) is not None):
+    for column in (column for column, wanted in where.items() if comparisons(wanted)):
         _expect_numbers(table, called, place, **{f"where.{column}": column})
 
 
@@ -144,10 +145,24 @@ _COMPARED: Mapping[str, Callable[[pa.ChunkedArray, float], pa.ChunkedArray]] = {
 }
 
 
-def comparison(wanted: str) -> tuple[str, float] | None:
-    """Read ``"> 0"`` as a sign and a number; ``None`` where it is none, ``ValueError`` where the number is none."""
-    sign = next((sign for sign in _COMPARED if wanted.startswith(sign)), None)
-    return None if sign is None else (sign, float(wanted.removeprefix(sign)))
+def comparisons(wanted: str) -> list[tuple[str, float]]:
+    """Read ``"> 0"``, or ``"> 0 and <= 10"``, as signs and numbers; none where it does not begin with a sign.
+
+    ``ValueError`` where a sign or a number is none.
+    """
+    if _sign(wanted) is None:
+        return []
+    found = []
+    for part in wanted.split(" and "):
+        sign = _sign(part.strip())
+        if sign is None:
+            raise ValueError(part)
+        found.append((sign, float(part.strip().removeprefix(sign))))
+    return found
+
+
+def _sign(text: str) -> str | None:
+    return next((sign for sign in _COMPARED if text.startswith(sign)), None)
 
 
 def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
@@ -199,9 +214,10 @@ def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
     """Keep the rows whose columns have these values, or fit these comparisons and patterns; none is kept for a null."""
     for column, wanted in where.items():
         values = table[column]
-        if (compared := comparison(wanted)) is not None:
-            sign, bound = compared
-            table = table.filter(_COMPARED[sign](values.cast(pa.float64()), bound))
+        if compared := comparisons(wanted):
+            numbers = values.cast(pa.float64())
+            kept = [_COMPARED[sign](numbers, bound) for sign, bound in compared]
+            table = table.filter(reduce(pc.and_, kept))
         elif "*" in wanted:
             pattern = ".*".join(re.escape(part) for part in wanted.split("*"))
             table = table.filter(pc.match_substring_regex(values.cast(pa.string()), f"^{pattern}$"))

@@ -29,7 +29,7 @@ from incast.papers.definition import (
 )
 from incast.papers.expression import MeaninglessError
 from incast.papers.keys import Table
-from incast.papers.measuring import comparison
+from incast.papers.measuring import comparisons
 
 
 def names() -> list[str]:
@@ -231,9 +231,10 @@ def _where(table: Table) -> dict[str, str]:
         if not isinstance(wanted, str):
             raise table.wrong(f"where.{column}", 'expected a text: a value, a comparison such as "> 0", or a pattern')
         try:
-            comparison(wanted)
+            comparisons(wanted)
         except ValueError:
-            raise table.wrong(f"where.{column}", 'expected a number behind the sign, such as "> 0"') from None
+            expected = 'expected a number behind each sign, such as "> 0" or "> 0 and <= 10"'
+            raise table.wrong(f"where.{column}", expected) from None
     return found
 
 

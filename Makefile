@@ -35,7 +35,7 @@ release: $(VENV)/.created ## A wheel in dist, with profile-guided optimisation (
 	$(BIN)/python tools/release.py
 
 WHEEL ?=
-wheel: $(VENV)/.created ## A wheel in dist by pip, tried in an environment of its own; WHEEL="--zig ..." are options of maturin
+wheel: $(VENV)/.created ## A wheel in dist by pip, tried in an environment of its own; WHEEL=--manylinux is one for every Linux
 	$(BIN)/python tools/wheel.py $(WHEEL)
 
 demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)

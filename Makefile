@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release demo demo-full docs docs-pictures test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures notebooks test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -34,6 +34,10 @@ dev: $(VENV)/.created
 release: $(VENV)/.created ## A wheel in dist, with profile-guided optimisation (builds twice)
 	$(BIN)/python tools/release.py
 
+WHEEL ?=
+wheel: $(VENV)/.created ## A wheel in dist by pip, tried in an environment of its own; WHEEL=--manylinux is one for every Linux
+	$(BIN)/python tools/wheel.py $(WHEEL)
+
 demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)
 	$(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/demo
 
@@ -46,6 +50,9 @@ docs: dev ## The documentation as a site in build/site (python3 -m http.server -
 docs-pictures: demo ## The demo's pictures which the documentation shows
 	cp runs/demo/delay-p99.png docs/images/
 
+notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
+	$(BIN)/python tools/notebooks.py
+
 test: lint test-rust test-python ## Build, then run every test and lint
 	@echo "make test: all passed"
 
@@ -54,8 +61,8 @@ lint: dev lines ## Formatting, lints and types
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	$(BIN)/python tools/layers.py
-	$(BIN)/ruff check python tests/python bench examples mutants parity proto tools
-	$(BIN)/ruff format --check python tests/python bench examples mutants parity proto tools
+	$(BIN)/ruff check python tests/python bench docs/notebooks examples mutants parity proto tools
+	$(BIN)/ruff format --check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/mypy
 
 loom: ## The barrier between threads of a run under all interleavings of two threads

@@ -2,15 +2,18 @@
 
 Pages are written for a reader of the repository: their links are paths between its files. In the site the README is the
 home page, pages outside ``docs/`` stand at the top, and a link to a file that is no page becomes plain text. A link to
-nothing is a warning, which fails the strict build.
+nothing is a warning, which fails the strict build. A notebook is a page with what its cells show; the notebook itself
+lies beside it.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -29,15 +32,41 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     wanted = set(re.findall(r"[\w./-]+\.md", repr(config.nav)))
     for uri in sorted(wanted - set(files.src_uris)):
         source = ROOT / (HOME if uri == "index.md" else uri)
+        notebook = (ROOT / "docs" / uri).with_suffix(".ipynb")
         if source.exists():
             files.append(File.generated(config, uri, content=source.read_text(encoding="utf-8")))
+        elif notebook.exists():
+            files.append(File.generated(config, uri, content=of_notebook(notebook)))
     return files
+
+
+def of_notebook(path: Path) -> str:
+    """Write a notebook as Markdown: its texts, its code, and below each cell what it shows."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += [shown(output) for output in cell.get("outputs", [])]
+    return "\n\n".join([*parts, f"This page as a notebook: [{path.name}]({path.name})."])
+
+
+def shown(output: dict[str, Any]) -> str:
+    """Write an output of a cell: a picture, a table, or text."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        width = output["metadata"].get("image/png", {}).get("width")
+        size = f' width="{width}"' if width else ""
+        return f'<img alt="What the cell shows"{size} src="data:image/png;base64,{"".join(data["image/png"]).strip()}">'
+    if "text/html" in data:
+        # frames of pandas have a style of their own
+        return re.sub(r"<style.*?</style>\s*|\n\s*(?=\n)", "", "".join(data["text/html"]), flags=re.DOTALL)
+    return f"```text\n{''.join(output.get('text') or data['text/plain']).rstrip()}\n```"
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> str:
     """Fit links and lists, outside the blocks of code."""
     uri = page.file.src_uri
-    kept = Path(page.file.abs_src_path or "").is_relative_to(ROOT / "docs")
+    kept = Path(page.file.abs_src_path or "").is_relative_to(ROOT / "docs") or uri.startswith("notebooks/")
     source = posixpath.join("docs", uri) if kept else HOME if uri == "index.md" else uri
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else spaced(linked(part, source, uri, files)) for part in parts)
@@ -53,6 +82,8 @@ def linked(text: str, source: str, uri: str, files: Files) -> str:
         words = LINK.sub(fitted, words)
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
         there = "index.md" if path == HOME else path.removeprefix("docs/")
+        if there.endswith(".ipynb") and there != uri.replace(".md", ".ipynb"):
+            there = there.replace(".ipynb", ".md")
         if there in files.src_uris:
             return f"{image}[{words}]({posixpath.relpath(there, posixpath.dirname(uri) or '.')}{anchor})"
         if not (ROOT / path).exists():

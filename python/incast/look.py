@@ -12,7 +12,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure as Canvas
+from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from incast.errors import StudyError
@@ -59,6 +59,13 @@ def line(number: int, marker: bool = True) -> dict[str, Any]:
     }
 
 
+class Canvas(Figure):
+    """A figure that notebooks show, also where pyplot was never loaded."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        return png_bytes(self), {"width": round(96 * self.get_figwidth())}
+
+
 def new_canvas(width: float, height: float) -> Canvas:
     """Make a canvas, in inches."""
     # Not through pyplot: it keeps figures in global state and is not safe with threads.
@@ -76,12 +83,12 @@ def dress(axes: Axes) -> None:
     axes.set_axisbelow(True)
 
 
-def png_bytes(canvas: Canvas) -> bytes:
+def png_bytes(canvas: Figure) -> bytes:
     """Write a canvas as PNG."""
     return picture_bytes(canvas, "png")
 
 
-def picture_bytes(canvas: Canvas, kind: str) -> bytes:
+def picture_bytes(canvas: Figure, kind: str) -> bytes:
     """Write a canvas as a file of one of ``FORMATS``."""
     buffer = io.BytesIO()
     # Without dates, random names and a program's version the same data gives the same bytes.
@@ -215,7 +222,7 @@ def x_axis(axes: Axes, x: Places, letters: int = 44) -> None:
         axes.set_xlim(-0.5, len(x.at) - 0.5)
 
 
-def legend(canvas: Canvas, panels: Iterable[Axes], note: str = "") -> None:
+def legend(canvas: Figure, panels: Iterable[Axes], note: str = "") -> None:
     """Put one legend for all panels below them, and a footnote over it."""
     # A panel lacks a controller that has no such figure there.
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}

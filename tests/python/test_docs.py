@@ -28,8 +28,9 @@ def blocks(kind: str) -> list[object]:
 
 
 def files(text: str) -> dict[str, str]:
-    """Find the files that a page prints: toml blocks behind a paragraph that ends with a path of its own."""
-    return dict(re.findall(r"`([\w-]+/[\w-]+\.toml)`[,:]\n\n```toml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+    """Find the files that a page prints: blocks behind a paragraph that ends with a path of their own."""
+    named = r"`([\w-]+/[\w-]+\.(?:toml|py))`[,:]\n\n```(?:toml|python)\n(.*?)^```$"
+    return dict(re.findall(named, text, re.DOTALL | re.MULTILINE))
 
 
 def matches(expected: str, printed: str) -> bool:

@@ -32,6 +32,16 @@ def test_the_site_has_every_page_with_a_search_and_needs_no_other_host(tmp_path:
     for page in tmp_path.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"']?(?:https?:)?//", text), page
+    notebooks = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+    assert notebooks
+    for notebook in notebooks:
+        text = (tmp_path / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        shown = notebook.read_text(encoding="utf-8").count('"image/png": "')
+        assert text.count("data:image/png;base64,") == shown
+        assert (tmp_path / "notebooks" / notebook.name).read_bytes() == notebook.read_bytes()
+    first = (tmp_path / "notebooks" / "first-run.html").read_text(encoding="utf-8")
+    assert 'href="own-controller.html"' in first
+    assert 'href="../scenario.html"' in first
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,30 @@ def test_a_result_is_short_in_a_notebook_and_its_tables_answer_queries() -> None
         result.sql("select nothing from nowhere")
 
 
+def test_a_study_and_its_store_are_short_in_a_notebook(tmp_path: Path) -> None:
+    axes = {"controller.g": {"from": 0.1, "to": 1, "steps": 2}}
+    arms = {"low": {"queue.mark": "5p"}, "high": {"queue.mark": "9p", "controller": "dctcp:alpha_window=reached"}}
+    settings = {"run.duration": "1ms", "run.warmup": "0s"}
+    study = incast.Study("dumbbell", axes=axes, arms=arms, settings=settings)
+    assert repr(study) == "<Study study: 1 axis, 2 arms, 1 seed>"
+    shown = study._repr_html_()
+    rows = {"controller.g": "0.1, 1.0", "arm low": "queue.mark=5p", "run.duration": "1ms", "seeds": "1", "runs": "4"}
+    for key, text in rows.items():
+        assert f"<tr><th>{key}</th><td>{text}</td></tr>" in shown, shown
+    assert repr(study.run(tmp_path / "store")) == f"<Store {tmp_path / 'store'}: 4 runs of study>"
+    assert repr(incast.Store.make(tmp_path / "empty")).endswith("0 runs of no study>")
+    to_be_tuned = incast.Study("dumbbell", axes={"controller.g": {"from": 0.1, "to": 1}})
+    assert "<td>0.1 to 1.0</td>" in to_be_tuned._repr_html_()
+    assert "runs" not in to_be_tuned._repr_html_()
+
+
+def test_a_picture_of_a_result_is_one_in_a_notebook_that_never_loaded_pyplot() -> None:
+    figure = incast.Scenario.load("dumbbell").with_(SHORT).run().plot.throughput()
+    png, size = figure._repr_png_()  # type: ignore[attr-defined]
+    assert png.startswith(b"\x89PNG")
+    assert 300 < size["width"] < 1000
+
+
 def test_a_scenario_may_come_from_standard_input(tmp_path: Path) -> None:
     text = (ROOT / "scenarios" / "dumbbell.toml").read_text()
     words = ["run", "-", "--set", "run.duration=10ms", "--set", "run.warmup=2ms", "--json", "--out", "r"]

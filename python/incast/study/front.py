@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from incast.errors import StudyError
+from incast.scenario import text_of
+from incast.study.axes import Axis
 from incast.study.definition import Definition, read
 from incast.study.making import make
 from incast.study.store import Store
@@ -24,6 +28,32 @@ class Study(Definition):
     range: ``{"from": 0.01, "to": 1, "steps": 5, "scale": "log"}``. ``arms`` gives settings by name. ``seeds`` is a
     number n (seeds 1 to n) or a list. Raises ``StudyError`` with what was expected.
     """
+
+    def __repr__(self) -> str:
+        counts = {"axis": len(self.axes), "arm": len(self.arms), "seed": len(self.seeds)}
+        plural = {"axis": "axes", "arm": "arms", "seed": "seeds"}
+        parts = [f"{count} {word if count == 1 else plural[word]}" for word, count in counts.items() if count]
+        return f"<Study {self.name}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [("scenario", ", ".join(map(str, self.scenario)))]
+        rows += [(axis.key, self._shown(axis)) for axis in self.axes]
+        for name, arm in self.arms.items():
+            rows.append((f"arm {name}", ", ".join(f"{key}={text_of(value)}" for key, value in arm.settings.items())))
+            rows += [(f"arm {name}: {axis.key}", self._shown(axis)) for axis in arm.axes]
+        rows += [(key, text_of(value)) for key, value in self.settings.items()]
+        rows.append(("seeds", ", ".join(map(str, self.seeds))))
+        # a study that is only to be tuned has ranges without steps, and no number of runs
+        with suppress(StudyError):
+            rows.append(("runs", f"{len(self):,}"))
+        cells = "".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in rows)
+        return f"<table><caption>Study {escape(self.name)}</caption><tbody>{cells}</tbody></table>"
+
+    def _shown(self, axis: Axis) -> str:
+        """Write the values of an axis, or the ends of a range that is drawn from."""
+        drawn = axis.range is not None and axis.range.steps is None and axis.range.samples is None
+        found = (axis.pick(0.0), axis.pick(1.0)) if drawn else axis.listed(self.design_seed)
+        return (" to " if drawn else ", ").join(text_of(value) for value in found)
 
     def run(
         self,

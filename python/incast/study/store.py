@@ -221,6 +221,13 @@ class Store:
             return pa.table({})
         return self.read(RUNS)
 
+    def __repr__(self) -> str:
+        import pyarrow.parquet as pq
+
+        path = self.folder / RUNS
+        count = pq.read_metadata(path).num_rows if path.exists() else 0
+        return f"<Store {self.folder}: {count:,} runs of {', '.join(self.studies()) or 'no study'}>"
+
     def points(self, study: str) -> pa.Table | None:
         """Give a row a point of a study: what varies, scenario, runs by seed; ``None`` where there is none."""
         name = f"studies/{study}/points.parquet"

@@ -7,7 +7,7 @@ from statistics import median
 
 from matplotlib.axes import Axes
 
-from incast.look import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes
+from incast.look import COLOURS, INK, dress, legend, line, new_canvas, numbered_log, png_bytes
 from proto.sccp.experiment import Measured
 from proto.sccp.share import MSS
 from proto.sccp.units import rate_text, size_text
@@ -36,7 +36,7 @@ def query_times(results: Sequence[Measured]) -> bytes:
             least(axes, of)
             dress(axes)
             axes.set_yscale("log")
-            plain_log_ticks(axes)
+            numbered_log(axes)
             axes.set_title(f"{rate_text(rate)}, {size_text(response)} a worker", fontsize=9, color=INK, loc="left")
         row[0].set_ylabel("Query time (ms)", fontsize=9, color=INK)
     for axes in panels[-1]:

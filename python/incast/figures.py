@@ -9,10 +9,9 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
-from matplotlib.transforms import blended_transform_factory
 
 from incast.comparison import Comparison, Run, samples_of
-from incast.completions import Reading, one_size
+from incast.completions import one_size
 from incast.errors import FolderError
 from incast.look import (
     ABREAST,
@@ -22,15 +21,22 @@ from incast.look import (
     Places,
     dress,
     legend,
-    line,
     new_canvas,
     numbered_log,
     places,
     time_unit,
     x_axis,
 )
+from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.result import COMPLETIONS
 from incast.run_folder import read_table
+from incast.statistics import Estimate
+
+PANELS_ABREAST = 4
+"""Panels in a row where every controller has one."""
+
+OTHERS = "#c3c9d1"
+"""Colour of the other controllers in the panel of one."""
 
 
 @dataclass(frozen=True)
@@ -165,151 +171,73 @@ def _in_its_unit(figure: Figure, found: Iterable[float | None]) -> Figure:
     return replace(figure, unit="us", scale=1e6, short=f"{figure.short.removesuffix('ms')}us")
 
 
-@dataclass(frozen=True)
-class Points:
-    """A line of a picture: a figure by the place of its value on the x axis."""
-
-    label: str
-    number: int
-    """Of its look."""
-    at: Sequence[float]
-    readings: Sequence[Reading]
-
-
-@dataclass
-class Told:
-    """What a picture shows that its footnote must explain."""
-
-    unfinished: bool = False
-    below: bool = False
-
-    def note(self, log: bool) -> str:
-        """Write the footnote."""
-        parts = []
-        if self.unfinished:
-            parts.append(
-                "Hollow, with a percentage: that share finished. Arrow: at least so much; thick bar: between its ends."
-            )
-        if self.below and log:
-            parts.append("\u25bc at the axis: the 95 % interval reaches zero or below.")
-        return "\n".join(parts)
-
-
-def draw_points(axes: Axes, lines: Sequence[Points], scale: float, told: Told, join: bool = True) -> list[float]:
-    """Draw lines with their intervals; give all numbers that must be in sight, without lower ends below zero.
-
-    What reaches zero or below is marked where the axis begins: a logarithmic axis has no place for it.
-    """
-    seen: list[float] = []
-    for points in lines:
-        kept = [(x, r, e) for x, r in zip(points.at, points.readings, strict=True) if (e := r.least) is not None]
-        if not kept:
-            continue
-        look = line(points.number)
-        colour = look["color"]
-        xs = [x for x, _, _ in kept]
-        means = [e.mean * scale for _, _, e in kept]
-        lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
-        seen += [*means, *highs, *(low for low in lows if low > 0)]
-        axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
-        axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
-        # a single place has no width that a band could fill
-        for x, low, high in zip(xs, lows, highs, strict=True):
-            if len(xs) == 1 or not join:
-                axes.plot([x, x], [low, high], color=colour, linewidth=1.2, alpha=0.7)
-        for (x, reading, _), mean, low in zip(kept, means, lows, strict=True):
-            if low <= 0 < mean:
-                told.below = True
-                beside = blended_transform_factory(axes.transData, axes.transAxes)
-                axes.plot([x], [0.012], marker="v", color=colour, markersize=5, transform=beside, clip_on=False)
-            if reading.count and reading.share < 1:
-                told.unfinished = True
-                axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
-                share = f"{100 * reading.share:.3g} %"
-                axes.annotate(
-                    share,
-                    (x, mean),
-                    (5, 3 + 8 * (points.number % 3)),
-                    textcoords="offset points",
-                    fontsize=6.5,
-                    color=colour,
-                    annotation_clip=True,
-                )
-                if not reading.exact:
-                    _open_above(axes, x, mean, reading, scale, colour)
-    return seen
-
-
-def _open_above(axes: Axes, x: float, low: float, reading: Reading, scale: float, colour: str) -> None:
-    """Draw how far the unfinished may move a figure up."""
-    most = reading.most
-    if most is None:
-        arrow = {"arrowstyle": "->", "color": colour, "linewidth": 1.1}
-        axes.annotate("", (x, low), (0, 17), textcoords="offset points", arrowprops={**arrow, "arrowstyle": "<-"})
-    else:
-        axes.plot([x, x], [low, most.mean * scale], color=colour, linewidth=2.2, alpha=0.6)
-
-
-def y_axis(panels: Sequence[Axes], seen: Sequence[float], log: bool, index: bool = False) -> bool:
-    """Give panels their y axis: numbers from zero on, or logarithmic; whether it is that."""
-    positive = [value for value in seen if value > 0]
-    log = log and bool(positive) and len(positive) == len(seen)
-    for axes in panels:
-        if log:
-            axes.set_yscale("log")
-            axes.set_ylim(min(positive) / 1.15, max(positive) * 1.25)
-            numbered_log(axes)
-        elif index:
-            axes.set_ylim(0, 1.03)
-        else:
-            axes.set_ylim(0, max([*seen, 0.0]) * 1.12 or 1)
-    return log
-
-
 def plot(comparison: Comparison, figure: Figure) -> Canvas:
     """Draw one figure against the varied key: a panel a scenario, a line a controller, a band for its interval.
 
     With one value of the key controllers stand side by side; more than eight have a panel each, the others in grey.
     """
     study = comparison.study
-    told = Told()
-    x = places(study.values)
     many = len(study.controllers) > ABREAST and len(study.values) > 1
-    panels_of = [None] if not many else list(range(len(study.controllers)))
-    count = len(study.scenarios) * len(panels_of)
-    columns = len(study.scenarios) if not many else 4
-    rows = -(-count // columns)
-    canvas = new_canvas(max(6.4, (3.2 if many else 4.9) * columns), 4.4 if rows == 1 else 2.6 * rows + 1)
-    grid = canvas.subplots(rows, columns, squeeze=False, sharey=many).ravel().tolist()
-    log = False
-    for s, (scenario, name) in enumerate(zip(study.scenarios, study.scenario_names(), strict=True)):
+    return _panel_each(comparison, figure) if many else _panel_a_scenario(comparison, figure)
+
+
+def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
+    study = comparison.study
+    told, x, several = Told(), places(study.values), len(study.values) > 1
+    canvas = new_canvas(max(6.4, 4.9 * len(study.scenarios)), 4.4)
+    panels = canvas.subplots(1, len(study.scenarios), squeeze=False)[0]
+    for axes, scenario, name in zip(panels, study.scenarios, study.scenario_names(), strict=True):
+        dress(axes)
         lines = lines_of(comparison, scenario, x, figure)
-        own = grid[s * len(panels_of) : (s + 1) * len(panels_of)]
-        seen: list[float] = []
-        for axes, chosen in zip(own, panels_of, strict=True):
-            dress(axes)
-            if chosen is not None:
-                for other in lines:
-                    means = [e.mean * figure.scale for r in other.readings if (e := r.least) is not None]
-                    axes.plot(other.at, means, color="#c3c9d1", linewidth=0.8, zorder=1)
-                shown = [one for one in lines if one.number == chosen]
-                seen += [e.mean * figure.scale for one in lines for r in one.readings if (e := r.least) is not None]
-            else:
-                shown = lines
-            seen += draw_points(axes, shown, figure.scale, told, join=len(study.values) > 1)
-            if len(study.values) > 1:
-                x_axis(axes, x)
-                axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
-            else:
-                side_by_side(axes, [controller.label for controller in study.controllers])
-            title = name if chosen is None else study.controllers[chosen].label
-            axes.set_title(title, fontsize=10 if chosen is None else 8, color=INK, loc="left", fontweight="bold")
-            axes.set_ylabel(figure.label, fontsize=9 if chosen is None else 7, color=INK)
-        log = y_axis(own, seen, figure.log, figure.key == "flows.jain") or log
-    for axes in grid[count:]:
-        axes.remove()
-    legend(canvas, [] if many or len(study.values) == 1 else grid[:count], told.note(log))
+        log = figure.log and fit_a_log_axis(lines)
+        seen = draw_points(axes, lines, figure.scale, told, log, join=several)
+        if several:
+            x_axis(axes, x)
+            axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
+        else:
+            side_by_side(axes, [controller.label for controller in study.controllers])
+        axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
+        axes.set_ylabel(figure.label, fontsize=9, color=INK)
+        y_axis([axes], seen, log, figure.key == "flows.jain")
+    legend(canvas, panels if several else [], told.note())
     return canvas
+
+
+def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
+    """Give every controller a panel, with the others in grey: rows of four, a new row a scenario, one y axis in it."""
+    study = comparison.study
+    told, x = Told(), places(study.values)
+    rows = -(-len(study.controllers) // PANELS_ABREAST)
+    canvas = new_canvas(3.2 * PANELS_ABREAST, 2.6 * rows * len(study.scenarios) + 1)
+    grid = canvas.subplots(rows * len(study.scenarios), PANELS_ABREAST, squeeze=False)
+    for s, (scenario, name) in enumerate(zip(study.scenarios, study.scenario_names(), strict=True)):
+        block = grid[s * rows : (s + 1) * rows].ravel()
+        panels = block[: len(study.controllers)].tolist()
+        for axes in block[len(study.controllers) :]:
+            axes.remove()
+        lines = lines_of(comparison, scenario, x, figure)
+        log = figure.log and fit_a_log_axis(lines)
+        seen: list[float] = []
+        for number, axes in enumerate(panels):
+            dress(axes)
+            for other in lines:
+                kept = [(at, e.mean * figure.scale) for at, e in zip(other.at, _means(other), strict=True) if e]
+                axes.plot([at for at, _ in kept], [mean for _, mean in kept], color=OTHERS, linewidth=0.8, zorder=1)
+            own = [one for one in lines if one.number == number]
+            seen += draw_points(axes, own, figure.scale, told, log)
+            x_axis(axes, x)
+            label = study.controllers[number].label
+            title = f"{name}: {label}" if len(study.scenarios) > 1 else label
+            axes.set_title(title, fontsize=8, color=INK, loc="left", fontweight="bold")
+            axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
+            axes.set_ylabel(figure.label, fontsize=7, color=INK)
+        y_axis(panels, seen, log, figure.key == "flows.jain")
+    legend(canvas, [], told.note())
+    return canvas
+
+
+def _means(points: Points) -> list[Estimate | None]:
+    return [reading.least for reading in points.readings]
 
 
 def lines_of(comparison: Comparison, scenario: str, x: Places, figure: Figure) -> list[Points]:

@@ -24,6 +24,7 @@ FORMATS = ("png", "svg", "pdf")
 # marker repeat the distinction for print in grey.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#56B4E9", "#7F7F7F"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+HATCHES = ["", "//", "\\\\", "xx", "..", "--", "||", "++"]
 STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 1))]
 
 INK, GRID, GREY = "#22272e", "#d9dee5", "#8b949e"
@@ -56,6 +57,16 @@ def line(number: int, marker: bool = True) -> dict[str, Any]:
         "marker": MARKERS[(number + 2 * turn) % len(MARKERS)] if marker else None,
         "markersize": 4.5,
         "linewidth": 1.6,
+    }
+
+
+def area(number: int) -> dict[str, Any]:
+    """Look of bars, by number: the first 64 differ in colour or hatching."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "hatch": HATCHES[number // len(COLOURS) % len(HATCHES)],
+        "edgecolor": "white",
+        "linewidth": 0.0,
     }
 
 
@@ -140,6 +151,8 @@ def numbered_log(axes: Axes, which: str = "y") -> None:
     axis: Axis = axes.yaxis if which == "y" else axes.xaxis
     (axes.set_yscale if which == "y" else axes.set_xscale)("log")
     low, high = sorted(axes.get_ylim() if which == "y" else axes.get_xlim())
+    if low <= 0:  # limits were set, or there is nothing above zero to draw
+        low, high = (high / 1e3, high) if high > 0 else (0.1, 1.0)
     ticks = log_ticks(low, high)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     axis.set_major_locator(FixedLocator(ticks))
@@ -148,11 +161,6 @@ def numbered_log(axes: Axes, which: str = "y") -> None:
     axis.set_minor_locator(FixedLocator(between) if between else NullLocator())
     axis.set_minor_formatter(NullFormatter())
     axes.grid(visible=True, which="minor", axis="y" if which == "y" else "x", color=GRID, linewidth=0.35)
-
-
-def plain_log_ticks(axes: Axes) -> None:
-    """Put plain numbers on a logarithmic y axis."""
-    numbered_log(axes)
 
 
 _QUANTITIES = {

@@ -11,9 +11,10 @@ from matplotlib.figure import Figure as Canvas
 from incast import completions
 from incast.comparison import Band, Comparison
 from incast.completions import NAMES
-from incast.figures import Points, Told, axis_name, draw_points, y_axis
+from incast.figures import axis_name
 from incast.look import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
 from incast.plan import slug
+from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
 
 ABREAST = 3
 """Panels in a row."""
@@ -71,7 +72,7 @@ def _share(comparison: Comparison, scenario: str, band: Band) -> str:
 def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
     study = comparison.study
     canvas, panels = _grid(len(bands), title)
-    x, told, log = places(study.values), Told(), False
+    x, told = places(study.values), Told()
     for axes, band in zip(panels, bands, strict=True):
         dress(axes)
         lines = []
@@ -83,13 +84,14 @@ def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], s
             ]
             if kept:
                 lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
-        seen = draw_points(axes, lines, 1.0, told)
+        log = fit_a_log_axis(lines)
+        seen = draw_points(axes, lines, 1.0, told, log)
         x_axis(axes, x, 26)
         axes.set_title(_share(comparison, scenario, band), fontsize=7.5, color=INK, loc="left")
         axes.set_xlabel(axis_name(study.key), fontsize=8, color=INK)
         axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=8, color=INK)
-        log = y_axis([axes], seen, True) or log
-    legend(canvas, panels, told.note(log))
+        y_axis([axes], seen, log)
+    legend(canvas, panels, told.note())
     return canvas
 
 
@@ -108,13 +110,14 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
         ]
         if kept:
             lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
-    seen = draw_points(axes, lines, 1.0, told)
+    log = fit_a_log_axis(lines)
+    seen = draw_points(axes, lines, 1.0, told, log)
     axes.set_xticks(range(len(bands)), [band.label for band in bands])
     axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
     axes.set_xlabel("Size of the flow", fontsize=9, color=INK)
     axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=9, color=INK)
-    log = y_axis([axes], seen, True)
-    legend(canvas, [axes], told.note(log))
+    y_axis([axes], seen, log)
+    legend(canvas, [axes], told.note())
     return canvas
 
 

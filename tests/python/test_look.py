@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from incast import StudyError, look
 from incast.comparison import Comparison, Run
 from incast.completions import Reading
-from incast.figures import FIGURES, Points, Told, draw_points, nothing_to_see, plot, y_axis
+from incast.figures import FIGURES, nothing_to_see, plot
 from incast.look import FORMATS, log_ticks, new_canvas, numbered_log, picture_bytes, places
+from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
 
 
@@ -54,41 +55,73 @@ def test_one_rule_places_values_on_an_x_axis() -> None:
         assert places(values).at == (0, 1)
 
 
-def test_an_interval_that_reaches_zero_is_marked_on_a_log_axis() -> None:
+@pytest.mark.parametrize("log", [True, False])
+def test_an_interval_that_reaches_below_the_axis_is_marked_and_told(log: bool) -> None:
     axes = new_canvas(4, 3).subplots()
     told = Told()
     wide = Reading({1: 1.0, 2: 9.0}, {1: 1.0, 2: 9.0})
-    seen = draw_points(axes, [Points("wide", 0, [1.0, 2.0], [wide, wide])], 1.0, told)
+    lines = [Points("wide", 0, [1.0, 2.0], [wide, wide])]
+    assert fit_a_log_axis(lines)
+    seen = draw_points(axes, lines, 1.0, told, log)
     assert wide.least is not None
     assert wide.least.low < 0
-    assert y_axis([axes], seen, True)
-    assert axes.get_ylim()[0] > 0
-    assert told.below
-    assert "reaches zero or below" in told.note(log=True)
+    y_axis([axes], seen, log)
+    assert (axes.get_yscale(), axes.get_ylim()[0] > 0) == (("log", True) if log else ("linear", False))
+    assert "reaches zero or below" in told.note()
     assert len([one for one in axes.lines if one.get_marker() == "v"]) == 2
-    assert not Told().note(log=True)
+    assert not Told().note()
+
+
+def test_the_upper_end_of_what_is_open_is_in_sight() -> None:
+    axes = new_canvas(4, 3).subplots()
+    one = Reading({1: 1.0, 2: 1.0}, {1: 50.0, 2: 50.0}, 99, 100)
+    y_axis([axes], draw_points(axes, [Points("open", 0, [1.0], [one])], 1.0, Told(), True), True)
+    assert axes.get_ylim()[1] > 50
 
 
 def test_unfinished_points_are_hollow_and_say_their_share() -> None:
     axes = new_canvas(4, 3).subplots()
     told = Told()
     open_ = Reading({1: 1.0, 2: 2.0}, {1: float("inf"), 2: float("inf")}, 117, 560)
-    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, told)
+    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, told, False)
     assert told.unfinished
     assert any("20.9 %" in text.get_text() for text in axes.texts)
     assert any(one.get_markerfacecolor() == "white" for one in axes.lines)
 
 
-def compared(values: dict[str, list[float]], key: str) -> Comparison:
-    """Make a comparison of one figure, controllers' values by seed, at one point."""
+def compared(
+    values: dict[str, list[float]], key: str, scenarios: dict[str, float] | None = None, vary: str = "traffic.flows=4"
+) -> Comparison:
+    """Make a comparison of one figure, controllers' values by seed; in each scenario so many times as large."""
     part, name = key.split(".")
     seeds = len(next(iter(values.values())))
-    study = ComparisonStudy.parse(["permutation"], list(values), "traffic.flows=4", seeds, [])
+    factors = scenarios or {"permutation": 1.0}
+    study = ComparisonStudy.parse(list(factors), list(values), vary, seeds, [])
     runs = {
-        case: Run(case, Path(), {part: {name: values[case.controller.text][case.seed - 1]}}, {}, 0.0)
+        case: Run(
+            case,
+            Path(),
+            {part: {name: values[case.controller.text][case.seed - 1] * factors[case.scenario]}},
+            {},
+            0.0,
+        )
         for case in study.cases()
     }
     return Comparison(study, Path(), runs)
+
+
+def test_more_than_eight_controllers_have_a_panel_each_and_every_scenario_its_own_axis() -> None:
+    names = ["swift", "dctcp", "newreno", "cubic", "bbr", "timely", "dcqcn", "hpcc", "lswift"]
+    throughput = FIGURES[0]
+    values = {name: [1e9 + i, 1e9 - i] for i, name in enumerate(names)}
+    scenarios = {"permutation": 1.0, "random-pairs": 1e-3}
+    canvas = plot(compared(values, throughput.key, scenarios, "traffic.flows=4,8"), throughput)
+    assert [axes.get_title(loc="left") for axes in canvas.axes] == [
+        f"{scenario}: {name}" for scenario in scenarios for name in names
+    ]
+    for axes, mean in zip(canvas.axes, [1e3] * 9 + [1.0] * 9, strict=True):
+        low, high = axes.get_ylim()
+        assert low < mean < high, axes.get_title(loc="left")
 
 
 def test_there_is_no_picture_of_zeros_or_of_one_dot() -> None:

@@ -300,7 +300,7 @@ def test_series_keep_the_look_that_they_ask_for() -> None:
     assert len(COLOURS) == definition.LOOKS
     series = [Series("a"), Series("b", look=1), Series("c"), Series("d", look=3)]
     assert looks(series) == [1, 0, 3, 2]
-    assert looks([Series(f"{i}") for i in range(10)]) == [0, 1, 2, 3, 4, 5, 6, 7, 0, 1]
+    assert looks([Series(f"{i}") for i in range(10)]) == list(range(10)), "more than eight differ too"
     assert looks([Series(f"{i}", look=1 + i % 8) for i in range(9)]) == [0, 1, 2, 3, 4, 5, 6, 7, 0]
 
 

@@ -14,15 +14,20 @@ import pyarrow.compute as pc
 from matplotlib.axes import Axes
 
 from incast.errors import PaperError
-from incast.look import COLOURS, INK, dress, legend, line, new_canvas, plain_log_ticks, png_bytes, time_unit
+from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, png_bytes, time_unit
 from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
 from incast.papers.measuring import rows
+from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
 from incast.run_folder import read_table
+from incast.statistics import Estimate
 
 LETTERS_ABREAST = 90
 """Letters that names below an axis have together at most, side by side."""
+
+COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writes": ("completion_s",)}
+"""Columns, by their table, that what did not finish lacks."""
 
 FLOWS_SHOWN = 12
 """Flows that a picture over time has at most."""
@@ -48,73 +53,33 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
     axes = canvas.subplots()
     drawn = _drawn(figure, plot)
     lines = [(series, measure) for measure in plot.y for series in drawn]
-    numbers = looks([series for series, _ in lines])
-    positive = True
-    for i, (series, measure) in enumerate(lines):
-        look = numbers[i]
-        found = [(j, done.estimate(measure, series.name, point.x)) for j, point in enumerate(figure.points)]
-        kept = [(_place(figure.points[j].x, j, numeric), e) for j, e in found if e is not None]
+    found = {
+        (series.name, measure): [
+            (_place(point.x, j, numeric), e)
+            for j, point in enumerate(figure.points)
+            if (e := done.estimate(measure, series.name, point.x)) is not None
+        ]
+        for series, measure in lines
+    }
+    log = "y" in plot.log and min((e.mean for kept in found.values() for _, e in kept), default=0.0) > 0
+    told, seen = Told(), []
+    width = 0.8 / len(lines)
+    for i, (look, (series, measure)) in enumerate(zip(looks([series for series, _ in lines]), lines, strict=True)):
+        kept = found[series.name, measure]
         if not kept:
             continue
-        positive = positive and min(e.mean for _, e in kept) > 0
-        label = " ".join(
-            part
-            for part in (
-                series.name if len(drawn) > 1 else "",
-                figure.measures[measure].label if len(plot.y) > 1 or len(drawn) == 1 else "",
-            )
-            if part
-        )
-        places, means = [place for place, _ in kept], [e.mean for _, e in kept]
-        # An interval's lower end may lie below zero, where a logarithmic axis has no place.
-        lows = [max(e.low, e.mean * 0.05) if "y" in plot.log else e.low for _, e in kept]
-        highs = [e.high for _, e in kept]
+        label = _label(figure, series, measure, len(drawn), len(plot.y))
+        shift = 0.0 if numeric else (i - (len(lines) - 1) / 2) * width
         if numeric and measure in series.values:
-            _curve(axes, figure, series.values[measure], series.name, {**line(look, marker=False), "label": label})
+            seen += _curve(axes, figure, series.values[measure], series.name, line(look, False) | {"label": label})
         elif numeric:
-            axes.fill_between(places, lows, highs, color=COLOURS[look], alpha=0.15, linewidth=0)
-            axes.plot(places, means, label=label, **line(look))
+            of = Points(label, look, [place for place, _ in kept], [Known(e) for _, e in kept])
+            seen += draw_points(axes, [of], 1.0, told, log)
         else:
-            width = 0.8 / len(lines)
-            shifted = [place + (i - (len(lines) - 1) / 2) * width for place in places]
-            errors = [
-                [e.mean - low for low, (_, e) in zip(lows, kept, strict=True)],
-                [e.high - e.mean for _, e in kept],
-            ]
-            axes.bar(
-                shifted,
-                means,
-                width * 0.92,
-                yerr=errors,
-                color=COLOURS[look],
-                # Seen on a black bar too.
-                ecolor="#8b949e" if COLOURS[look] == "#000000" else INK,
-                label=label,
-                capsize=2,
-            )
-        told = [
-            (_place(one.x, [p.x for p in figure.points].index(one.x), numeric), one.value)
-            for one in figure.published
-            if (one.series, one.measure) == (series.name, measure) and one.x in [p.x for p in figure.points]
-        ]
-        if told:
-            shift = 0.0 if numeric else (i - (len(lines) - 1) / 2) * 0.8 / len(lines)
-            axes.plot(
-                [place + shift for place, _ in told],
-                [value for _, value in told],
-                # What the paper has over several points is a curve beside ours.
-                linestyle=":" if numeric and len(told) > 1 else "none",
-                color=COLOURS[look],
-                marker="D",
-                markersize=7,
-                markerfacecolor="white",
-                markeredgecolor="#22272e",
-                clip_on=False,
-                zorder=5,
-                label="published",
-            )
+            seen += _bars(axes, [(place + shift, e) for place, e in kept], width, look, label, told, log)
+        seen += _published(axes, figure, series, measure, look, shift)
     if numeric:
-        _curves(done, plot, axes)
+        seen += _curves(done, plot, axes)
         if "x" in plot.log:
             axes.set_xscale("log")
             axes.set_xticks([float(p.x) for p in figure.points], [f"{p.x}" for p in figure.points])
@@ -124,19 +89,64 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
         # More letters than fit side by side stand aslant.
         aslant = sum(len(name) + 2 for name in names) > LETTERS_ABREAST
         axes.set_xticks(range(len(names)), names, rotation=30 if aslant else 0, ha="right" if aslant else "center")
-    if "y" in plot.log and positive:
-        axes.set_yscale("log")
-        plain_log_ticks(axes)
-    else:
-        # From zero, with room above lines that lie at the top.
-        axes.set_ylim(0, axes.get_ylim()[1] * 1.04)
     dress(axes)
+    y_axis([axes], seen, log)
     if not numeric:
         axes.grid(visible=False, axis="x")
     axes.set_xlabel(figure.x_label, fontsize=9, color=INK)
     axes.set_ylabel(plot.y_label or figure.measures[plot.y[0]].title, fontsize=9, color=INK)
-    legend(canvas, [axes])
+    legend(canvas, [axes], told.note())
     return png_bytes(canvas)
+
+
+def _label(figure: Figure, series: Series, measure: str, drawn: int, measures: int) -> str:
+    parts = (
+        series.name if drawn > 1 else "",
+        figure.measures[measure].label if measures > 1 or drawn == 1 else "",
+    )
+    return " ".join(part for part in parts if part)
+
+
+def _bars(
+    axes: Axes, kept: Sequence[tuple[float, Estimate]], width: float, look: int, label: str, told: Told, log: bool
+) -> list[float]:
+    """Draw bars with their intervals; give what must be in sight."""
+    bars = area(look)
+    errors = [[e.mean - e.low for _, e in kept], [e.high - e.mean for _, e in kept]]
+    # Seen on a black bar too.
+    ink = "#8b949e" if bars["color"] == "#000000" else INK
+    places, means = [place for place, _ in kept], [e.mean for _, e in kept]
+    axes.bar(places, means, width * 0.92, yerr=errors, ecolor=ink, label=label, capsize=2, **bars)
+    for place, e in kept:
+        mark_below(axes, place, e, ink, told, log)
+    return in_sight(e for _, e in kept)
+
+
+def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: int, shift: float) -> list[float]:
+    """Draw what the paper has of a series; give what must be in sight."""
+    places = [point.x for point in figure.points]
+    numeric = all(not isinstance(x, str) for x in places)
+    told = [
+        (_place(one.x, places.index(one.x), numeric), one.value)
+        for one in figure.published
+        if (one.series, one.measure) == (series.name, measure) and one.x in places
+    ]
+    if told:
+        axes.plot(
+            [place + shift for place, _ in told],
+            [value for _, value in told],
+            # What the paper has over several points is a curve beside ours.
+            linestyle=":" if numeric and len(told) > 1 else "none",
+            color=line(look)["color"],
+            marker="D",
+            markersize=7,
+            markerfacecolor="white",
+            markeredgecolor="#22272e",
+            clip_on=False,
+            zorder=5,
+            label="published",
+        )
+    return [value for _, value in told]
 
 
 def _drawn(figure: Figure, plot: Plot) -> list[Series]:
@@ -146,9 +156,9 @@ def _drawn(figure: Figure, plot: Plot) -> list[Series]:
 
 
 def looks(series: Sequence[Series]) -> list[int]:
-    """Give lines the looks that their series ask for, and the others what is left, in order."""
+    """Give lines the looks that their series ask for, and the others what is left, in order: none has another's."""
     asked = [one.look - 1 for one in series if one.look is not None]
-    free = itertools.cycle([i for i in range(len(COLOURS)) if i not in asked] or range(len(COLOURS)))
+    free = (number for number in itertools.count() if number not in asked)
     return [next(free) if one.look is None else one.look - 1 for one in series]
 
 
@@ -156,14 +166,17 @@ def _place(x: X, number: int, numeric: bool) -> float:
     return float(x) if numeric else float(number)
 
 
-def _curves(done: Evaluated, plot: Plot, axes: Axes) -> None:
+def _curves(done: Evaluated, plot: Plot, axes: Axes) -> list[float]:
+    """Draw the curves of a plot; give what must be in sight."""
+    seen = []
     for i, (label, of) in enumerate(plot.curves):
         look = {"color": "#7F7F7F", "linewidth": 1.1, "linestyle": ["--", ":", "-."][i % 3], "label": label}
-        _curve(axes, done.figure, of, label, look)
+        seen += _curve(axes, done.figure, of, label, look)
+    return seen
 
 
-def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, Any]) -> None:
-    """Draw an expression in x over the figure's points and between them."""
+def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, Any]) -> list[float]:
+    """Draw an expression in x over the figure's points and between them; give what must be in sight."""
     xs = sorted(float(point.x) for point in figure.points)
     places = np.geomspace(xs[0], xs[-1], 100) if xs[0] > 0 else np.linspace(xs[0], xs[-1], 100)
     # The ends are points; a rounded last bit must not take them out of what a model is valid for.
@@ -173,6 +186,7 @@ def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, 
     except expression.ExpressionError as error:
         raise PaperError(f'{figure.name}, curve "{name}": {error}') from None
     axes.plot(places, values, **look)
+    return [float(value) for value in values]
 
 
 def _distribution(done: Evaluated, plot: Plot) -> bytes:
@@ -183,32 +197,48 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
     above = plot.kind == "ccdf"
     drawn = _drawn(figure, plot)
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
-    least = 1.0
+    least, unfinished = 1.0, False
     lines = [(series, point) for point in points for series in drawn]
     for look, (series, point) in zip(looks([series for series, _ in lines]), lines, strict=True):
         seeds = range(1, figure.seeds + 1)
         tables = [read_table(done.folders[series.name, point.x, seed], plot.table) for seed in seeds]
         # A table that is written only where it has a row has no columns without one.
-        there = [rows(table, plot.where)[plot.column] for table in tables if table.num_columns > 0]
-        columns = [column.drop_null().to_numpy().astype(float) for column in there]
+        there = [rows(table, plot.where) for table in tables if table.num_columns > 0]
+        columns = [part[plot.column].drop_null().to_numpy().astype(float) for part in there]
         numbers = np.sort(np.concatenate([np.empty(0), *columns]) * plot.scale)
+        late = sum(_unfinished(part, plot) for part in there)
+        unfinished = unfinished or late > 0
         label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
         ranks = np.arange(len(numbers))
         # Counted with the value itself, so that the largest has a place on a logarithmic axis too.
-        parts = (len(numbers) - ranks if above else ranks + 1) / max(1, len(numbers))
+        parts = (len(numbers) + late - ranks if above else ranks + 1) / max(1, len(numbers) + late)
         least = min(least, float(parts.min(initial=1.0)))
         # Up to a value the share is what it was; it changes there.
         axes.plot(numbers, parts, label=label, drawstyle="steps-pre" if above else "steps-post", **line(look, False))
-    if "x" in plot.log:
-        axes.set_xscale("log")
-    if "y" in plot.log:
-        axes.set_yscale("log")
     dress(axes)
     axes.set_ylim(least / 1.5 if "y" in plot.log else 0, 1.02)
+    for which in plot.log:
+        numbered_log(axes, which)
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
     axes.set_ylabel("Share of at least as much (CCDF)" if above else "CDF", fontsize=9, color=INK)
-    legend(canvas, [axes])
+    legend(canvas, [axes], UNFINISHED[above] if unfinished else "")
     return png_bytes(canvas)
+
+
+UNFINISHED = {
+    False: "Of all that began: a curve below 1 ends at the share finished.",
+    True: "Of all that began: what did not finish counts as more than the largest value.",
+}
+
+
+def _unfinished(part: pa.Table, plot: Plot) -> int:
+    """Count what has no value since it did not finish; of flows those of a size."""
+    if plot.column not in COMPLETED.get(plot.table, ()):
+        return 0
+    pending = pc.is_null(part[plot.column])
+    if plot.table == "flows":
+        pending = pc.and_(pending, pc.is_valid(part["size_bytes"]))
+    return int(pc.sum(pending).as_py() or 0)
 
 
 def _shown(done: Evaluated, plot: Plot) -> list[tuple[str, Path]]:
@@ -260,7 +290,8 @@ def panel_lines(panels: Sequence[Axes], shown: Sequence[tuple[str, Lines]], log:
             axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
     # Once all is drawn: a limit that is set earlier would leave out what comes later.
     if "y" in log:
-        panels[0].set_yscale("log")
+        for axes in panels:
+            numbered_log(axes)
     else:
         panels[0].set_ylim(bottom=0)
 
@@ -284,16 +315,14 @@ def _rows(done: Evaluated, plot: Plot) -> bytes:
             places = np.arange(1, len(values) + 1, dtype=float)
         if plot.mark == "bars":
             shift = (i - (len(shown) - 1) / 2) * width
-            axes.bar(places + shift, values, width * 0.92, color=COLOURS[numbers[i]], label=name)
+            axes.bar(places + shift, values, width * 0.92, label=name, **area(numbers[i]))
         else:
             axes.plot(places, values, label=name, **{**line(numbers[i]), "linestyle": "none"})
     dress(axes)
-    if "x" in plot.log:
-        axes.set_xscale("log")
-    if "y" in plot.log:
-        axes.set_yscale("log")
-    else:
+    if "y" not in plot.log:
         axes.set_ylim(bottom=0)
+    for which in plot.log:
+        numbered_log(axes, which)
     if plot.mark == "bars":
         axes.grid(visible=False, axis="x")
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)

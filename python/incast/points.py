@@ -1,0 +1,170 @@
+"""Points of pictures: figures with their intervals, and what unfinished ones leave open, on one rule of axes.
+
+An axis begins at zero or is logarithmic. Either has no place for an interval that goes below: it is drawn down to the
+axis, and marked there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from matplotlib.axes import Axes
+from matplotlib.transforms import blended_transform_factory
+
+from incast.look import line, numbered_log
+from incast.statistics import Estimate
+
+
+class Measured(Protocol):
+    """A figure at one place, as ``completions.Reading`` is."""
+
+    @property
+    def least(self) -> Estimate | None:
+        """Mean and interval; of a figure that is open its lower bound."""
+
+    @property
+    def most(self) -> Estimate | None:
+        """Upper bound; ``None`` where there is none."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing is open."""
+
+    @property
+    def share(self) -> float:
+        """Share finished of what the figure is about."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A figure of which nothing is open."""
+
+    least: Estimate
+    exact: bool = True
+    share: float = 1.0
+
+    @property
+    def most(self) -> Estimate:
+        """The figure itself."""
+        return self.least
+
+
+@dataclass(frozen=True)
+class Points:
+    """A line of a picture: a figure by the place of its value on the x axis."""
+
+    label: str
+    number: int
+    """Of its look."""
+    at: Sequence[float]
+    readings: Sequence[Measured]
+
+
+@dataclass
+class Told:
+    """What a picture shows that its footnote must explain."""
+
+    unfinished: bool = False
+    below: bool = False
+
+    def note(self) -> str:
+        """Write the footnote."""
+        parts = []
+        if self.unfinished:
+            parts.append(
+                "Hollow, with a percentage: that share finished. Arrow: at least so much; thick bar: between its ends."
+            )
+        if self.below:
+            parts.append("\u25bc at the axis: the 95 % interval reaches zero or below.")
+        return "\n".join(parts)
+
+
+def fit_a_log_axis(lines: Iterable[Points]) -> bool:
+    """Whether all figures of the lines are above zero, and there is one."""
+    means = [e.mean for points in lines for reading in points.readings if (e := reading.least) is not None]
+    return bool(means) and min(means) > 0
+
+
+def draw_points(
+    axes: Axes, lines: Sequence[Points], scale: float, told: Told, log: bool, join: bool = True
+) -> list[float]:
+    """Draw lines with their intervals; give all numbers that must be in sight, without lower ends below the axis.
+
+    ``log`` says whether the y axis will be logarithmic, ``join`` whether places are joined by lines.
+    """
+    seen: list[float] = []
+    for points in lines:
+        kept = [(x, r, e) for x, r in zip(points.at, points.readings, strict=True) if (e := r.least) is not None]
+        if not kept:
+            continue
+        look = line(points.number)
+        colour = look["color"]
+        xs = [x for x, _, _ in kept]
+        means = [e.mean * scale for _, _, e in kept]
+        lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
+        seen += in_sight([e for _, _, e in kept], scale)
+        axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
+        if join and len(xs) > 1:
+            axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
+        else:
+            # a single place has no width that a band could fill
+            for x, low, high in zip(xs, lows, highs, strict=True):
+                axes.plot([x, x], [low, high], color=colour, linewidth=1.2, alpha=0.7)
+        for (x, reading, found), mean in zip(kept, means, strict=True):
+            mark_below(axes, x, found, colour, told, log)
+            if reading.share < 1:
+                told.unfinished = True
+                axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
+                axes.annotate(
+                    f"{100 * reading.share:.3g} %",
+                    (x, mean),
+                    (5, 3 + 8 * (points.number % 3)),
+                    textcoords="offset points",
+                    fontsize=6.5,
+                    color=colour,
+                    annotation_clip=True,
+                )
+                seen += _open_above(axes, x, mean, reading, scale, colour)
+    return seen
+
+
+def in_sight(found: Iterable[Estimate], scale: float = 1.0) -> list[float]:
+    """Give the means and the ends of intervals that an axis must show: what is below zero has no place on it."""
+    return [end * scale for e in found for end in (e.mean, e.high, e.low) if end > 0 or end == e.mean]
+
+
+def mark_below(axes: Axes, x: float, found: Estimate, colour: str, told: Told, log: bool) -> None:
+    """Mark at the axis an interval that goes on below it."""
+    if found.low < 0 or (log and found.low == 0 < found.mean):
+        told.below = True
+        beside = blended_transform_factory(axes.transData, axes.transAxes)
+        axes.plot([x], [0.012], marker="v", color=colour, markersize=5, transform=beside, clip_on=False)
+
+
+def _open_above(axes: Axes, x: float, low: float, reading: Measured, scale: float, colour: str) -> list[float]:
+    """Draw how far the unfinished may move a figure up; give what must be in sight of it."""
+    if reading.exact:
+        return []
+    most = reading.most
+    if most is None:
+        arrow = {"arrowstyle": "<-", "color": colour, "linewidth": 1.1}
+        axes.annotate("", (x, low), (0, 17), textcoords="offset points", arrowprops=arrow)
+        return []
+    axes.plot([x, x], [low, most.mean * scale], color=colour, linewidth=2.2, alpha=0.6)
+    return [most.mean * scale]
+
+
+def y_axis(panels: Sequence[Axes], seen: Sequence[float], log: bool, index: bool = False) -> None:
+    """Give panels their y axis, once all is drawn: from zero on, or logarithmic; ``index`` ends at 1."""
+    positive = [value for value in seen if value > 0]
+    for axes in panels:
+        if log:
+            axes.set_yscale("log")
+            axes.set_ylim(min(positive) / 1.15, max(positive) * 1.25)
+            numbered_log(axes)
+        elif index:
+            axes.set_ylim(0, 1.03)
+        else:
+            axes.set_ylim(0, max(positive, default=0.0) * 1.12 or 1)

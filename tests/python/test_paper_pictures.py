@@ -1,0 +1,103 @@
+"""Pictures of papers: intervals, numbers on axes and unfinished flows, drawn as in comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from incast import Scenario
+from incast.look import png_bytes
+from incast.papers import drawing, reading
+from incast.papers.definition import Plot, Series
+from incast.papers.evaluation import Evaluated
+from own_paper import PAPER, SCENARIO
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Canvas]:
+    """Collect what is drawn."""
+    canvases: list[Canvas] = []
+
+    def kept(canvas: Canvas) -> bytes:
+        canvases.append(canvas)
+        return png_bytes(canvas)
+
+    monkeypatch.setattr(drawing, "png_bytes", kept)
+    return canvases
+
+
+def evaluated(tmp_path: Path, values: dict[str, list[float]], log: list[str]) -> Evaluated:
+    """Make a figure of series whose values at each of two points are given, a seed each."""
+    (tmp_path / "paper.toml").write_text(PAPER)
+    (tmp_path / "fig1.toml").write_text(SCENARIO)
+    paper = reading.load(tmp_path)
+    figure = paper.figures["fig1"].at("small")
+    plot = replace(figure.plots[0], log=log)
+    figure = replace(figure, series=[Series(name) for name in values], plots=[plot], published=[])
+    measured = {
+        (name, point.x, seed): value
+        for name, found in values.items()
+        for point in figure.points
+        for seed, value in enumerate(found, 1)
+    }
+    return Evaluated(paper, figure, {}, {"delay": measured}, {}, {})
+
+
+@pytest.mark.parametrize("bars", [False, True])
+@pytest.mark.parametrize("log", [["y"], []])
+def test_intervals_that_reach_below_the_axis_are_drawn_so(
+    tmp_path: Path, drawn: list[Canvas], log: list[str], bars: bool
+) -> None:
+    done = evaluated(tmp_path, {"Swift": [1.0, 9.0], "DCTCP": [4.0, 4.1]}, log)
+    if bars:
+        named = [replace(point, x=f"{point.x} flows") for point in done.figure.points]
+        values = {(name, f"{x} flows", seed): value for (name, x, seed), value in done.values["delay"].items()}
+        done = replace(done, figure=replace(done.figure, points=named), values={"delay": values})
+    drawing.draw(done)
+    (canvas,) = drawn
+    (axes,) = canvas.axes
+    assert axes.get_yscale() == ("log" if log else "linear")
+    marked = [one for one in axes.lines if one.get_marker() == "v"]
+    assert len(marked) == 2, "one a point of the wide series"
+    assert canvas.legends[0].get_title().get_text().startswith("\u25bc at the axis: the 95 % interval")
+    assert axes.get_ylim()[1] > 5 + 12.7 * 4, "the upper end is in sight"
+
+
+def test_more_than_eight_series_differ(tmp_path: Path, drawn: list[Canvas]) -> None:
+    drawing.draw(evaluated(tmp_path, {f"series {i}": [1.0 + i, 1.1 + i] for i in range(12)}, []))
+    (axes,) = drawn[0].axes
+    looks = {
+        (one.get_color(), one.get_linestyle(), one.get_marker()) for one in axes.lines if one.get_linestyle() != "None"
+    }
+    assert len(looks) == 12
+
+
+def test_a_logarithmic_axis_of_a_paper_has_numbers_within_a_decade(tmp_path: Path, drawn: list[Canvas]) -> None:
+    drawing.draw(evaluated(tmp_path, {"Swift": [12.0, 12.0], "DCTCP": [17.0, 17.0]}, ["y"]))
+    (axes,) = drawn[0].axes
+    drawn[0].draw_without_rendering()
+    assert len([label for label in axes.get_yticklabels() if label.get_text()]) >= 3
+
+
+@pytest.mark.parametrize("kind", ["cdf", "ccdf"])
+def test_a_distribution_counts_what_did_not_finish(tmp_path: Path, drawn: list[Canvas], kind: str) -> None:
+    changes = {"run.duration": "20ms", "queue.limit": "20p", "queue.mark": "20p"}
+    result = Scenario.load("incast").with_(changes).run(seed=1)
+    result.save(tmp_path / "run")
+    finished, count = result.summary["fct"]["finished"], result.summary["fct"]["count"]
+    assert 0 < finished < count
+    done = evaluated(tmp_path, {"Swift": [1.0]}, [])
+    x = done.figure.points[0].x
+    plot = Plot("times", kind, "", table="flows", column="fct_s", x_label="FCT", log=["x"])
+    figure = replace(done.figure, points=done.figure.points[:1], plots=[plot], seeds=1)
+    drawing.draw(replace(done, figure=figure, folders={("Swift", x, 1): tmp_path / "run"}))
+    (axes,) = drawn[0].axes
+    shares = [float(share) for share in axes.lines[0].get_ydata()]
+    if kind == "cdf":
+        assert (min(shares), max(shares)) == pytest.approx((1 / count, finished / count))
+    else:
+        assert (min(shares), max(shares)) == pytest.approx(((count - finished + 1) / count, 1.0))
+    assert "did not finish" in (told := drawn[0].legends[0].get_title().get_text()) or "share finished" in told

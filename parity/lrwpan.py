@@ -192,8 +192,14 @@ LONE = Explanation(
     "one frame in some 35,000 is lost, which ends slow start, and none is in its five runs", seeds=TWENTY
 )
 ARRIVALS = Explanation("when datagrams come: there are some 300 or 2400 in a run", seeds=TWENTY)
+DRAWN = Explanation("when frames come: their numbers differ by sender, on either side", seeds=TWENTY)
+STARVED = Explanation("which flows starve is chance, and so how many contend with the sink's ACKs", seeds=TWENTY)
 KNOWN: Mapping[tuple[str, str], tuple[tuple[str, ...], Explanation]] = MappingProxyType(
     {
+        ("mac-load", "n10-20"): (("Jain's index",), DRAWN),
+        ("tcp", "westwood-536B-n40"): (("Jain's index", "receiving"), STARVED),
+        ("tcp", "westwood-plus-536B-n5"): (("access failures",), STARVED),
+        ("tcp", "westwood-plus-536B-n20"): (("Jain's index", "access failures"), STARVED),
         ("tcp", "newreno-536B-n1"): (("goodput", "round trip"), LONE),
         ("tcp", "westwood-plus-536B-n1"): (("goodput", "round trip"), LONE),
         ("tcp-flowmonitor", "newreno-536B-n1"): (("delivered",), LONE),

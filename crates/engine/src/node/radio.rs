@@ -30,16 +30,19 @@ impl<E: Effects> NodeCtx<'_, E> {
         if own.armed <= self.now {
             own.armed = Time::NEVER;
         }
+        let mut until = self.out.undisturbed();
         loop {
             let own = &mut self.shared.cells[local];
-            let at = own.run(self.now, self.out.undisturbed());
+            let at = own.run(self.now, until);
             self.counts.last = self.counts.last.max(own.last);
             if at > self.now {
                 self.go_on(at);
             }
             self.settle(cell);
             let next = self.shared.cells[local].next();
-            if next >= self.out.undisturbed() {
+            // what has reached the nodes may have set an event
+            until = self.out.undisturbed();
+            if next >= until {
                 break;
             }
             self.go_on(next);

@@ -282,8 +282,12 @@ impl Channel {
             if self.pass_alone(station, until) {
                 continue;
             }
+            let ear = &self.ears[station as usize];
+            if ear.followed.is_none() && ear.next == self.log.end() {
+                return;
+            }
             let next = self.next_at(station, until);
-            let ends = self.ears[station as usize].followed.map(|f| f.ends);
+            let ends = ear.followed.map(|f| f.ends);
             match (next, ends) {
                 (Some((at, _)), Some(ends)) if ends <= at => self.finish(station),
                 (Some((at, number)), _) => self.reach(station, number, at),

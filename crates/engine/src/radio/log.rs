@@ -37,6 +37,11 @@ impl Log {
         self.first
     }
 
+    /// Number of the next frame.
+    pub fn end(&self) -> u64 {
+        self.first + (self.frames.len() - self.forgotten) as u64
+    }
+
     /// The frames that are not forgotten.
     pub fn frames(&self) -> &[OnAir] {
         &self.frames[self.forgotten..]
@@ -50,7 +55,7 @@ impl Log {
     /// Adds a frame: its number.
     pub fn push(&mut self, on: OnAir) -> u64 {
         self.frames.push(on);
-        self.first + (self.frames.len() - self.forgotten) as u64 - 1
+        self.end() - 1
     }
 
     /// Forgets the first frame.

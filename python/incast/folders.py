@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from incast.errors import FolderError
@@ -37,6 +38,45 @@ def write_through(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+def put_first(path: Path, content: str, told: str) -> None:
+    """Make a folder by its first file, which says what the folder is for; nothing is done where the file is there.
+
+    Of several programs at once one writes it. What a killed one left of it is cleared away. Raises ``FolderError``, with
+    what is to be told of the folder, where anything else is in it.
+    """
+    folder = path.parent
+    try:
+        if path.exists():
+            return
+        if not folder.is_dir():
+            refuse_unless_empty(folder, told)
+            folder.mkdir(parents=True, exist_ok=True)
+        with _held(folder):
+            if path.exists():
+                return
+            there = list(folder.iterdir())
+            if all(one.name.startswith(f".{path.name}.partial-") for one in there):
+                for one in there:
+                    one.unlink(missing_ok=True)
+            refuse_unless_empty(folder, told)
+            write_whole(path, content)
+        sync_folder(folder)
+    except OSError as error:
+        raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep other programs out of this block; where a disk has no locks of folders nobody is kept out."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ INTERRUPTED = "interrupted; no half-written result was left behind"
 STOPS = (signal.SIGINT, signal.SIGTERM)
 GRACE_S = 0.6
 """How long work under way may take to clean up."""
-RESUMABLE = ("compare", "coexist", "paper", "study", "tune")
+RESUMABLE = ("compare", "coexist", "paper", "sensitivity", "study", "tune")
 """Commands that keep finished runs, and go on from them when they are called again."""
 
 half_written: set[Path] = set()

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from incast import run_folder
 from incast.errors import FolderError, StudyError
-from incast.folders import NOT_EMPTY, refuse_unless_empty, write_whole
+from incast.folders import NOT_EMPTY, put_first
 from incast.result import Result
 from incast.scenario import Scenario
 
@@ -63,16 +63,9 @@ class Mark:
     def put(self, folder: Path) -> None:
         """Make the folder and mark it, or find the mark there; raises ``FolderError`` where anything else is."""
         path = folder / self.file
-        if path.exists():
-            if not self.same(path):
-                raise FolderError(f"{folder} holds {self.other}")
-            return
-        refuse_unless_empty(folder, self.strange)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, self.text)
-        except OSError as error:
-            raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+        put_first(path, self.text, self.strange)
+        if not self.same(path):
+            raise FolderError(f"{folder} holds {self.other}")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import controllers
-from incast.errors import RunStopped, ScenarioError, StudyError
+from incast.errors import FolderError, RunStopped, ScenarioError, StudyError
 from incast.executor import Needs, Status, default_workers, share
 from incast.memory import free_memory, machine_memory, refuse_above
 from incast.run_folder import engine_digest
@@ -22,7 +22,7 @@ from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition, Point, kinds_in
 from incast.study.record import Journal, Task, run_id
-from incast.study.store import PENDING, RUNS, Pending, Store, column, columns_of, parquet
+from incast.study.store import PENDING, RUNS, STORE_FILE, Pending, Store, column, columns_of, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def make(
     store = Store.make(folder)
     with store.alone():
         store.refuse_other_build(rebuild)
+        if store.pending() is None:
+            _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
         _plan(store, copies.canonical(store, study), points, seeds)
         if (store.folder / PENDING).exists():
             if outside is not None and missing(store):
@@ -88,7 +90,8 @@ def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds
     asked = None if points is None else [[point.key for point in points], list(seeds or study.seeds)]
     before = store.pending()
     if before is not None:
-        if (before.study, before.text, before.asked, before.closed) == (study.name, text, asked, False):
+        same = (before.study, before.text, before.asked, before.closed) == (study.name, text, asked, False)
+        if same and before.engine == engine_digest():
             return
         _close_pending(store, before)
     rows, fresh = _rows(store, study, points, seeds)
@@ -102,19 +105,30 @@ def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds
         "text": text,
         "asked": asked,
         "keep": list(study.keep),
+        "engine": engine_digest(),
     }
 
     def written(aside: Path) -> None:
         copies.write_study(store, aside / "study", study, text)
         (aside / "study" / "points.parquet").write_bytes(parquet(rows))
         (aside / "batch.parquet").write_bytes(parquet(_batch(fresh)))
-        (aside / "batch.json").write_text(json.dumps(head, indent=2) + "\n", encoding="utf-8")
+        (aside / "batch.json").write_text(_head_text(head), encoding="utf-8")
 
     store.put_folder(PENDING, written)
 
 
+def _head_text(head: Mapping[str, Any]) -> str:
+    return json.dumps(head, indent=2) + "\n"
+
+
 def _next_number(store: Store) -> int:
-    return max((int(name.partition("-")[0]) for name in store.chunks()), default=0) + 1
+    return max((number for number, _ in map(_numbers, store.chunks())), default=0) + 1
+
+
+def _numbers(name: str) -> tuple[int, int]:
+    """Read the name of a chunk: number of what was asked for, and its place there."""
+    number, _, place = name.partition("-")
+    return int(number), int(place)
 
 
 @dataclass(frozen=True)
@@ -265,20 +279,15 @@ def _batch(fresh: Sequence[tuple[_Row, int, str]]) -> pa.Table:
 
 
 def _close_pending(store: Store, pending: Pending) -> None:
-    """Keep what an unfinished study has made, and forget what it has not."""
+    """Keep what an unfinished study has made, and forget what it has not; may be done again from anywhere."""
     import pyarrow.compute as pc
 
     batch = _read_batch(store)
     made = set(journalled(store)) | store.known()
     kept = batch.filter(pc.is_in(batch["run"], value_set=column(sorted(made)).cast("string")))
-    head = asdict(pending) | {"closed": True}
-
-    def written(aside: Path) -> None:
-        (aside / "batch.parquet").write_bytes(parquet(kept))
-        (aside / "batch.json").write_text(json.dumps(head, indent=2) + "\n", encoding="utf-8")
-
-    store.drop_folder(PENDING)
-    store.put_folder(PENDING, written)
+    # the mark first: from now on nobody takes the batch for all of the study
+    store.put(f"{PENDING}/batch.json", _head_text(asdict(pending) | {"closed": True}))
+    store.put_table(f"{PENDING}/batch.parquet", kept)
     _Left(store, kept, journalled(store), pending.number).write_finished()
     finish(store)
 
@@ -311,7 +320,12 @@ def progress_of(store: Store) -> tuple[str, int, int] | None:
     pending = store.pending()
     if pending is None:
         return None
-    batch = _read_batch(store)
+    try:
+        batch = _read_batch(store)
+    except FolderError:
+        if store.pending() is None:  # finished meanwhile by the program that is at it
+            return None
+        raise
     left = _Left(store, batch, journalled(store), pending.number)
     return pending.study, len(left.done), batch.num_rows
 
@@ -372,7 +386,7 @@ class _Left:
         self.store, self.batch, self.made, self.number = store, batch, made, number
         self.runs = batch["run"].to_pylist()
         self.chunks = batch["chunk"].to_pylist()
-        there = {int(name[5:]) for name in store.chunks() if int(name[:4]) == number}
+        there = {chunk for own, chunk in map(_numbers, store.chunks()) if own == number}
         self.done = {run for run, chunk in zip(self.runs, self.chunks, strict=True) if chunk in there or run in made}
         self.open: dict[int, int] = {}
         """Runs that are missing in chunks that are not written."""
@@ -422,6 +436,7 @@ def _deal(
             pending[crew.submit(dealt)] = dealt
         # Waking up now and then lets Ctrl-C through.
         done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+        failed: list[tuple[BaseException, Task]] = []
         for future in done:
             dealt = pending.pop(future)
             answer = future.result()
@@ -431,9 +446,11 @@ def _deal(
                     status.finished += 1
             rest = dealt[len(answer.records) :]
             if answer.error is not None and rest:
-                _judge(answer.error, rest[0], tries)
+                failed.append((answer.error, rest[0]))
                 alone.append(rest[0])
                 tasks.extendleft(reversed(rest[1:]))
+        for error, task in failed:  # when what the others have made is in the journal
+            _judge(error, task, tries)
         show(status)
 
 
@@ -503,8 +520,12 @@ def finish(store: Store) -> None:
     if not pending.closed:
         copies.install_study(store, store.folder / PENDING / "study", pending.study)
     store.put_table(RUNS, _runs_table(store))
-    store.put_sums()
+    store.put_sums((RUNS, STORE_FILE, f"studies/{pending.study}/"))
+    _drop_journals(store)  # all of it is in chunks; the last to go is what says that more is to be done
     store.drop_folder(PENDING)
+
+
+def _drop_journals(store: Store) -> None:
     shutil.rmtree(store.folder / "journal", ignore_errors=True)
 
 

@@ -24,9 +24,9 @@ from incast.scenario import Progress, Scenario
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MAGIC = b"INC1"
+_MAGIC = b"INC2"
 _HEAD = struct.Struct("<4sQ32sI")
-"""Magic, bytes of the body, its SHA-256, bytes of its JSON part."""
+"""Magic, bytes of the body, SHA-256 of the next number and the body, bytes of its JSON part."""
 
 Figure = str | int | float | None
 
@@ -121,7 +121,13 @@ def packed(run: str, figures: dict[str, Figure], cost: dict[str, float], tables:
     sizes = {name: len(data) for name, data in tables.items()}
     head = json.dumps({"run": run, "figures": figures, "cost": cost, "tables": sizes}, separators=(",", ":")).encode()
     body = b"".join([head, *tables.values()])
-    return _HEAD.pack(_MAGIC, len(body), hashlib.sha256(body).digest(), len(head)) + body
+    return _HEAD.pack(_MAGIC, len(body), _digest(len(head), body), len(head)) + body
+
+
+def _digest(head_size: int, body: bytes) -> bytes:
+    digest = hashlib.sha256(head_size.to_bytes(4, "little"))
+    digest.update(body)
+    return digest.digest()
 
 
 def _unpacked(body: bytes, head_size: int) -> Record:
@@ -149,8 +155,13 @@ def _read_body(file: BinaryIO) -> tuple[bytes, int] | None:
     magic, size, digest, head_size = _HEAD.unpack(head)
     if magic != _MAGIC:
         return None
+    place = file.tell()
+    there = file.seek(0, io.SEEK_END) - place
+    file.seek(place)
+    if size > there:  # also where a changed byte makes it larger than any memory
+        return None
     body = file.read(size)
-    if len(body) < size or hashlib.sha256(body).digest() != digest:
+    if len(body) < size or _digest(head_size, body) != digest:
         return None
     return body, head_size
 

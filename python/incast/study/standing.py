@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from incast.errors import FolderError
@@ -76,6 +79,16 @@ class Standing:
         return told
 
 
+def _size(folder: Path) -> int:
+    """Bytes of all files; one that another program takes away meanwhile counts as nothing."""
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                size += os.lstat(os.path.join(place, name)).st_size
+    return size
+
+
 def of(store: Store, check: bool = False) -> Standing:
     """Look at a store; with ``check`` hold every file against its checksum."""
     import pyarrow.compute as pc
@@ -91,7 +104,7 @@ def of(store: Store, check: bool = False) -> Standing:
         cost = store.read(f"log/{name}.parquet", ["cpu_s"])
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
-    size = sum(path.stat().st_size for path in store.folder.rglob("*") if path.is_file())
+    size = _size(store.folder)
     asked = making.progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None

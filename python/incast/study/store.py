@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from incast import _core
 from incast.errors import FolderError
 from incast.executor import alone_in
-from incast.folders import refuse_unless_empty, sync_folder, write_whole
+from incast.folders import put_first, sync_folder, write_whole
 from incast.run_folder import engine_digest
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ class Pending:
     keep: tuple[str, ...]
     closed: bool = False
     """Whether it was given up, so that only what is made is still to be stored."""
+    engine: str = ""
+    """Build of the engine that its runs are named after."""
 
 
 class Store:
@@ -82,15 +84,8 @@ class Store:
     def make(cls, folder: str | Path) -> Store:
         """Open a store, or make an empty one; raises ``FolderError`` where anything else is."""
         store = cls(Path(folder))
-        if not (store.folder / STORE_FILE).exists():
-            _clear_first_steps(store.folder)
-            refuse_unless_empty(store.folder, "is not empty and holds no store of studies: give another folder")
-            try:
-                store.folder.mkdir(parents=True, exist_ok=True)
-                write_whole(store.folder / STORE_FILE, _head_text())
-                sync_folder(store.folder)
-            except OSError as error:
-                raise FolderError(f"cannot write a store to {store.folder}: {error.strerror}") from None
+        strange = "is not empty and holds no store of studies: give another folder"
+        put_first(store.folder / STORE_FILE, _head_text(), strange)
         store.head()
         return store
 
@@ -174,6 +169,9 @@ class Store:
                 lines = (self.folder / SUMS).read_text(encoding="utf-8").splitlines()
                 self._sums = {line[66:]: line[:64] for line in lines}
             except FileNotFoundError:
+                done = (self.folder / RUNS).exists() and not (self.folder / PENDING).exists()
+                if done and not (self.folder / SUMS).exists():  # not written meanwhile, either
+                    raise FolderError(f"{self.folder} has no {SUMS}: not a whole store") from None
                 self._sums = {}
             except (OSError, ValueError) as error:
                 raise FolderError(f"{self.folder / SUMS} is damaged: {error}") from None
@@ -247,7 +245,8 @@ class Store:
     def chunks(self) -> list[str]:
         """Names of the chunks, in their order."""
         place = self.folder / "chunks"
-        return sorted(path.stem for path in place.glob("*.parquet") if not path.name.startswith("."))
+        found = [path.stem for path in place.glob("*.parquet") if not path.name.startswith(".")]
+        return sorted(found, key=lambda name: (len(name), name))
 
     def known(self) -> set[str]:
         """Identities of all runs in the chunks."""
@@ -315,23 +314,15 @@ class Store:
             sync_folder(self.folder)
             shutil.rmtree(aside)
 
-    def put_sums(self) -> None:
-        """Write the checksums; files that never change keep theirs."""
-        known = self.sums()
-        sums = {
-            name: known[name] if name in known and name.startswith(FIXED) else _digest(self.folder / name)
-            for name in self.names()
-        }
+    def put_sums(self, changed: tuple[str, ...]) -> None:
+        """Write the checksums; those that are there stay, but for names that begin with one of ``changed``.
+
+        So a byte that changed in another file is not taken for what was written.
+        """
+        known = {name: digest for name, digest in self.sums().items() if not name.startswith(changed)}
+        sums = {name: known.get(name) or _digest(self.folder / name) for name in self.names()}
         self.put(SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
         self._sums = sums
-
-
-def _clear_first_steps(folder: Path) -> None:
-    """Remove what a program left that was killed when it had just begun to make a store, if that is all there is."""
-    there = list(folder.iterdir()) if folder.is_dir() else []
-    if there and all(path.name.startswith(f".{STORE_FILE}.partial-") for path in there):
-        for path in there:
-            path.unlink(missing_ok=True)
 
 
 def parquet(rows: pa.Table) -> bytes:

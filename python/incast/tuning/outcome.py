@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incast.errors import StudyError
 from incast.evaluation import Figures
 from incast.statistics import Estimate, estimate
 from incast.tuning.declaration import WATCH, Set, Tuning
@@ -69,6 +70,11 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
     """Work out what a finished search found: runs the front and the defaults on the held-out seeds."""
     tuning = search.tuning
     whole = [one for one in tried if one.scores is not None]
+    if not whole:
+        first = next((one.refused for one in tried if one.refused), "")
+        raise StudyError(
+            f"none of the {len(tried)} sets could be run ({first}): expected ranges of values that the scenario takes"
+        )
     scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
     front = _front(tuning, whole)
     defaults = tuning.target.evaluated({}, tuning.held_out, None, workers)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from incast.errors import FolderError, ScenarioError, needs
-from incast.folders import NOT_EMPTY, refuse_unless_empty, write_whole
+from incast.folders import NOT_EMPTY, put_first
 from incast.run_folder import engine_digest
 from incast.tuning.declaration import Parameter, Set, Tuning
 
@@ -395,21 +395,7 @@ def _mark(tuning: Tuning) -> dict[str, Any]:
 def _put_mark(folder: Path, mark: dict[str, Any]) -> None:
     """Mark a folder as this search's, or find the mark there; raises ``FolderError`` where anything else is."""
     path = folder / MARK
-    for attempt in range(10):
-        if path.exists():
-            break
-        try:
-            refuse_unless_empty(folder, NOT_EMPTY)
-        except FolderError:
-            if attempt < 9:  # another process may be about to mark it
-                time.sleep(0.05)
-                continue
-            raise
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(mark, indent=2) + "\n")
-        except OSError as error:
-            raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
+    put_first(path, json.dumps(mark, indent=2) + "\n", NOT_EMPTY)
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
         differing = [word for word in mark if there.get(word) != mark[word]]

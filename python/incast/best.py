@@ -17,8 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from incast.completions import ENOUGH, Reading
-from incast.statistics import estimate
+from incast.completions import ENOUGH, Reading, difference
 
 CARRIES = 0.9
 """Part of the highest throughput that a controller must have to be best at a figure of cost: delay, loss, queue."""
@@ -35,14 +34,8 @@ class Objective:
 
 def clearly_better(one: Reading, other: Reading, better: str) -> bool:
     """Whether the paired interval says so of every value that the bounds allow."""
-    seeds = sorted(one.low.keys() & other.low.keys())
-    if better == "lower":
-        apart = [other.low[seed] - one.high[seed] for seed in seeds]
-    else:
-        apart = [one.low[seed] - other.high[seed] for seed in seeds]
-    if not all(math.isfinite(value) for value in apart):
-        return False
-    found = estimate(apart)
+    apart = difference(other, one) if better == "lower" else difference(one, other)
+    found = None if apart is None else apart.least
     return found is not None and found.half_width is not None and found.low > 0
 
 

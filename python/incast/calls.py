@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from html import escape
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from incast import comparison, report
-from incast.comparison import Comparison
+from incast.comparison import Comparison, slowdowns_of
+from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
 from incast.executor import Executor
 from incast.figures import figures_of
 from incast.folders import write_whole
+from incast.look import formats_of
 from incast.plan import slug
-from incast.result import needed
+from incast.result import COMPLETIONS, needed
 from incast.scenario import text_of
-from incast.statistics import Estimate
 from incast.study.comparing import ComparisonStudy
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ class Picture:
 class Compared:
     """A comparison that was carried out: a row a run, a mean and an interval a point, and pictures."""
 
-    def __init__(self, done: Comparison) -> None:
+    def __init__(self, done: Comparison, formats: Sequence[str] = ("png",)) -> None:
         self.comparison = done
-        self.report = report.write(done)
+        self.report = report.write(done, formats)
         """The page with everything, ``report.html``."""
 
     @property
@@ -59,12 +60,36 @@ class Compared:
 
     @cached_property
     def table(self) -> pa.Table:
-        """One row a run: scenario, controller, value of the varied key, seed, and the report's figures in SI units."""
+        """One row a run: scenario, controller, value of the varied key, seed, and the report's figures in SI units.
+
+        Completion times are over what finished, of which ``fct.finished`` and ``fct.count`` tell (and those of queries
+        and writes).
+        """
         study, rows = self.comparison.study, []
+        there = {part for run in self.comparison.runs.values() for part in COMPLETIONS if run.figure(f"{part}.count")}
+        counts = [f"{part}.{name}" for part in COMPLETIONS if part in there for name in ("finished", "count")]
         for case, run in self.comparison.runs.items():
             row: dict[str, object] = {"scenario": case.scenario, "controller": case.controller.text}
             row |= {study.key: case.value, "seed": case.seed}
-            rows.append(row | {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison)})
+            row |= {figure.key: run.figure(figure.key) for figure in figures_of(self.comparison)}
+            rows.append(row | {key: run.figure(key) for key in counts})
+        return pa.Table.from_pylist(rows)
+
+    @cached_property
+    def slowdowns(self) -> pa.Table:
+        """Slowdowns by size, where flows have several: one row a scenario, controller, value, entry, bin and statistic.
+
+        ``at_least`` and ``at_most`` are means over the seeds, the same where unfinished flows leave nothing open;
+        ``at_most`` is missing where they leave no bound. ``finished`` of ``count`` flows did.
+        """
+        study, rows = self.comparison.study, []
+        for scenario, value, c in product(study.scenarios, study.values, study.controllers):
+            place = {"scenario": scenario, "controller": c.text, study.key: value}
+            for found in slowdowns_of(self.comparison, scenario, c.text, value):
+                band = {name: found[name] for name in ("entry", "from_bytes", "below_bytes", "finished", "count")}
+                for statistic in STATISTICS:
+                    ends = {end: None if one is None else one["mean"] for end, one in found[statistic].items()}
+                    rows.append(place | band | {"statistic": statistic} | ends)
         return pa.Table.from_pylist(rows)
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -91,25 +116,7 @@ class Compared:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        study, shown = self.comparison.study, figures_of(self.comparison)
-        heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
-        heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
-        rows = ""
-        for scenario in study.scenarios:
-            for value in study.values:
-                for controller in study.controllers:
-                    cells = "".join(f"<th>{escape(text)}</th>" for text in [scenario, value, controller.label])
-                    for figure in shown:
-                        found = self.comparison.estimate(scenario, controller.text, value, figure.key)
-                        cells += f"<td>{'–' if found is None else _with_interval(found, figure.scale)}</td>"
-                    rows += f"<tr>{cells}</tr>"
-        caption = f"{escape(study.title)}: means over {study.seeds} seeds, &plusmn; the 95&nbsp;% interval"
-        return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _with_interval(found: Estimate, scale: float) -> str:
-    half = "" if found.half_width is None else f" &plusmn; {found.half_width * scale:.2g}"
-    return f"{found.mean * scale:,.4g}{half}"
+        return report.table_of(self.comparison)
 
 
 def compare(
@@ -121,12 +128,15 @@ def compare(
     settings: Mapping[str, object] | None = None,
     out: str | Path | None = None,
     workers: int = 0,
+    bins: str | None = None,
+    formats: str = "png",
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, as ``incast compare``.
 
     ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``,
     ``vary`` one key with its values, ``settings`` keys that all runs have. Runs go side by side, ``workers`` of them
-    (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again.
+    (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again. ``bins`` parts
+    flows by size, such as ``"10kB,1MB"`` (default decades); ``formats`` are files of pictures, such as ``"png,pdf"``.
 
     Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or ``RunError`` of a run.
     """
@@ -136,5 +146,8 @@ def compare(
         raise StudyError(f"vary has {len(varied)} keys: a comparison varies one")
     set_ = [(key, text_of(value)) for key, value in (settings or {}).items()]
     study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
+    parted, kinds = None if bins is None else Bins.parse(bins), formats_of(formats)
     folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
-    return Compared(comparison.carry_out(study, folder, Executor(workers)))
+    done = comparison.carry_out(study, folder, Executor(workers))
+    done.bins = parted
+    return Compared(done, kinds)

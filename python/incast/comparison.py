@@ -7,6 +7,7 @@ import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from incast.plan import Job, Mark, Plan, slug
 from incast.result import COMPLETIONS, RATES, Result, rates_of
 from incast.run_folder import read_table
 from incast.scenario import Scenario
-from incast.statistics import Estimate, estimate, jain
+from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
 
 SERIES_FLOWS = 3
@@ -71,6 +72,10 @@ class Run:
         for part in key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         return None if value is None else float(value)
+
+    def late(self, part: str) -> float:
+        """Return how many flows of a size, queries or writes did not finish."""
+        return (self.figure(f"{part}.count") or 0.0) - (self.figure(f"{part}.finished") or 0.0)
 
     def first_flows(self) -> tuple[int, ...]:
         """Return the first few flows that a controller governs: others have no window to draw."""
@@ -134,24 +139,23 @@ class Comparison:
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
     """Figures of completions that were computed, by scenario, controller, value and part of the summary."""
 
-    def values(self, scenario: str, controller: str, value: str, key: str) -> dict[int, float]:
-        """Values of a figure by seed."""
-        found = {}
+    @cached_property
+    def _points(self) -> dict[tuple[str, str, str], list[Run]]:
+        """Runs by scenario, controller and value."""
+        found: dict[tuple[str, str, str], list[Run]] = {}
         for case, run in self.runs.items():
-            if (case.scenario, case.controller.text, case.value) == (scenario, controller, value):
-                figure = run.figure(key)
-                if figure is not None:
-                    found[case.seed] = figure
+            found.setdefault((case.scenario, case.controller.text, case.value), []).append(run)
         return found
 
-    def estimate(self, scenario: str, controller: str, value: str, key: str) -> Estimate | None:
-        """Mean and confidence interval of a figure over the seeds."""
-        return estimate(list(self.values(scenario, controller, value, key).values()))
+    def values(self, scenario: str, controller: str, value: str, key: str) -> dict[int, float]:
+        """Values of a figure by seed."""
+        found = {run.case.seed: run.figure(key) for run in self.point(scenario, controller, value)}
+        return {seed: figure for seed, figure in found.items() if figure is not None}
 
-    def difference(self, scenario: str, controller: str, other: str, value: str, key: str) -> Estimate | None:
-        """Mean and confidence interval of a figure of one controller less that of another, seed by seed."""
-        left, right = (self.values(scenario, name, value, key) for name in (controller, other))
-        return estimate([left[seed] - right[seed] for seed in sorted(left.keys() & right.keys())])
+    def difference(self, scenario: str, controller: str, other: str, value: str, key: str) -> Reading | None:
+        """Return a figure of one controller less that of another, seed by seed, with the bounds of what is open."""
+        mine, their = (self.reading(scenario, name, value, key) for name in (controller, other))
+        return None if mine is None or their is None else completions.difference(mine, their)
 
     def bins_of(self, scenario: str) -> Bins:
         """Return the bins of sizes for the flows of a scenario."""
@@ -184,7 +188,7 @@ class Comparison:
         return self._completions(scenario, controller, value, "fct").get((band, statistic))
 
     def reading(self, scenario: str, controller: str, value: str, key: str) -> Reading | None:
-        """Return a figure by seed: one of completion times with the bounds that unfinished ones leave."""
+        """Return a figure by seed: one of what completes with the bounds that the unfinished leave."""
         part, _, name = key.partition(".")
         statistic = name.removesuffix("_s")
         if part in COMPLETIONS and statistic in completions.STATISTICS:
@@ -193,7 +197,11 @@ class Comparison:
         if not values:
             return None
         finished, count = self.began(scenario, controller, value).get(part, (0, 0))
-        return Reading(values, values, finished, count)
+        most = values
+        if part in COMPLETIONS:  # a number of those that finished: each of the others may be one more
+            late = {run.case.seed: run.late(part) for run in self.point(scenario, controller, value)}
+            most = {seed: number + late[seed] for seed, number in values.items()}
+        return Reading(values, most, finished, count)
 
     def share(self, scenario: str, controller: str, value: str) -> Reading | None:
         """Return the share finished of all flows of a size, queries and writes, by seed; ``None`` without any."""
@@ -228,11 +236,7 @@ class Comparison:
 
     def point(self, scenario: str, controller: str, value: str) -> list[Run]:
         """Return the runs behind one point of the plots."""
-        return [
-            run
-            for case, run in self.runs.items()
-            if (case.scenario, case.controller.text, case.value) == (scenario, controller, value)
-        ]
+        return self._points.get((scenario, controller, value), [])
 
     def began(self, scenario: str, controller: str, value: str) -> dict[str, tuple[int, int]]:
         """Return how many flows of a size, queries and writes of a point's runs finished, of how many that began.
@@ -474,30 +478,38 @@ def aggregate_json(comparison: Comparison, figures: list[str]) -> str:
                     "on_s": round(sum(run.on_s for run in runs), 9),
                 }
                 for key in figures:
-                    found = comparison.estimate(scenario, controller.text, value, key)
-                    row[key] = None if found is None else {"mean": found.mean, "half_width": found.half_width}
                     reading = comparison.reading(scenario, controller.text, value, key)
-                    if row[key] is not None and reading is not None and reading.count:
-                        row[key] |= _openness(reading)
+                    row[key] = None if reading is None else _figure_json(reading)
                     apart = comparison.difference(scenario, controller.text, first, value, key)
                     if row[key] is not None and apart is not None and controller.text != first:
-                        row[key]["less_first"] = {"mean": apart.mean, "half_width": apart.half_width}
-                row["slowdowns"] = _slowdowns_json(comparison, scenario, controller.text, value)
+                        row[key]["less_first"] = _mean_json(apart) | ({} if apart.exact else _bounds_json(apart))
+                row["slowdowns"] = slowdowns_of(comparison, scenario, controller.text, value)
                 points.append(row)
     return json.dumps({"key": study.key, "first": first, "points": points}, indent=2) + "\n"
 
 
-def _openness(reading: Reading) -> dict[str, Any]:
-    """Write how many finished, and the bounds that the others leave, as JSON has them."""
-    bounds = [(name, one) for name, one in (("at_least", reading.least), ("at_most", reading.most))]
-    return {
-        "finished": reading.finished,
-        "count": reading.count,
-        **{name: None if one is None else {"mean": one.mean, "half_width": one.half_width} for name, one in bounds},
-    }
+def _figure_json(reading: Reading) -> dict[str, Any]:
+    """Write a figure; of what completes also how many finished, and the bounds that the others leave."""
+    if not reading.count:
+        return _mean_json(reading)
+    return _mean_json(reading) | {"finished": reading.finished, "count": reading.count} | _bounds_json(reading)
 
 
-def _slowdowns_json(comparison: Comparison, scenario: str, controller: str, value: str) -> list[dict[str, Any]]:
+def _mean_json(reading: Reading) -> dict[str, Any]:
+    """Write a mean and half the width of its interval; both are null where the figure is open."""
+    return _estimate_json(reading.least if reading.exact else None) or {"mean": None, "half_width": None}
+
+
+def _bounds_json(reading: Reading) -> dict[str, Any]:
+    """Write the bounds of a figure; one that there is not is null."""
+    return {"at_least": _estimate_json(reading.least), "at_most": _estimate_json(reading.most)}
+
+
+def _estimate_json(found: Estimate | None) -> dict[str, Any] | None:
+    return None if found is None else {"mean": found.mean, "half_width": found.half_width}
+
+
+def slowdowns_of(comparison: Comparison, scenario: str, controller: str, value: str) -> list[dict[str, Any]]:
     """Write the slowdowns of a point by entry and bin; an upper bound that there is not is null."""
     edges = (0.0, *comparison.bins_of(scenario).edges, None)
     rows = []
@@ -514,7 +526,6 @@ def _slowdowns_json(comparison: Comparison, scenario: str, controller: str, valu
             "count": first.count,
         }
         for name, reading in found.items():
-            bounds = _openness(reading) if reading is not None else {}
-            row[name] = {end: bounds.get(end) for end in ("at_least", "at_most")}
+            row[name] = {"at_least": None, "at_most": None} if reading is None else _bounds_json(reading)
         rows.append(row)
     return rows

@@ -252,14 +252,32 @@ class Reading:
 
     @property
     def least(self) -> Estimate | None:
-        """Mean of the lower bounds over the seeds: of the figure itself where it is exact."""
-        return estimate([self.low[seed] for seed in sorted(self.low)])
+        """Mean of the lower bounds over the seeds: of the figure itself where it is exact; ``None`` where one has none.
+
+        Figures have one always; differences of two may not.
+        """
+        lows = [self.low[seed] for seed in sorted(self.low)]
+        return estimate(lows) if all(math.isfinite(low) for low in lows) else None
 
     @property
     def most(self) -> Estimate | None:
         """Mean of the upper bounds over the seeds; ``None`` where one has none."""
         highs = [self.high[seed] for seed in sorted(self.high)]
         return estimate(highs) if all(math.isfinite(high) for high in highs) else None
+
+
+def difference(one: Reading, other: Reading) -> Reading | None:
+    """Return a figure less another one, seed by seed; ``None`` where they share no seed.
+
+    Of what is open it has the bounds that both allow: minus infinity and infinity where there is none.
+    """
+    seeds = sorted(one.low.keys() & other.low.keys())
+    if not seeds:
+        return None
+    return Reading(
+        {seed: one.low[seed] - other.high[seed] for seed in seeds},
+        {seed: one.high[seed] - other.low[seed] for seed in seeds},
+    )
 
 
 def reading(runs: Mapping[int, Completions], statistic: str, quantity: str = "slowdown") -> Reading | None:

@@ -43,8 +43,8 @@ def write_through(path: Path, text: str) -> None:
 def put_first(path: Path, content: str, told: str) -> None:
     """Make a folder by its first file, which says what the folder is for; nothing is done where the file is there.
 
-    Of several programs at once one writes it. What a killed one left of it is cleared away. Raises ``FolderError``, with
-    what is to be told of the folder, where anything else is in it.
+    Of several programs at once one writes it. What a killed one left of it is cleared away. Raises ``FolderError``,
+    with what is to be told of the folder, where anything else is in it.
     """
     folder = path.parent
     try:

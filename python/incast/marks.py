@@ -10,12 +10,18 @@ from incast.comparison import Band, Comparison
 from incast.completions import ENOUGH, Reading
 from incast.figures import ACTIVE, FIGURES, Figure
 
-MEANING = (
-    "Bold is best: the 95 % interval of the paired difference to every other controller is clear of zero, at least "
+_MEANING = (
+    " is best: the 95 % interval of the paired difference to every other controller is clear of zero, at least "
     f"{100 * ENOUGH:g} % finished, no other dominates it, and, where the figure is no rate and no completion time, "
     f"its throughput is at least {100 * CARRIES:g} % of the highest. ◆: no other is at least as good in throughput, "
     "p99 delay and share finished, and clearly better in one."
 )
+
+
+def meaning(of_best: str) -> str:
+    """Say what the marks mean; ``of_best`` is how the best is told: bold, or a sign."""
+    return f"{of_best}{_MEANING}"
+
 
 DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.")
 """How the keys of figures begin that nobody is good at who sends nothing."""
@@ -28,7 +34,7 @@ class Marks:
     best: dict[str, str | None]
     """Controller that is best at a figure, by its key."""
     front: frozenset[str]
-    """Controllers that no other dominates; empty where there is one controller."""
+    """Controllers that no other dominates; empty where nothing can be told apart: of one controller, or one seed."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,12 @@ def of_point(comparison: Comparison, scenario: str, value: str, figures: Sequenc
         if not figure.key.startswith(DELIVERS):
             allowed &= standing.carries
         found[figure.key] = best(_readings(comparison, scenario, value, figure.key), figure.better, allowed)
-    return Marks(found, standing.front if len(comparison.study.controllers) > 1 else frozenset())
+    return Marks(found, standing.front if possible(comparison) else frozenset())
+
+
+def possible(comparison: Comparison) -> bool:
+    """Whether there may be marks: one controller is not better than others, and one seed has no intervals."""
+    return len(comparison.study.controllers) > 1 and comparison.study.seeds > 1
 
 
 def best_slowdown(comparison: Comparison, scenario: str, value: str, band: Band, statistic: str) -> str | None:
@@ -58,7 +69,7 @@ def best_slowdown(comparison: Comparison, scenario: str, value: str, band: Band,
         for c in comparison.study.controllers
         if (reading := comparison.slowdown(scenario, c.text, value, band, statistic)) is not None
     }
-    return best(readings, "lower", standing.front)
+    return best(readings, "lower", standing.front & standing.finished)
 
 
 def _readings(comparison: Comparison, scenario: str, value: str, key: str) -> dict[str, Reading]:

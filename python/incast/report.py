@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
-from incast import _core, marks, slowdowns, tables
+from incast import _core, completions, marks, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
@@ -20,7 +22,7 @@ from incast.look import FORMATS, picture_bytes, png_bytes
 from incast.output import counted
 from incast.result import COMPLETIONS
 from incast.run_folder import read_table
-from incast.statistics import Estimate, nearest_rank
+from incast.statistics import Estimate
 from incast.study.comparing import Controller
 from incast.tables import Column
 
@@ -63,14 +65,31 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Path:
 
 def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = True) -> str:
     """Write a figure with its interval, or the bounds of one that unfinished flows leave open."""
-    if reading is None or (least := reading.least) is None:
+    if reading is None:
         return "–"
+    least, most = reading.least, reading.most
     if reading.exact:
-        return number(least, scale) if interval else rounded(least.mean * scale)
-    most = reading.most
-    if most is None:
-        return f"≥ {rounded(least.mean * scale)}"
-    return f"{rounded(least.mean * scale)} to {rounded(most.mean * scale)}"
+        return number(least, scale) if interval or least is None else rounded(least.mean * scale)
+    low, high = (None if end is None else end.mean * scale for end in (least, most))
+    return between(-math.inf if low is None else low, math.inf if high is None else high)
+
+
+def between(low: float, high: float) -> str:
+    """Write a figure by its bounds; one that is known has two that are the same."""
+    if low == high:
+        return rounded(low)
+    if high == math.inf:
+        return "open" if low == -math.inf else f"≥ {rounded(low)}"
+    return f"≤ {rounded(high)}" if low == -math.inf else f"{rounded(low)} to {rounded(high)}"
+
+
+def is_clear_of_zero(apart: Reading | None) -> bool:
+    """Whether the interval of a difference excludes zero, of all that its bounds allow."""
+    if apart is None:
+        return False
+    ends = [(apart.least, 1.0), (apart.most, -1.0)]
+    found = [sign * (e.mean) - e.half_width for e, sign in ends if e is not None and e.half_width is not None]
+    return any(end > 0 for end in found)
 
 
 def share_of(reading: Reading | None) -> str:
@@ -100,6 +119,10 @@ def rounded(value: float, significant: int = 3) -> str:
     return text if "e" not in text else f"{value:.1e}"
 
 
+BEST, UNDOMINATED = "*", "◆"
+"""Marks on a terminal."""
+
+
 def print_table(comparison: Comparison, console: Console, paired: bool = False) -> None:
     """Print the means to a terminal, a table a scenario; or how they differ from the first controller's."""
     study = comparison.study
@@ -110,29 +133,47 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
         what = f"less {first.label} under the same seed, means and 95 % intervals over" if paired else "means over"
         points = [(value, controller) for value in study.values for controller in shown]
-
-        tables.show(
-            console,
-            f"{name}: {what} {seeds}",
-            [
-                Column(
-                    ".".join(study.key.split(".")[1:][-2:]) or study.key,
-                    [value if controller == shown[0] else "" for value, controller in points],
-                ),
-                Column("controller", [controller.label for _, controller in points], "left"),
-            ],
-            [
-                Column(figure.short, [_cell(comparison, scenario, *point, figure, paired) for point in points])
-                for figure in figures
-            ],
-            range(len(shown) - 1, len(points), len(shown)),
-        )
+        at = {} if paired else {value: marks.of_point(comparison, scenario, value, figures) for value in study.values}
+        columns = []
+        for figure in figures:
+            cells = [_cell(comparison, scenario, *point, figure, paired) for point in points]
+            best = [bool(at) and at[value].best[figure.key] == c.text for value, c in points]
+            columns.append(Column(figure.short, _marked(cells, best)))
+        front = [bool(at) and c.text in at[value].front for value, c in points]
+        labels = _marked([controller.label for _, controller in points], front, f" {UNDOMINATED}")
+        title = f"{name}: {what} {seeds}"
+        tables.show(console, title, _beginning(comparison, points, labels), columns, _ends(points, shown))
         told = without_datagrams(comparison, scenario)
         if not paired:
             _print_slowdowns(comparison, scenario, name, console)
             told += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
         for text in told:
             console.print(text, highlight=False, soft_wrap=True)
+    if not paired and marks.possible(comparison):
+        console.print(marks.meaning(BEST), highlight=False, soft_wrap=True)
+
+
+Point = tuple[str, Controller]
+"""A value of the varied key, and a controller: a row of a table."""
+
+
+def _beginning(comparison: Comparison, points: Sequence[Point], labels: Sequence[str]) -> list[Column]:
+    """Make the first columns of a table: the value of the key, once, and the controller."""
+    key = comparison.study.key
+    begins = [value if i == 0 or points[i - 1][0] != value else "" for i, (value, _) in enumerate(points)]
+    return [Column(".".join(key.split(".")[1:][-2:]) or key, begins), Column("controller", labels, "left")]
+
+
+def _ends(points: Sequence[Point], shown: Sequence[Controller]) -> range:
+    """Give the rows after which another value of the key begins."""
+    return range(len(shown) - 1, len(points), len(shown))
+
+
+def _marked(cells: Sequence[str], which: Sequence[bool], mark: str = BEST) -> list[str]:
+    """Put a mark behind some cells of a column, and room for it behind the others."""
+    if not any(which):
+        return list(cells)
+    return [f"{cell}{mark if marked else ' ' * len(mark)}" for cell, marked in zip(cells, which, strict=True)]
 
 
 def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: Console) -> None:
@@ -144,19 +185,15 @@ def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: 
         for band in (band for band in comparison.bands(scenario) if band.entry == entry):
             found = [comparison.slowdown(scenario, c.text, value, band, "p99") for value, c in points]
             cells = [f"{shown_reading(one, interval=False)} {share_of(one)}".strip() for one in found]
-            columns.append(Column(band.label.replace(" to ", "\nto "), cells))
+            best = {v: marks.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
+            marked = _marked(cells, [best[value] == c.text for value, c in points])
+            columns.append(Column(band.label.replace(" to ", "\nto "), marked))
         tables.show(
             console,
             f"{name}, {entry}: p99 slowdown by size (FCT / ideal FCT); a percentage is the share finished",
-            [
-                Column(
-                    ".".join(study.key.split(".")[1:][-2:]) or study.key,
-                    [value if c == study.controllers[0] else "" for value, c in points],
-                ),
-                Column("controller", [c.label for _, c in points], "left"),
-            ],
+            _beginning(comparison, points, [c.label for _, c in points]),
             columns,
-            range(len(study.controllers) - 1, len(points), len(study.controllers)),
+            _ends(points, study.controllers),
         )
 
 
@@ -167,7 +204,7 @@ def _cell(
     if paired:
         first = comparison.study.controllers[0]
         found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
-        return number(found, figure.scale)
+        return shown_reading(found, figure.scale)
     reading = comparison.reading(scenario, controller.text, value, figure.key)
     return f"{shown_reading(reading, figure.scale, interval=False)} {share_of(reading)}".strip()
 
@@ -308,10 +345,10 @@ def _headline(comparison: Comparison) -> str:
         rows = []
         for c in study.controllers:
             cells = [
-                _cell_of(comparison.reading(scenario, c.text, value, f.key), f.scale, at.best[f.key] == c.text)
+                cell_of(comparison.reading(scenario, c.text, value, f.key), f.scale, at.best[f.key] == c.text)
                 for f in figures
             ]
-            front = " ◆" if c.text in at.front else ""
+            front = f" {UNDOMINATED}" if c.text in at.front else ""
             rows.append(f"<tr><th>{escape(c.label)}{front}</th>{''.join(cells)}</tr>")
         parts.append(
             f"<h3>{escape(name)}, {escape(axis_name(study.key).lower())}: {escape(value)}</h3>"
@@ -325,18 +362,45 @@ def _headline(comparison: Comparison) -> str:
         ]
         parts += [f'<p class="note">{escape(text)}.</p>' for text in told]
     parts.append(
-        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. {marks.MEANING} '
-        "A percentage in a cell is the share finished of what the figure is about, where not all did. "
+        f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
+        f"{_meaning(comparison)} A percentage in a cell is the share finished of what the figure is about, where not "
+        "all did. "
         "Every other point is under <a href=#numbers>All numbers</a>.</p></section>"
     )
     return "\n".join(parts)
 
 
-def _cell_of(reading: Reading | None, scale: float, best: bool) -> str:
-    """Write a cell of a table: the figure, and the share finished beside it."""
+def _meaning(comparison: Comparison) -> str:
+    if marks.possible(comparison):
+        return marks.meaning("Bold")
+    return "Nothing is marked as best: that takes two controllers and two seeds."
+
+
+def table_of(comparison: Comparison) -> str:
+    """Make the table that notebooks show: a row a scenario, value and controller, marked as in the report."""
+    study, shown = comparison.study, figures_of(comparison)
+    heads = "".join(f"<th>{escape(text)}</th>" for text in ["scenario", study.key, "controller"])
+    heads += "".join(f"<th>{escape(figure.label)}</th>" for figure in shown)
+    rows = ""
+    for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
+        for value in study.values:
+            at = marks.of_point(comparison, scenario, value, shown)
+            for c in study.controllers:
+                front = f" {UNDOMINATED}" if c.text in at.front else ""
+                cells = "".join(f"<th>{escape(text)}</th>" for text in [name, value, f"{c.label}{front}"])
+                for f in shown:
+                    reading = comparison.reading(scenario, c.text, value, f.key)
+                    cells += cell_of(reading, f.scale, at.best[f.key] == c.text, ' style="font-weight:bold"')
+                rows += f"<tr>{cells}</tr>"
+    caption = f"{escape(study.title)}: means ± half the 95&nbsp;% interval over {counted(study.seeds, 'seed')}"
+    return f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def cell_of(reading: Reading | None, scale: float, best: bool, look: str = " class=best") -> str:
+    """Write a cell of a table: the figure, and the share finished beside it; the best has a look."""
     share = share_of(reading)
     beside = f" <small>{share}</small>" if share else ""
-    return f"<td{' class=best' if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
+    return f"<td{look if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
 
 
 def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
@@ -358,7 +422,7 @@ def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
                 }
                 for i, c in enumerate(study.controllers):
                     cells = "".join(
-                        _cell_of(comparison.slowdown(scenario, c.text, value, *where), 1.0, best[where] == c.text)
+                        cell_of(comparison.slowdown(scenario, c.text, value, *where), 1.0, best[where] == c.text)
                         for where in best
                     )
                     start = f"<th rowspan={len(study.controllers)}>{escape(value)}</th>" if i == 0 else ""
@@ -382,7 +446,9 @@ def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
         "ideal: that on the empty network. One over all sizes would be that of the largest ones. Percentiles are "
         "nearest ranks of all flows that began in a run, whole run; of fewer than 100 (1,000) flows p99 (p99.9) is the "
         "largest. A flow that did not finish has at least the slowdown of its time so far: figures that it may change "
-        f"are bounds, and the share finished stands beside them. {marks.MEANING}</p>" + "".join(parts) + "</section>"
+        f"are bounds, and the share finished stands beside them. {_meaning(comparison)}</p>"
+        + "".join(parts)
+        + "</section>"
     )
 
 
@@ -410,7 +476,7 @@ def _numbers(comparison: Comparison) -> str:
             for i, controller in enumerate(study.controllers):
                 runs = comparison.point(scenario, controller.text, value)
                 cells = "".join(
-                    _cell_of(comparison.reading(scenario, controller.text, value, f.key), f.scale, False)
+                    cell_of(comparison.reading(scenario, controller.text, value, f.key), f.scale, False)
                     for f in figures
                 )
                 hops = sum(int(run.summary["run"]["hops"]) for run in runs)
@@ -438,7 +504,8 @@ def _differences(comparison: Comparison) -> str:
         f'<section id="differences"><h2>Less {escape(first.label)}</h2>',
         f'<p class="note">Every controller meets the placements of {escape(first.label)} under each seed: figures less '
         "its own under the same seed, means and 95&nbsp;% intervals of these differences. What is clear of zero is "
-        "bold; of cells where there is no difference about one in twenty is, by chance.</p>",
+        "bold; of cells where there is no difference about one in twenty is, by chance. Where flows did not finish, a "
+        "difference has the bounds that they leave, or is open.</p>",
     ]
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         figures = figures_of(comparison, scenario)
@@ -449,9 +516,8 @@ def _differences(comparison: Comparison) -> str:
                 cells = ""
                 for figure in figures:
                     found = comparison.difference(scenario, controller.text, first.text, value, figure.key)
-                    text = number(found, figure.scale)
-                    clear = found is not None and (found.low > 0 or found.high < 0)
-                    cells += f"<td>{f'<b>{text}</b>' if clear else text}</td>"
+                    text = shown_reading(found, figure.scale)
+                    cells += f"<td>{f'<b>{text}</b>' if is_clear_of_zero(found) else text}</td>"
                 start = f"<th rowspan={len(study.controllers) - 1}>{escape(value)}</th>" if i == 0 else ""
                 rows.append(
                     f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(controller.label)}</th>{cells}</tr>"
@@ -484,14 +550,14 @@ def _sharing(comparison: Comparison) -> str:
         rows = []
         for place in sorted({flow.place for runs in found.values() for flows in runs for flow in flows}, key=_nearness):
             for i, (label, runs) in enumerate(found.items()):
-                times = sorted(flow.fct_s for flows in runs for flow in flows if flow.place == place and flow.fct_s)
-                count = sum(flow.place == place for flows in runs for flow in flows)
+                there = [flow for flows in runs for flow in flows if flow.place == place]
+                times, done = np.array([flow.time_s for flow in there]), np.array([flow.finished for flow in there])
+                bounds = [completions.figure(times, done.astype(bool), statistic) for statistic in ("mean", "p99")]
                 start = "".join(f"<th rowspan={len(found)}>{near}</th>" for near in place) if i == 0 else ""
                 cells = (
-                    str(count),
-                    str(len(times)),
-                    rounded(1e6 * sum(times) / len(times)) if times else "–",
-                    rounded(1e6 * nearest_rank(times, 99)) if times else "–",
+                    str(len(there)),
+                    str(int(done.sum())),
+                    *("–" if one is None else between(1e6 * one.low, 1e6 * one.high) for one in bounds),
                 )
                 rows.append(
                     f"<tr{' class=first' if i == 0 else ''}>{start}<th>{escape(label)}</th>"
@@ -521,9 +587,8 @@ def _sharing(comparison: Comparison) -> str:
     return (
         '<section id="sharing"><h2>Flows by what they share with elephants</h2><p class="note">The nearest source of '
         "an elephant to a flow's source, and the nearest destination to its destination: on its leaf, in its pod, or "
-        "neither; over all seeds, without the elephants. Percentiles are nearest ranks of the flows that finished.</p>"
-        + "".join(parts)
-        + "</section>"
+        "neither; over all seeds, without the elephants. Percentiles are nearest ranks of all flows that began; "
+        "figures that the unfinished may change are bounds.</p>" + "".join(parts) + "</section>"
     )
 
 
@@ -535,7 +600,9 @@ class Near:
     source: int
     destination: int
     place: tuple[str, str]
-    fct_s: float | None
+    time_s: float
+    """Completion time; of a flow that did not finish how long it had been under way when the run ended."""
+    finished: bool
 
 
 def _nearness(place: tuple[str, str]) -> tuple[int, ...]:
@@ -546,12 +613,13 @@ def near_elephants(run: Run) -> list[Near]:
     """Return the flows of a run that are no elephants; none where there are no elephants."""
     if not run.elephants:
         return []
-    names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "group"]
+    names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "start_s", "group"]
     columns = (column.to_pylist() for column in read_table(run.folder, "flows", names).columns)
+    end_s = float(run.summary["run"]["sim_s"])
     return [
-        Near(flow, src, dst, (source, destination), fct)
-        for flow, src, dst, source, destination, fct, group in zip(*columns, strict=True)
-        if group not in run.elephants
+        Near(flow, src, dst, (source, destination), fct or max(end_s - start, 0.0), fct is not None)
+        for flow, src, dst, source, destination, fct, start, group in zip(*columns, strict=True)
+        if group not in run.elephants and start is not None
     ]
 
 

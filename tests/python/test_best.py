@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incast.best import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
-from incast.completions import Reading
+from incast.completions import Reading, difference
+from incast.report import is_clear_of_zero, shown_reading
 
 
 def reading(*values: float, finished: int = 0, count: int = 0, open_by: float = 0.0) -> Reading:
@@ -109,3 +112,30 @@ def test_dominance_has_no_circle_and_leaves_somebody(
                 sum(r) == pytest.approx(sum(row)) and dominates(n, name, objectives)
                 for n, r in zip("abcd", first, strict=True)
             )
+
+
+def test_a_difference_has_the_bounds_that_both_allow() -> None:
+    exact, open_ = reading(5, 6), reading(1, 2, open_by=3)
+    apart = difference(open_, exact)
+    assert apart is not None
+    assert (apart.low, apart.high) == ({1: -4, 2: -4}, {1: -1, 2: -1})
+    endless = difference(exact, reading(1, 2, open_by=float("inf")))
+    assert endless is not None
+    assert endless.least is None
+    assert endless.most is not None
+    assert endless.most.mean == 4
+    assert difference(exact, Reading({7: 1.0}, {7: 1.0})) is None, "no seed in common"
+
+
+def test_differences_are_told_with_their_bounds() -> None:
+    cases = {
+        "-4 to -1": (reading(1, 2, open_by=3), reading(5, 6)),
+        "≤ 4": (reading(5, 6), reading(1, 2, open_by=math.inf)),
+        "≥ -4": (reading(1, 2, open_by=math.inf), reading(5, 6)),
+        "open": (reading(1, 2, open_by=math.inf), reading(1, 2, open_by=math.inf)),
+        "1 ± 0": (reading(2, 3), reading(1, 2)),
+    }
+    assert {shown_reading(difference(*pair)): told for told, pair in cases.items()} == {told: told for told in cases}
+    clear = [is_clear_of_zero(difference(*pair)) for pair in cases.values()]
+    assert clear == [True, False, False, False, True]
+    assert not is_clear_of_zero(difference(reading(9), reading(1))), "one seed has no interval"

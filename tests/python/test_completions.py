@@ -182,6 +182,24 @@ def test_shares_finished_stand_beside_bounds(websearch: tuple[Path, str]) -> Non
     assert f"queue.mark = 65p, newreno: {finished} of {count} flows finished" in page
 
 
+def test_a_difference_of_what_is_open_is_no_mean(incast: Command, tmp_path: Path) -> None:
+    """Completion times of flows of one size, of which many did not finish: no mean, and bounds of differences."""
+    words = ("--vary", "queue.limit=20p,100p", "--seeds", "2", "--set", "run.duration=20ms", "--paired", "--out", "i")
+    done = incast("compare", "incast", "--cc", "dctcp", "--cc", "swift", "--set", "queue.mark=20p", *words)
+    assert done.status == 0, done.err
+    points = json.loads((tmp_path / "i/comparison.json").read_text())["points"]
+    open_ = [point for point in points if point["fct.mean_s"]["finished"] < point["fct.mean_s"]["count"]]
+    assert open_
+    for point in open_:
+        figure = point["fct.mean_s"]
+        assert (figure["mean"], figure["half_width"], figure["at_most"]) == (None, None, None)
+        assert figure["at_least"]["mean"] > 0
+        if "less_first" in figure:
+            assert figure["less_first"]["mean"] is None
+            assert {"at_least", "at_most"} <= figure["less_first"].keys()
+    assert "open" in done.out.partition("less dctcp under the same seed")[2]
+
+
 def test_pictures_come_in_the_formats_asked_for(websearch: tuple[Path, str]) -> None:
     folder, _ = websearch
     names = {path.stem for path in folder.glob("*.svg")}

@@ -85,7 +85,7 @@ def _size(folder: Path) -> int:
     for place, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(FileNotFoundError):
-                size += os.lstat(os.path.join(place, name)).st_size
+                size += Path(place, name).lstat().st_size
     return size
 
 

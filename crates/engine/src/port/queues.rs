@@ -80,7 +80,7 @@ impl Queues {
         let (queues, scheduler) = match &spec.discipline {
             Discipline::Classes { scheduler, classes } => (classes.clone(), Scheduler::new(scheduler)),
             Discipline::Trimming(t) => {
-                trim = Some(Trim::new(t.header, link, seed));
+                trim = Some(Trim::new(t, link, seed));
                 let queue = |limit| QueueSpec { discipline: Discipline::DropTail, limit, ..spec.clone() };
                 let per_data = t.headers_per_data;
                 (vec![queue(t.header_limit), queue(spec.limit)], Scheduler::Headers { per_data, served: 0 })

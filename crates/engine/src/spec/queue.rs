@@ -168,6 +168,8 @@ pub struct Trimming {
     pub header_limit: Limit,
     /// Headers sent for one data packet, where both wait.
     pub headers_per_data: u32,
+    /// A draw decides whether the arrival is cut or what came last before it; else it is the arrival always.
+    pub draws: bool,
 }
 
 /// In which order a port serves its classes.

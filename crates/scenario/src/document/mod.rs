@@ -4,6 +4,7 @@
 pub mod app;
 pub mod arrivals;
 pub mod buffer;
+pub mod driven;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;

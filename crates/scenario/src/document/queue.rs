@@ -339,9 +339,23 @@ pub struct Trimming {
     #[serde(default = "number::<10>")]
     #[schemars(range(min = 1))]
     pub headers_per_data: u32,
+    /// What is cut where an arrival does not fit.
+    #[serde(default)]
+    pub cuts: Cuts,
     /// Its port.
     #[serde(flatten)]
     pub port: Port,
+}
+
+/// What is cut where data does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cuts {
+    /// The arrival or what came last before it, by a fair draw (NDP, htsim): no flow is cut always.
+    #[default]
+    Either,
+    /// The arrival.
+    Arrival,
 }
 
 impl Discipline for Trimming {
@@ -363,6 +377,7 @@ impl Discipline for Trimming {
             header: self.header.0.0 as u16,
             header_limit: self.header_limit.map_or(twice, |limit| limit.0),
             headers_per_data: self.headers_per_data,
+            draws: self.cuts == Cuts::Either,
         })
     }
 
@@ -597,7 +612,8 @@ impl Queue {
             let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
             at.text("kind", "trimming", message);
         }
-        if transports.iter().any(|t| !t.sack || t.scoreboard == spec::Rules::Ns3) {
+        let blind = |t: &spec::TransportSpec| !t.protocol.is_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
+        if transports.iter().any(blind) {
             let message =
                 "expected transports with SACK, and not ns-3's scoreboard: the sender must know single segments";
             at.text("kind", "trimming", message);

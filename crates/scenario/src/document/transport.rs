@@ -5,6 +5,7 @@
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
 //! preset's values.
 
+use crate::document::driven::{Eqds, Ndp, joined};
 use crate::text::default::infinite;
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Rate, Size, Time};
@@ -30,17 +31,28 @@ macro_rules! keys {
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<Preset>,
             $($(#[$about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)+
+            /// What NDP has beside sizes, buffers and timeouts; with `preset = "ndp"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub ndp: Option<Ndp>,
+            /// What EQDS has beside sizes, buffers and timeouts; with `preset = "eqds"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub eqds: Option<Eqds>,
         }
 
         impl Transport {
             /// The values given here, the others from `base`.
             fn or(&self, base: &Transport) -> Transport {
-                Transport { preset: self.preset.or(base.preset), $($key: self.$key.or(base.$key)),+ }
+                Transport {
+                    preset: self.preset.or(base.preset),
+                    $($key: self.$key.or(base.$key),)+
+                    ndp: joined(&self.ndp, &base.ndp, Ndp::over),
+                    eqds: joined(&self.eqds, &base.eqds, Eqds::over),
+                }
             }
 
             /// All values as the engine has them; `None` where one is not given.
             fn engine(&self) -> Option<spec::TransportSpec> {
-                Some(spec::TransportSpec { $($key: self.$key?.into()),+ })
+                Some(spec::TransportSpec { protocol: spec::Protocol::Tcp, $($key: self.$key?.into()),+ })
             }
         }
     };
@@ -351,6 +363,10 @@ pub enum Preset {
     /// A transport as Swift's paper describes it (SIGCOMM 2020, section 3.6): SACK, an ACK per
     /// packet, RTO from the RTT with a floor of 100 us, no handshake. Sizes are our choice.
     Swift,
+    /// NDP (SIGCOMM 2017): packets of 4160 bytes, a window of 15 unasked, then a packet a pull.
+    Ndp,
+    /// EQDS (NSDI 2022): packets of 4160 bytes, a window of 50 on speculative credit, then on credit of the receiver.
+    Eqds,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -361,19 +377,29 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 6] = [
+const FILES: [(Preset, &str, &str); 8] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
     (Preset::Ns3Ipv6, "ns3-ipv6", include_str!("../../presets/ns3-ipv6.toml")),
     (Preset::Htsim, "htsim", include_str!("../../presets/htsim.toml")),
     (Preset::Swift, "swift", include_str!("../../presets/swift.toml")),
+    (Preset::Ndp, "ndp", include_str!("../../presets/ndp.toml")),
+    (Preset::Eqds, "eqds", include_str!("../../presets/eqds.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 6] =
-        [Preset::Linux, Preset::LinuxDefault, Preset::Ns3, Preset::Ns3Ipv6, Preset::Htsim, Preset::Swift];
+    pub const ALL: [Preset; 8] = [
+        Preset::Linux,
+        Preset::LinuxDefault,
+        Preset::Ns3,
+        Preset::Ns3Ipv6,
+        Preset::Htsim,
+        Preset::Swift,
+        Preset::Ndp,
+        Preset::Eqds,
+    ];
 
     /// Name as in scenarios.
     pub fn name(self) -> &'static str {
@@ -406,7 +432,7 @@ impl Preset {
 
     /// The values of its file.
     fn read(self) -> &'static Values {
-        static READ: [OnceLock<Values>; 6] = [const { OnceLock::new() }; 6];
+        static READ: [OnceLock<Values>; Preset::ALL.len()] = [const { OnceLock::new() }; Preset::ALL.len()];
         READ[self as usize].get_or_init(|| {
             let (_, name, text) = FILES[self as usize];
             let mut table: toml::Table = text.parse().unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));
@@ -603,15 +629,40 @@ impl Transport {
         let Some(mut spec) = self.or(preset.values()).engine() else {
             unreachable!("the file of a preset sets every value")
         };
+        spec.protocol = self.protocol(preset);
         if spec.delayed_ack == 0 {
             spec.delayed_ack = if profile.ack_every_packet { 1 } else { preset.read().delayed_ack };
         }
         spec
     }
 
+    /// The transport of a preset, with the values given here.
+    fn protocol(&self, preset: Preset) -> spec::Protocol {
+        let all = self.or(preset.values());
+        let driven = match preset {
+            Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
+            Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
+            _ => return spec::Protocol::Tcp,
+        };
+        let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
+        driven
+    }
+
     /// Contradictions between values.
     pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
+        if let Some(ndp) = &self.ndp {
+            ndp.check(&mut at.below("ndp"));
+            if self.preset != Some(Preset::Ndp) {
+                at.key("ndp", "is of NDP alone; expected transport.preset = \"ndp\" beside it");
+            }
+        }
+        if let Some(eqds) = &self.eqds {
+            eqds.check(&mut at.below("eqds"));
+            if self.preset != Some(Preset::Eqds) {
+                at.key("eqds", "is of EQDS alone; expected transport.preset = \"eqds\" beside it");
+            }
+        }
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
             at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));

@@ -7,7 +7,7 @@ use crate::program::table;
 use crate::spec::{
     CellSpec, Discipline, Entropy, Eqds, FlowSpec, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU,
     MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
-    TransportSpec,
+    TransportSpec, Uet,
 };
 use incast_cc::{Rate, Time};
 
@@ -83,6 +83,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         )),
         Protocol::Ndp(_) => Ok(()),
         Protocol::Eqds(eqds) => check_eqds(eqds),
+        Protocol::Uet(uet) => check_uet(uet),
     })
 }
 
@@ -96,6 +97,23 @@ fn check_eqds(eqds: &Eqds) -> Result<(), RunError> {
         "eqds with a window of {} packets, credit at {} of the rate and {} entropies, expected at least 1, above 0 and \
          at most 1, and a power of two up to 32768",
         eqds.window, eqds.pull_rate, eqds.entropies
+    ))
+}
+
+/// UET: its controls, pace and entropies.
+fn check_uet(uet: &Uet) -> Result<(), RunError> {
+    if !uet.window && !uet.credit {
+        return invalid("uet without a window and without credit, expected one of them, or both".into());
+    }
+    let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;
+    let times = uet.rtt != Some(Time::ZERO) && uet.target_delay != Some(Time::ZERO);
+    if pace && times && uet.ack_bytes > 0 && uet.entropies.is_power_of_two() && uet.entropies <= 1 << 15 {
+        return Ok(());
+    }
+    invalid(format!(
+        "uet with credit at {} of the rate, an ACK after {} B, {} entropies, a round trip of {:?} and a target of {:?}, \
+         expected above 0 and at most 1, at least 1, a power of two up to 32768, and times above 0",
+        uet.pull_rate, uet.ack_bytes, uet.entropies, uet.rtt, uet.target_delay
     ))
 }
 

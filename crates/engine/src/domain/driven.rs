@@ -8,9 +8,6 @@ use crate::ids::{HostIx, NodeId};
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
 
-/// Turns of which data has one where control packets wait too: of 1 to 20 (htsim, EQDS).
-const TURNS: u32 = 21;
-
 impl Endpoints {
     /// The wire of host `node` is free.
     #[cold]
@@ -19,12 +16,13 @@ impl Endpoints {
         // as other departures: what this one causes at its instant is of its generation
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.shared.driven[host.ix()].outlet.awaited = false;
+        let turns = ctx.shared.driven[host.ix()].turns;
         loop {
             let outlet = &mut ctx.shared.driven[host.ix()].outlet;
             if !outlet.is_free(ctx.now) {
                 break;
             }
-            match outlet.next(TURNS) {
+            match outlet.next(turns) {
                 None => return,
                 Some(Next::Packet(packet)) => ctx.put_on_wire(host, &packet),
                 Some(Next::Sender(flow)) => {

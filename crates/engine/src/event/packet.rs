@@ -26,6 +26,8 @@ pub enum Kind {
     Pause,
     /// A host tells the programs on a flow's way that it is idle, or no longer.
     Idle,
+    /// Data of a transport that receivers drive, whose packets have numbers.
+    Numbered,
     /// A receiver asks for data.
     Pull,
     /// A sender asks to be pulled.
@@ -37,9 +39,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 13] = {
+    const ALL: [Kind; 14] = {
         use Kind::*;
-        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Pull, Rts, Probe, Piggyback]
+        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Numbered, Pull, Rts, Probe, Piggyback]
     };
 }
 
@@ -180,6 +182,30 @@ impl Packet {
         let Answer { next, number, map, count, echo } = *answer;
         let numbers = next as u64 | (number as u64) << 32;
         Packet { number: map, stamp: Time(echo), wnd: count, ..Packet::reverse(kind, flow, dst, numbers) }
+    }
+
+    /// Whether it asks for an acknowledgement at once, of numbered data.
+    pub fn ask_for_ack(&mut self, asks: bool) {
+        debug_assert!(self.is(Kind::Numbered));
+        self.wnd = asks as u32;
+    }
+
+    /// See [`Packet::ask_for_ack`].
+    pub fn asks_for_ack(&self) -> bool {
+        self.wnd & 1 > 0
+    }
+
+    /// A queue cuts it to so many bytes. Numbered data knows where.
+    pub fn cut(&mut self, size: u16) {
+        self.size = size;
+        if self.is(Kind::Numbered) {
+            self.wnd |= (self.hop as u32 + 1) << 1;
+        }
+    }
+
+    /// Links that numbered data had crossed when it was cut.
+    pub fn cut_after(&self) -> Option<u32> {
+        (self.wnd >> 1).checked_sub(1)
     }
 
     /// What an answer says.

@@ -18,6 +18,8 @@ pub struct DrivenHost {
     pub pulls: Pulls,
     /// Flows that wait for credit.
     pub credits: Credits,
+    /// Of so many turns at the wire data has one where control packets wait too.
+    pub turns: u32,
 }
 
 /// Flows take turns in the order of their numbers; each of them first in, first out.
@@ -125,6 +127,11 @@ impl Outlet {
         self.senders.push_back(flow);
     }
 
+    /// Senders that wait.
+    pub fn senders(&self) -> usize {
+        self.senders.len()
+    }
+
     /// Who is next. Where packets without data and senders wait, the senders have one turn of so many.
     pub fn next(&mut self, turns: u32) -> Option<Next> {
         if let Some(packet) = self.classes.iter_mut().find_map(FairQueue::pop) {
@@ -175,6 +182,15 @@ pub enum List {
     Active,
     /// They have what they asked for, and get some beyond it.
     Idle,
+}
+
+/// What a host's pacer is told after a flow has had credit.
+#[derive(Clone, Copy, Debug)]
+pub struct Granted {
+    /// Time until the next.
+    pub gap: Time,
+    /// List in which the flow goes on waiting.
+    pub next: Option<List>,
 }
 
 /// Flows of a host that wait for credit, one a gap.

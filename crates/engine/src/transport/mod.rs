@@ -15,12 +15,11 @@ use crate::app::parameters::App;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
-use crate::host::driven::{List, Pull};
+use crate::host::driven::{Granted, List, Pull};
 use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use driven::Granted;
 use incast_record::{FlowRecord, Recorder};
 use timer::Task;
 

@@ -1,5 +1,5 @@
-//! NDP and EQDS: flows alone and incasts as htsim has them (Broadcom/csg-htsim 841d9e7, measured), and what must hold on
-//! any network.
+//! NDP, EQDS and UET: flows alone and incasts as htsim has them (Broadcom/csg-htsim 841d9e7, ultraethernet/uet-htsim
+//! 40ccb05, measured), and what must hold on any network.
 
 use crate::support::*;
 
@@ -30,10 +30,22 @@ fn eqds(htsim: bool) -> TransportSpec {
     sizes(Protocol::Eqds(Eqds { window: 50, pull_rate: 0.99, entropies: 64, htsim }))
 }
 
+/// UET with NSCC, RCCC, or both, on a fabric of that round-trip time.
+fn uet(window: bool, credit: bool, rtt: Time, spread: Spread) -> TransportSpec {
+    let rtt = Some(rtt);
+    let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
+    let own = Uet { window, credit, rtt, target_delay: None, pull_rate, ack_bytes, spread, entropies };
+    TransportSpec { rto_min: Time::us(100), ..sizes(Protocol::Uet(own)) }
+}
+
+/// The round-trip times of a star and of a k = 8 fat tree.
+const STAR: Time = Time(9_351_680);
+const TREE: Time = Time(14_027_520);
+
 /// Data up to `limit` bytes, headers up to twice that; the arrival is cut.
 fn cutting(limit: u64) -> QueueSpec {
     let header_limit = Limit::Bytes(2 * limit);
-    let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false };
+    let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false, ecn: None };
     queue(Discipline::Trimming(cut), Limit::Bytes(limit))
 }
 
@@ -78,6 +90,15 @@ fn flows_alone_take_the_time_of_htsims() {
             assert_eq!(alone(eqds(true), far, bytes), eqdss[far as usize], "EQDS, {packets} packets");
         }
     }
+    let (nscc, rccc) = (uet(true, false, TREE, Spread::Mixed), uet(false, true, TREE, Spread::Mixed));
+    let both = uet(true, true, TREE, Spread::Mixed);
+    for transport in [&nscc, &rccc, &both] {
+        let few = [1, 8, 64].map(|packets| alone(transport.clone(), true, packets * 4096));
+        assert_eq!(few, [14_027_520, 16_357_120, 34_993_920]);
+    }
+    let long = |t: &TransportSpec| [false, true].map(|far| alone(t.clone(), far, 2_000_000));
+    assert_eq!(long(&nscc), [166_846_720, 176_198_400]);
+    assert_eq!([long(&rccc), long(&both)], [[168_083_800, 177_346_426]; 2]);
     // 489 packets, of which NDP sends the last at full size
     assert_eq!([false, true].map(|far| alone(ndp(50, true), far, 2_000_000)), [167_082_240, 176_433_920]);
     assert_eq!([false, true].map(|far| alone(eqds(true), far, 2_000_000)), [168_715_015, 177_787_910]);
@@ -103,6 +124,46 @@ fn incasts_are_those_of_htsim_to_the_picosecond() {
     assert_eq!((times(&three), trims(&three)), (vec![102_539_520, 103_203_483, 101_870_646], 4));
     assert_eq!(trims(&run(&incast(31, ndp(50, true), 8 * 4096))), 1553);
     assert_eq!(trims(&run(&incast(31, eqds(true), 35 * PACKET))), 418);
+}
+
+#[test]
+fn incasts_of_uet_are_those_of_uet_htsim() {
+    let queue = 32 * PACKET;
+    let rccc = |m| incast(m, uet(false, true, STAR, Spread::Oblivious), queue);
+    let both = |m| incast(m, uet(true, true, STAR, Spread::Oblivious), queue);
+    let three = compared(&rccc(3));
+    assert_eq!((times(&three), trims(&three)), (vec![101_899_520, 103_229_083, 101_230_646], 9));
+    let three = compared(&both(3));
+    assert_eq!((times(&three), trims(&three)), (vec![101_899_520, 103_229_083, 101_230_646], 9));
+    assert_eq!([trims(&run(&rccc(8))), trims(&run(&both(8)))], [92, 92]);
+    // NSCC alone lives by marks: those of a step at nine packets
+    let nscc = |m| {
+        let mut spec = incast(m, uet(true, false, STAR, Spread::Oblivious), queue);
+        let Discipline::Trimming(cut) = &mut spec.queues[0].discipline else { return spec };
+        cut.ecn = Some(EcnRamp { min: 9 * PACKET, max: 9 * PACKET, key: (0, 0) });
+        spec
+    };
+    let two = compared(&nscc(2));
+    let marked: u64 = two.flows.iter().map(|f| f.marked).sum();
+    assert_eq!((times(&two), trims(&two), marked), (vec![70_903_040, 69_570_203], 0, 178));
+    // with three, packets of several hosts meet at one picosecond
+    let three = compared(&nscc(3));
+    assert_eq!((times(&three)[1..].to_vec(), trims(&three)), (vec![103_305_883, 100_309_046], 24));
+    assert!(times(&three)[0].abs_diff(79_678_720) <= 332_800);
+    assert_eq!(trims(&run(&nscc(8))), 123);
+}
+
+#[test]
+fn marks_of_what_leaves_rise_between_two_thresholds() {
+    let mut spec = incast(8, uet(true, false, STAR, Spread::Oblivious), 64 * PACKET);
+    let marks = |spec: &mut Spec, min: u64, max: u64| {
+        let Discipline::Trimming(cut) = &mut spec.queues[0].discipline else { return 0 };
+        cut.ecn = Some(EcnRamp { min: min * PACKET, max: max * PACKET, key: (0, 0) });
+        let o = compared(spec);
+        o.flows.iter().map(|f| f.marked).sum::<u64>()
+    };
+    let (all, some, none) = (marks(&mut spec, 0, 0), marks(&mut spec, 4, 40), marks(&mut spec, 70, 70));
+    assert!(all > some && some > 0 && none == 0, "{all} {some} {none}");
 }
 
 #[test]
@@ -145,7 +206,9 @@ fn lossy(transport: TransportSpec, choice: PathChoice, seed: u64) -> Spec {
 #[test]
 fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
     for seed in 1..4 {
-        for transport in [ndp(15, false), eqds(false)] {
+        let uets = [(true, false, Spread::Mixed), (false, true, Spread::Bitmap), (true, true, Spread::Reps)];
+        let uets = uets.map(|(window, credit, spread)| uet(window, credit, Time::us(14), spread));
+        for transport in [ndp(15, false), eqds(false)].into_iter().chain(uets) {
             let choices = [PathChoice::GivenPath, PathChoice::Entropy(Entropy::Given), PathChoice::Spray];
             for choice in choices {
                 let o = compared(&lossy(transport.clone(), choice, seed));
@@ -175,7 +238,8 @@ fn a_walk_over_paths_spreads_a_permutation_evenly() {
 
 #[test]
 fn queries_closed_loops_and_endless_flows_run_over_them() {
-    for transport in [ndp(15, false), eqds(false)] {
+    let (nscc, both) = (uet(true, false, STAR, Spread::Mixed), uet(true, true, STAR, Spread::Mixed));
+    for transport in [ndp(15, false), eqds(false), nscc, both] {
         let mut spec = asking(6, 50_000, transport.clone());
         spec = with(spec, transport.clone(), cutting(8 * PACKET));
         let o = compared(&spec);
@@ -210,6 +274,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("a fair NIC"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
+    assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));
     let tcp = |s: &mut Spec| (s.transports, s.choice) = (vec![sizes(Protocol::Tcp)], PathChoice::GivenPath);
     assert!(told(&tcp).contains("do not"));
 }

@@ -5,10 +5,10 @@
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
 //! preset's values.
 
-use crate::document::driven::{Eqds, Ndp, joined};
-use crate::text::default::infinite;
+use crate::document::driven::{Eqds, Ndp, Uet, joined};
+use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
-use crate::text::quantity::{Auto, Rate, Size, Time};
+use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::{Word, words};
 use incast_cc as cc;
 use incast_engine::spec;
@@ -37,6 +37,9 @@ macro_rules! keys {
             /// What EQDS has beside sizes, buffers and timeouts; with `preset = "eqds"`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub eqds: Option<Eqds>,
+            /// What UET has beside sizes, buffers and timeouts; with `preset = "uet"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub uet: Option<Uet>,
         }
 
         impl Transport {
@@ -47,6 +50,7 @@ macro_rules! keys {
                     $($key: self.$key.or(base.$key),)+
                     ndp: joined(&self.ndp, &base.ndp, Ndp::over),
                     eqds: joined(&self.eqds, &base.eqds, Eqds::over),
+                    uet: joined(&self.uet, &base.uet, Uet::over),
                 }
             }
 
@@ -367,6 +371,8 @@ pub enum Preset {
     Ndp,
     /// EQDS (NSDI 2022): packets of 4160 bytes, a window of 50 on speculative credit, then on credit of the receiver.
     Eqds,
+    /// The transport of Ultra Ethernet: packets of 4160 bytes, NSCC at the sender, RCCC at the receiver, or both.
+    Uet,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -377,7 +383,7 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 8] = [
+const FILES: [(Preset, &str, &str); 9] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
@@ -386,11 +392,12 @@ const FILES: [(Preset, &str, &str); 8] = [
     (Preset::Swift, "swift", include_str!("../../presets/swift.toml")),
     (Preset::Ndp, "ndp", include_str!("../../presets/ndp.toml")),
     (Preset::Eqds, "eqds", include_str!("../../presets/eqds.toml")),
+    (Preset::Uet, "uet", include_str!("../../presets/uet.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 8] = [
+    pub const ALL: [Preset; 9] = [
         Preset::Linux,
         Preset::LinuxDefault,
         Preset::Ns3,
@@ -399,6 +406,7 @@ impl Preset {
         Preset::Swift,
         Preset::Ndp,
         Preset::Eqds,
+        Preset::Uet,
     ];
 
     /// Name as in scenarios.
@@ -550,63 +558,10 @@ words! {
     }
 }
 
-/// Pacing.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Pacing {
-    /// What the controller asks for.
-    Controller(ControllerPacing),
-    /// A multiple of cwnd / srtt.
-    Window(WindowPacing),
-}
-
-/// The word `"controller"`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum ControllerPacing {
-    /// What the controller asks for.
-    Controller,
-}
-
-/// Pacing at a multiple of cwnd, or of what is in flight where that is more, over srtt (Linux and
-/// ns-3: 2 in slow start, 1.2 afterwards). The initial window is not paced.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct WindowPacing {
-    /// Windows a round trip in slow start (Linux and ns-3: 2).
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub slow_start: f64,
-    /// Windows a round trip afterwards (Linux and ns-3: 1.2).
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub avoidance: f64,
-    /// Highest rate.
-    #[serde(default = "infinite")]
-    pub max: Rate,
-    /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the
-    /// Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
-    #[serde(default)]
-    pub restart_at_max: bool,
-}
-
 /// 0 stands for `auto`, until the controller is known.
 impl From<Auto<NonZeroU32>> for u32 {
     fn from(segments: Auto<NonZeroU32>) -> u32 {
         segments.given().map_or(0, NonZeroU32::get)
-    }
-}
-
-impl From<Pacing> for spec::PacingSpec {
-    fn from(pacing: Pacing) -> spec::PacingSpec {
-        match pacing {
-            Pacing::Controller(_) => spec::PacingSpec::Controller,
-            Pacing::Window(w) => spec::PacingSpec::Window {
-                slow_start: w.slow_start,
-                avoidance: w.avoidance,
-                max: w.max.0,
-                restart_at_max: w.restart_at_max,
-            },
-        }
     }
 }
 
@@ -642,6 +597,7 @@ impl Transport {
         let driven = match preset {
             Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
             Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
+            Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
             _ => return spec::Protocol::Tcp,
         };
         let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
@@ -651,18 +607,16 @@ impl Transport {
     /// Contradictions between values.
     pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
-        if let Some(ndp) = &self.ndp {
-            ndp.check(&mut at.below("ndp"));
-            if self.preset != Some(Preset::Ndp) {
-                at.key("ndp", "is of NDP alone; expected transport.preset = \"ndp\" beside it");
+        let own = [self.ndp.is_some(), self.eqds.is_some(), self.uet.is_some()];
+        for (preset, _) in [Preset::Ndp, Preset::Eqds, Preset::Uet].into_iter().zip(own).filter(|(_, given)| *given) {
+            if self.preset != Some(preset) {
+                let name = preset.name();
+                at.key(name, format!("is of {name} alone; expected transport.preset = \"{name}\" beside it"));
             }
         }
-        if let Some(eqds) = &self.eqds {
-            eqds.check(&mut at.below("eqds"));
-            if self.preset != Some(Preset::Eqds) {
-                at.key("eqds", "is of EQDS alone; expected transport.preset = \"eqds\" beside it");
-            }
-        }
+        self.ndp.iter().for_each(|own| own.check(&mut at.below("ndp")));
+        self.eqds.iter().for_each(|own| own.check(&mut at.below("eqds")));
+        self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
             at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));

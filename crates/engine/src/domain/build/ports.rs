@@ -71,8 +71,9 @@ impl<'a> Maker<'a> {
             links.iter().for_each(|link| self.port(*link, &mut domain.nodes));
             if node.0 < self.spec.hosts {
                 domain.nodes.hosts.push(self.host(node, first).map_err(|error| (node, error))?);
-                if self.spec.transports.iter().any(|t| t.protocol.is_driven()) {
-                    domain.nodes.shared.driven.push(DrivenHost::default());
+                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.is_driven()) {
+                    let turns = t.protocol.turns();
+                    domain.nodes.shared.driven.push(DrivenHost { turns, ..DrivenHost::default() });
                 }
                 continue;
             }

@@ -99,7 +99,7 @@ impl Feed {
     }
 
     /// The application wakes when it writes next.
-    fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+    pub fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let space = self.buffer.saturating_sub(self.app.written - self.acked);
         if let Some(at) = self.app.next_at(space).map(|at| at.max(ctx.now))
             && at != self.at

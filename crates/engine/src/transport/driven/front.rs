@@ -26,6 +26,8 @@ pub struct Sending {
     pub sent: Outstanding,
     /// When it opens.
     pub opening: Opening,
+    /// Payload of a full packet, and its header.
+    pub sizes: (u32, u32),
     timeouts: u64,
     rtt_count: u64,
     rtt_sum: Time,
@@ -36,6 +38,7 @@ pub struct Sending {
 impl Sending {
     /// That of `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sending {
+        let t = net.transport(net.flow(flow).transport);
         Sending {
             probe: None,
             ip: IpSource::new(net, flow, host, false),
@@ -43,6 +46,7 @@ impl Sending {
             feed: Feed::new(net, flow),
             sent: Outstanding::default(),
             opening: Opening::new(net, flow),
+            sizes: (t.mss, t.header),
             timeouts: 0,
             rtt_count: 0,
             rtt_sum: Time::ZERO,
@@ -61,7 +65,7 @@ impl Sending {
         size: u32,
         path: u16,
     ) -> Packet {
-        let mut packet = self.ip.packet(ctx, Kind::Data, number as u64, len, flags, size);
+        let mut packet = self.ip.packet(ctx, Kind::Numbered, number as u64, len, flags, size);
         if ctx.net.entropy && self.ip.entropy.is_none() {
             packet.set_entropy(path);
         }

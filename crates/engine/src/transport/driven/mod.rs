@@ -10,10 +10,11 @@ mod front;
 mod ndp;
 mod paths;
 mod sent;
+mod uet;
 
 use crate::event::order::Timer;
 use crate::event::packet::Packet;
-use crate::host::driven::{List, Pull};
+use crate::host::driven::{Granted, List, Pull};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -21,15 +22,15 @@ use crate::spec::Protocol;
 use crate::transport::ip::IpSource;
 use back::Receiving;
 use front::Sending;
-use incast_cc::Time;
 use incast_record::{FlowRecord, Recorder};
 
 /// Asks a sender or a receiver, whichever it is.
-macro_rules! ask {
+macro_rules! whichever {
     ($self:expr, $end:ident => $answer:expr) => {
         match $self {
             Self::Ndp($end) => $answer,
             Self::Eqds($end) => $answer,
+            Self::Uet($end) => $answer,
         }
     };
 }
@@ -41,6 +42,8 @@ pub enum Sender {
     Ndp(ndp::Sender),
     /// EQDS.
     Eqds(eqds::Sender),
+    /// UET.
+    Uet(uet::Sender),
 }
 
 /// The receiving endpoint of such a transport.
@@ -50,15 +53,8 @@ pub enum Receiver {
     Ndp(ndp::Receiver),
     /// EQDS.
     Eqds(eqds::Receiver),
-}
-
-/// What a host's pacer is told after a flow has had credit.
-#[derive(Clone, Copy, Debug)]
-pub struct Granted {
-    /// Time until the next.
-    pub gap: Time,
-    /// List in which the flow goes on waiting.
-    pub next: Option<List>,
+    /// UET.
+    Uet(uet::Receiver),
 }
 
 impl Sender {
@@ -68,15 +64,16 @@ impl Sender {
             Protocol::Tcp => None,
             Protocol::Ndp(_) => Some(Sender::Ndp(ndp::Sender::new(net, flow, host))),
             Protocol::Eqds(_) => Some(Sender::Eqds(eqds::Sender::new(net, flow, host))),
+            Protocol::Uet(_) => Some(Sender::Uet(uet::Sender::new(net, flow, host))),
         }
     }
 
     fn base(&self) -> &Sending {
-        ask!(self, end => &end.base)
+        whichever!(self, end => &end.base)
     }
 
     fn base_mut(&mut self) -> &mut Sending {
-        ask!(self, end => &mut end.base)
+        whichever!(self, end => &mut end.base)
     }
 
     /// Makes it one direction of a two-way connection.
@@ -87,30 +84,30 @@ impl Sender {
     /// Its trigger opens it, unless its start is yet to come.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.base_mut().opening.triggered(ctx.now) {
-            ask!(self, end => end.open(ctx));
+            whichever!(self, end => end.open(ctx));
         }
     }
 
     /// A packet for it arrived.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is_reverse() {
-            ask!(self, end => end.on_packet(ctx, p));
+            whichever!(self, end => end.on_packet(ctx, p));
         }
     }
 
     /// One of its timers fired.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Start(_) if self.base_mut().opening.starts(ctx.now) => ask!(self, end => end.open(ctx)),
+            Timer::Start(_) if self.base_mut().opening.starts(ctx.now) => whichever!(self, end => end.open(ctx)),
             Timer::Start(_) => {}
-            _ => ask!(self, end => end.on_timer(ctx, timer)),
+            _ => whichever!(self, end => end.on_timer(ctx, timer)),
         }
     }
 
     /// Its host's application has a message to send.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.base_mut().feed.on_message(bytes);
-        ask!(self, end => end.on_backlog(ctx));
+        whichever!(self, end => end.on_backlog(ctx));
     }
 
     /// It is its turn at its host's wire.
@@ -120,6 +117,7 @@ impl Sender {
             Sender::Eqds(end) => {
                 end.on_turn(ctx);
             }
+            Sender::Uet(end) => end.on_turn(ctx),
         }
     }
 
@@ -135,12 +133,12 @@ impl Sender {
 
     /// Shows the state that time series are made of.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        ask!(self, end => end.observe(visit));
+        whichever!(self, end => end.observe(visit));
     }
 
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
-        ask!(self, end => end.record(record));
+        whichever!(self, end => end.record(record));
     }
 
     /// Records the writes that the end of the run leaves unfinished.
@@ -156,15 +154,16 @@ impl Receiver {
             Protocol::Tcp => None,
             Protocol::Ndp(_) => Some(Receiver::Ndp(ndp::Receiver::new(net, flow, host))),
             Protocol::Eqds(_) => Some(Receiver::Eqds(eqds::Receiver::new(net, flow, host))),
+            Protocol::Uet(_) => Some(Receiver::Uet(uet::Receiver::new(net, flow, host))),
         }
     }
 
     fn base(&self) -> &Receiving {
-        ask!(self, end => &end.base)
+        whichever!(self, end => &end.base)
     }
 
     fn base_mut(&mut self) -> &mut Receiving {
-        ask!(self, end => &mut end.base)
+        whichever!(self, end => &mut end.base)
     }
 
     /// Makes it one direction of a two-way connection, whose messages have `size` bytes.
@@ -179,7 +178,7 @@ impl Receiver {
 
     /// A packet for it arrived.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        ask!(self, end => end.on_packet(ctx, p));
+        whichever!(self, end => end.on_packet(ctx, p));
     }
 
     /// A pull of it is due.
@@ -194,6 +193,7 @@ impl Receiver {
         match self {
             Receiver::Ndp(_) => None,
             Receiver::Eqds(end) => Some(end.grant(ctx, list)),
+            Receiver::Uet(end) => Some(end.grant(ctx, list)),
         }
     }
 

@@ -2,12 +2,11 @@
 
 use super::{MAP, QUANTUM, UNACKNOWLEDGED, full, parameters};
 use crate::event::packet::{Answer, Kind, Packet, flag};
-use crate::host::driven::{Class, List};
+use crate::host::driven::{Class, Granted, List};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::TransportSpec;
-use crate::transport::driven::Granted;
 use crate::transport::driven::back::Receiving;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
@@ -63,7 +62,7 @@ impl Receiver {
     }
 
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.wnd > 0);
+        let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.asks_for_ack());
         self.since += p.size as u64;
         self.aim(ctx, p.ack as u32);
         let before = self.base.arrived.next();

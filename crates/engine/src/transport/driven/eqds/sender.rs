@@ -62,6 +62,7 @@ impl Sender {
         self.speculating = true;
         self.base.feed.open(ctx);
         while self.pump(ctx) {}
+        self.arm(ctx);
     }
 
     fn credit(&self) -> i64 {
@@ -136,7 +137,7 @@ impl Sender {
         }
         let mut packet = self.base.data(ctx, number, len, flags, t.header + len, entropy);
         packet.ack = self.target as u64;
-        packet.wnd = u32::from(backlog == 0 || self.pulled < 0 || again.is_some());
+        packet.ask_for_ack(backlog == 0 || self.pulled < 0 || again.is_some());
         ctx.launch(self.base.ip.host, &packet);
         self.arm(ctx);
         true
@@ -242,6 +243,9 @@ impl Sender {
     }
 
     fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.base.feed.backlog(ctx.now) == 0 {
+            self.base.feed.wait(ctx);
+        }
         let deadline = self.deadline(ctx);
         if deadline != Time::NEVER && (self.at == Time::NEVER || deadline < self.at) {
             self.at = deadline.max(ctx.now);

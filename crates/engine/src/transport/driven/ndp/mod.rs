@@ -7,9 +7,9 @@
 //! of a host leave at the pace at which its link can bring what they ask for. Pulls are counted, so that one makes up
 //! for those before it that were lost.
 //!
-//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `ndp.cpp`), whose last author is NDP's: round robin of pulls by
-//! flow, pace of 99 % of the link, the pull on an ACK where none waits. Beyond that there is a timer, of which htsim has
-//! the rules and does not compile them in: without it a lost header stalls its flow.
+//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `ndp.cpp`): round robin of pulls by flow, pace of 99 % of the
+//! link, the pull on an ACK where none waits. Beyond that there is a timer, of which htsim has the rules and does not
+//! compile them in: without it a lost header stalls its flow.
 
 mod receiver;
 mod sender;

@@ -43,6 +43,10 @@ pub mod purpose {
     pub const RADIO_BACKOFF: u32 = 14;
     /// Numbers of stations' first frames.
     pub const RADIO_NUMBER: u32 = 15;
+    /// Paths and entropies of transports that receivers drive.
+    pub const PATH: u32 = 17;
+    /// Marks between two thresholds.
+    pub const MARK: u32 = 18;
     /// Shadowing between two stations.
     pub const SHADOWING: u32 = 16;
 }

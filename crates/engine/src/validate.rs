@@ -5,8 +5,9 @@ use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    CellSpec, Discipline, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU, MOST_STATIONS, Program,
-    ProgramSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec,
+    CellSpec, Discipline, Entropy, Eqds, FlowSpec, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU,
+    MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
+    TransportSpec, Uet,
 };
 use incast_cc::{Rate, Time};
 
@@ -33,6 +34,7 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
             return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
         }
     }
+    check_driven(spec)?;
     if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
         return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
     }
@@ -47,6 +49,72 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     spec.cells.iter().enumerate().try_for_each(|(i, cell)| check_cell(spec, i as u32, cell))?;
     let class = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
     spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
+}
+
+/// Transports that receivers drive, and what does not go with them.
+fn check_driven(spec: &Spec) -> Result<(), RunError> {
+    let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
+    let driven =
+        |f: &FlowSpec| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_driven();
+    if by_endpoints && !spec.flows.iter().all(driven) {
+        return invalid("endpoints are to choose paths, and those of TCP and UDP do not".into());
+    }
+    let Some(t) = spec.transports.iter().find(|t| t.protocol.is_driven()) else { return Ok(()) };
+    let name = t.protocol.name();
+    if spec.transports.iter().any(|t| t.protocol.is_driven() && t.mtu > 0 && t.mss + t.header > t.mtu) {
+        return invalid(format!("{name} with an MTU below a segment: its packets are no fragments"));
+    }
+    if !spec.host_costs.is_empty() {
+        return invalid(format!("{name}, and hosts cost their packets time, which it does not have"));
+    }
+    let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
+    if let Some(link) = spec.links.iter().find(fair) {
+        return invalid(format!("{name} has a queue of its own in the host, and link {} a fair NIC", link.name));
+    }
+    let whole = |q: &QuerySpec| q.close.is_none();
+    if !spec.queries.iter().all(whole) {
+        return invalid(format!("{name} opens no connection, and a query closes its own"));
+    }
+    spec.transports.iter().try_for_each(|t| match &t.protocol {
+        Protocol::Tcp => Ok(()),
+        Protocol::Ndp(ndp) if ndp.window == 0 || !(ndp.pull_rate > 0.0 && ndp.pull_rate <= 1.0) => invalid(format!(
+            "ndp with a window of {} packets and pulls at {} of the rate, expected at least 1, and above 0 and at most 1",
+            ndp.window, ndp.pull_rate
+        )),
+        Protocol::Ndp(_) => Ok(()),
+        Protocol::Eqds(eqds) => check_eqds(eqds),
+        Protocol::Uet(uet) => check_uet(uet),
+    })
+}
+
+/// EQDS: its window, pace and entropies.
+fn check_eqds(eqds: &Eqds) -> Result<(), RunError> {
+    let pace = eqds.pull_rate > 0.0 && eqds.pull_rate <= 1.0;
+    if eqds.window > 0 && pace && eqds.entropies.is_power_of_two() && eqds.entropies <= 1 << 15 {
+        return Ok(());
+    }
+    invalid(format!(
+        "eqds with a window of {} packets, credit at {} of the rate and {} entropies, expected at least 1, above 0 and \
+         at most 1, and a power of two up to 32768",
+        eqds.window, eqds.pull_rate, eqds.entropies
+    ))
+}
+
+/// UET: its controls, pace and entropies.
+fn check_uet(uet: &Uet) -> Result<(), RunError> {
+    if !uet.window && !uet.credit {
+        return invalid("uet without a window and without credit, expected one of them, or both".into());
+    }
+    let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;
+    let times = uet.rtt != Some(Time::ZERO) && uet.target_delay != Some(Time::ZERO);
+    if pace && times && uet.ack_bytes > 0 && uet.entropies.is_power_of_two() && uet.entropies <= 1 << 15 {
+        return Ok(());
+    }
+    invalid(format!(
+        "uet with credit at {} of the rate, an ACK after {} B, {} entropies, a round trip of {:?} and a target of {:?}, \
+         expected above 0 and at most 1, at least 1, a power of two up to 32768, and times above 0",
+        uet.pull_rate, uet.ack_bytes, uet.entropies, uet.rtt, uet.target_delay
+    ))
 }
 
 /// A program: its nodes, and the ranges of its parameters.
@@ -201,7 +269,7 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
             return invalid(format!("link {}: a queue that trims has no device queue below it", link.name));
         }
         let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
-        let fit = |t: &TransportSpec| whole(t) && t.sack && t.scoreboard != Rules::Ns3;
+        let fit = |t: &TransportSpec| whole(t) && (t.protocol.is_driven() || t.sack && t.scoreboard != Rules::Ns3);
         if !spec.transports.iter().all(fit) {
             return invalid(format!(
                 "link {}: a queue trims segments, so transports must not fragment them, and must know by SACK \

@@ -3,6 +3,7 @@
 pub mod build;
 mod deadlock;
 pub mod departure_marks;
+mod driven;
 pub mod endpoints;
 mod lingering;
 mod outcome;
@@ -190,6 +191,8 @@ impl Domain {
             Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
             Timer::Program(node) => ctx.time_programs(node, &mut self.programs),
             Timer::Cell(cell) => ctx.advance_cell(cell),
+            Timer::Turn(node) => self.endpoints.turn(&mut ctx, node),
+            Timer::Pull(node) => self.endpoints.pull(&mut ctx, node),
             Timer::Activation(trigger) => {
                 let count = &mut self.activations[net.triggers.list[trigger].count as usize];
                 *count += 1;

@@ -50,7 +50,7 @@ impl Key {
     /// Key of a timer or departure.
     #[inline]
     pub fn timer(order: Order, time: Time, generation: u16, timer: Timer) -> Key {
-        let phase = if matches!(timer, Timer::Departure(_)) { phase::DEPARTURE } else { phase::TIMER };
+        let phase = if matches!(timer, Timer::Departure(_) | Timer::Turn(_)) { phase::DEPARTURE } else { phase::TIMER };
         let (seq, entity) = timer.numbers();
         let tie = match order.ties {
             Ties::Hash => hash::tie(order.seed, entity as u64 | 1 << 40, time),
@@ -121,6 +121,8 @@ macro_rules! timers {
 timers! {
     /// The explicit queue of a port, or a fair NIC, finished a transmission.
     Departure(LinkId),
+    /// The wire of a host whose senders take turns is free.
+    Turn(NodeId),
     /// Flow opens.
     Start(FlowId),
     /// Application stops.
@@ -149,6 +151,8 @@ timers! {
     Activation(TriggerId),
     /// Flows of a host open together.
     Opening(OpeningId),
+    /// The next pull of a host is due.
+    Pull(NodeId),
     /// The timer of a node's programs.
     Program(NodeId),
     /// Something happens in a radio cell.

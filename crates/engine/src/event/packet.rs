@@ -26,14 +26,22 @@ pub enum Kind {
     Pause,
     /// A host tells the programs on a flow's way that it is idle, or no longer.
     Idle,
+    /// Data of a transport that receivers drive, whose packets have numbers.
+    Numbered,
+    /// A receiver asks for data.
+    Pull,
+    /// A sender asks to be pulled.
+    Rts,
+    /// A sender asks what has come.
+    Probe,
     /// The acknowledgement that data of a two-way connection carries, as the sender reads it. Never on a wire.
     Piggyback,
 }
 
 impl Kind {
-    const ALL: [Kind; 10] = {
+    const ALL: [Kind; 14] = {
         use Kind::*;
-        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Piggyback]
+        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Numbered, Pull, Rts, Probe, Piggyback]
     };
 }
 
@@ -116,6 +124,21 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 64);
 
+/// What a receiver says that drives its sender. Packets have numbers from 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    /// Everything before this number has come.
+    pub next: u32,
+    /// The packet that it answers.
+    pub number: u32,
+    /// Which of 64 packets have come, where that is told.
+    pub map: u64,
+    /// What has been granted, or has come, so far.
+    pub count: u32,
+    /// When the packet was sent, ps, or what else is returned.
+    pub echo: u64,
+}
+
 const NO_EXT: u32 = 0xff_ffff << 8;
 
 /// IP bytes of a packet that tells of an idle flow.
@@ -152,6 +175,44 @@ impl Packet {
     #[inline(always)]
     pub fn reverse(kind: Kind, flow: FlowId, dst: NodeId, ack: u64) -> Packet {
         Packet { ack, flags: flag::REVERSE, ..Packet::forward(kind, flow, dst, 0, 0, Time::ZERO) }
+    }
+
+    /// An answer of a receiver that drives its sender.
+    pub fn answer(kind: Kind, flow: FlowId, dst: NodeId, answer: &Answer) -> Packet {
+        let Answer { next, number, map, count, echo } = *answer;
+        let numbers = next as u64 | (number as u64) << 32;
+        Packet { number: map, stamp: Time(echo), wnd: count, ..Packet::reverse(kind, flow, dst, numbers) }
+    }
+
+    /// Whether it asks for an acknowledgement at once, of numbered data.
+    pub fn ask_for_ack(&mut self, asks: bool) {
+        debug_assert!(self.is(Kind::Numbered));
+        self.wnd = asks as u32;
+    }
+
+    /// See [`Packet::ask_for_ack`].
+    pub fn asks_for_ack(&self) -> bool {
+        self.wnd & 1 > 0
+    }
+
+    /// A queue cuts it to so many bytes. Numbered data knows where.
+    pub fn cut(&mut self, size: u16) {
+        self.size = size;
+        if self.is(Kind::Numbered) {
+            self.wnd |= (self.hop as u32 + 1) << 1;
+        }
+    }
+
+    /// Links that numbered data had crossed when it was cut.
+    pub fn cut_after(&self) -> Option<u32> {
+        (self.wnd >> 1).checked_sub(1)
+    }
+
+    /// What an answer says.
+    pub fn answered(&self) -> Answer {
+        debug_assert!(self.is_reverse());
+        let (next, number) = (self.ack as u32, (self.ack >> 32) as u32);
+        Answer { next, number, map: self.number, count: self.wnd, echo: self.stamp.0 }
     }
 
     /// Fragment `number` of it, of `size` IP bytes, when `last` is the last one's number.

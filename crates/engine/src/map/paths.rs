@@ -9,8 +9,8 @@ use incast_cc::Time;
 pub enum Numbered {
     /// Not at all: switches choose next hops.
     Not,
-    /// A regular tree: by arithmetic. [`divisors`].
-    Regular(Vec<u32>),
+    /// A regular tree: by arithmetic, with [`divisors`] and the first upward neighbour of every node.
+    Regular(Vec<u32>, Vec<NodeId>),
     /// By counting.
     Counted(Timetable),
 }
@@ -21,9 +21,31 @@ impl Numbered {
         if !spec.choice.is_by_path() {
             Numbered::Not
         } else if spec.routers.iter().all(|r| matches!(r, Router::Tree { .. })) {
-            Numbered::Regular(divisors(spec))
+            Numbered::Regular(divisors(spec), above(spec))
         } else {
             Numbered::Counted(Timetable::new(spec))
+        }
+    }
+
+    /// Shortest paths from host `src` to host `dst` at the beginning; 1 where they are not numbered.
+    pub fn between(&self, spec: &Spec, src: u32, dst: u32) -> u32 {
+        match self {
+            Numbered::Not => 1,
+            Numbered::Counted(paths) => {
+                let paths = paths.at(Time::ZERO);
+                paths.count(paths.end(NodeId(src), 0), NodeId(dst)).max(1)
+            }
+            Numbered::Regular(_, above) => {
+                let (mut at, mut count) = (above[src as usize], 1u32);
+                while let Some(Router::Tree { first, span, ups, .. }) = spec.routers.get((at.0 - spec.hosts) as usize)
+                    && dst.wrapping_sub(*first) >= *span
+                    && *ups > 0
+                {
+                    count = count.saturating_mul(*ups);
+                    at = above[at];
+                }
+                count
+            }
         }
     }
 }
@@ -112,7 +134,7 @@ impl Paths {
         paths
     }
 
-    fn end(&self, node: NodeId, port: u32) -> NodeId {
+    pub(crate) fn end(&self, node: NodeId, port: u32) -> NodeId {
         self.ends[node][port as usize]
     }
 
@@ -268,6 +290,17 @@ fn far_ends(spec: &Spec) -> Vec<Vec<NodeId>> {
     let mut ends = vec![Vec::new(); spec.hosts as usize + spec.routers.len()];
     spec.links.iter().for_each(|l| ends[l.from as usize].push(NodeId(l.to)));
     ends
+}
+
+/// The first upward neighbour of every node of a regular tree; itself at the top.
+fn above(spec: &Spec) -> Vec<NodeId> {
+    let ends = far_ends(spec);
+    let up = |node: usize| match spec.routers.get(node.wrapping_sub(spec.hosts as usize)) {
+        Some(Router::Tree { up, ups, .. }) if *ups == 0 => *up as usize + ends[node].len(),
+        Some(Router::Tree { up, .. }) => *up as usize,
+        _ => 0,
+    };
+    (0..ends.len()).map(|node| ends[node].get(up(node)).copied().unwrap_or(NodeId(node as u32))).collect()
 }
 
 /// By what number the index of a round robin is divided at every switch of a regular tree, so that successive

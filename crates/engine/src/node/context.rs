@@ -4,6 +4,7 @@
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
+use crate::host::driven::DrivenHost;
 use crate::host::messages::ConnectionSide;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
@@ -66,6 +67,8 @@ pub struct Shared {
     pub pools: Vec<Pool>,
     /// Radio cells.
     pub cells: Vec<Cell>,
+    /// What hosts have for transports that receivers drive; empty where there are none.
+    pub driven: Vec<DrivenHost>,
 }
 
 /// State of a domain's nodes that an event's context borrows.

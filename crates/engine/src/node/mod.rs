@@ -2,6 +2,7 @@
 
 pub mod context;
 pub mod departure_marks;
+pub mod driven;
 pub mod host;
 pub mod pfc;
 mod programs;

@@ -10,7 +10,7 @@ use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
-use crate::spec::{Discipline, QueueSpec};
+use crate::spec::{Discipline, EcnRamp, QueueSpec};
 use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
@@ -80,10 +80,14 @@ impl Queues {
         let (queues, scheduler) = match &spec.discipline {
             Discipline::Classes { scheduler, classes } => (classes.clone(), Scheduler::new(scheduler)),
             Discipline::Trimming(t) => {
-                trim = Some(Trim::new(t.header, link, seed));
+                trim = Some(Trim::new(t, link, seed));
                 let queue = |limit| QueueSpec { discipline: Discipline::DropTail, limit, ..spec.clone() };
                 let per_data = t.headers_per_data;
-                (vec![queue(t.header_limit), queue(spec.limit)], Scheduler::Headers { per_data, served: 0 })
+                let mut data = queue(spec.limit);
+                if let Some(ramp) = &t.ecn {
+                    data.discipline = Discipline::EcnRamp(EcnRamp { key: (seed, link.0 as u64), ..ramp.clone() });
+                }
+                (vec![queue(t.header_limit), data], Scheduler::Headers { per_data, served: 0 })
             }
             _ => (vec![spec.clone()], Scheduler::Strict),
         };

@@ -28,7 +28,7 @@ impl Queues {
         if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events) {
             return Admission { verdict: Verdict::Accept, ..refused };
         }
-        refused.packet.size = header;
+        refused.packet.cut(header);
         self.admit(HEADERS, refused.packet, now, settings, room.as_deref())
     }
 
@@ -61,7 +61,7 @@ impl Queues {
         let odd = |wire: Time| if settings.ps_per_byte == 0 { wire.0 } else { 0 };
         events.odd_busy = events.odd_busy.wrapping_sub(odd(cut.wire));
         events.cut_bytes += cut.size;
-        cut.packet.size = header;
+        cut.packet.cut(header);
         cut.size = header as u64 + settings.framing as u64;
         cut.wire = settings.serialization(cut.size);
         let (packets, bytes) = self.counted_of(HEADERS, settings.below);

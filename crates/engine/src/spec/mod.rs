@@ -11,6 +11,7 @@ use incast_cc::{Config, Time};
 pub use incast_record::{Label, MonitorRule, Name};
 
 mod cell;
+mod driven;
 mod error;
 mod host;
 mod link;
@@ -22,6 +23,7 @@ mod traffic;
 mod transport;
 
 pub use cell::*;
+pub use driven::*;
 pub use error::*;
 pub use host::*;
 pub use link::*;

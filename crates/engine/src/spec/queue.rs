@@ -120,6 +120,8 @@ pub enum Discipline {
         /// The queues, by class: their disciplines and limits, and nothing else of them.
         classes: Vec<QueueSpec>,
     },
+    /// The queue of data of a port that trims, where it marks.
+    EcnRamp(EcnRamp),
     /// Data that does not fit is cut to its header instead of dropped (NDP, SIGCOMM 2017; htsim's `CompositeQueue`).
     /// Headers and all that carries little wait in a queue of their own. The limit is that of the data.
     Trimming(Trimming),
@@ -168,6 +170,22 @@ pub struct Trimming {
     pub header_limit: Limit,
     /// Headers sent for one data packet, where both wait.
     pub headers_per_data: u32,
+    /// Data is marked as it leaves.
+    pub ecn: Option<EcnRamp>,
+    /// A draw decides whether the arrival is cut or what came last before it; else it is the arrival always.
+    pub draws: bool,
+}
+
+/// Marks at the end of a transmission, by what a packet leaves behind: none up to `min` bytes, all above `max`, and
+/// between them with a probability that rises from 0 to 1 (htsim's `CompositeQueue`).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct EcnRamp {
+    /// Bytes up to which nothing is marked.
+    pub min: u64,
+    /// Bytes above which everything is.
+    pub max: u64,
+    /// What its random numbers are keyed by: the seed of the run, and the link. Ports fill it in.
+    pub key: (u64, u64),
 }
 
 /// In which order a port serves its classes.

@@ -101,6 +101,8 @@ macro_rules! policies {
             /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of
             /// step once in 65,536 packets where these are no multiple of the paths.
             RoundRobinSource => round_robin_source::RoundRobinSource,
+            /// A packet takes the path of the number that its endpoint gives it: its entropy, counted over and over again.
+            GivenPath => given_path::GivenPath,
             /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
             /// rounds (htsim: 5); 0: never.
             RoundRobin(rounds: u32) => round_robin::RoundRobin,
@@ -153,6 +155,8 @@ pub enum Entropy {
     Counter,
     /// Recycled entropies (REPS).
     Recycled(Recycled),
+    /// Endpoints of transports that have rules of their own.
+    Given,
 }
 
 /// REPS (Bonato et al., arXiv 2407.21625).
@@ -172,7 +176,7 @@ pub struct Recycled {
 impl PathChoice {
     /// Packets are given whole paths, not a next hop at every switch.
     pub fn is_by_path(&self) -> bool {
-        matches!(self, PathChoice::SpraySource | PathChoice::RoundRobinSource)
+        matches!(self, PathChoice::SpraySource | PathChoice::RoundRobinSource | PathChoice::GivenPath)
     }
 
     /// Packets of one flow take several paths.
@@ -201,7 +205,7 @@ impl PathChoice {
 
     /// Senders give packets entropies, which switches hash.
     pub fn has_entropy(&self) -> bool {
-        matches!(self, PathChoice::Entropy(_))
+        matches!(self, PathChoice::Entropy(_) | PathChoice::GivenPath)
     }
 }
 

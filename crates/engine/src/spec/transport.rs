@@ -1,10 +1,13 @@
 //! The transport and its switches.
 
+use super::Protocol;
 use incast_cc::{Ecn, Rate, Time};
 
 /// Settings of the reliable transport. Sizes in bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TransportSpec {
+    /// Which transport it is. The others than TCP have of what follows sizes, buffers and timeouts.
+    pub protocol: Protocol,
     /// Payload of a full segment.
     pub mss: u32,
     /// IP and transport header of a data segment.

@@ -1,6 +1,7 @@
 //! Transports: what the two endpoints of a flow do. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing
 //! beyond them; a transport is one variant of each.
 
+pub mod driven;
 pub mod ip;
 mod opening;
 pub mod ranges;
@@ -8,11 +9,13 @@ pub mod reordering;
 pub mod tcp;
 pub mod timer;
 pub mod udp;
+mod writes;
 
 use crate::app::parameters::App;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
+use crate::host::driven::{Granted, List, Pull};
 use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -28,6 +31,8 @@ pub enum SendEndpoint {
     Tcp(tcp::sender::Sender),
     /// UDP.
     Udp(udp::Sender),
+    /// A transport that receivers drive.
+    Driven(Box<driven::Sender>),
 }
 
 /// Where the data of a flow goes.
@@ -38,12 +43,18 @@ pub enum ReceiveEndpoint {
     Tcp(tcp::receiver::Receiver),
     /// UDP.
     Udp(udp::Receiver),
+    /// A transport that receivers drive.
+    Driven(Box<driven::Receiver>),
 }
 
-/// Methods of an endpoint that TCP's method of the same name answers, and after the arrow the answer of UDP.
+/// Methods of an endpoint that TCP's method of the same name answers, and after the arrow the answer of UDP and of
+/// transports that receivers drive, apart where these differ.
 macro_rules! forward {
-    ($udp:ident: $(
-        $(#[$note:meta])* fn $name:ident(&mut self $(, $arg:ident: $kind:ty)*) $(-> $out:ty)? => $other:expr;
+    (@ $other:expr) => { $other };
+    (@ $other:expr, $own:expr) => { $own };
+    ($udp:ident, $driven:ident: $(
+        $(#[$note:meta])* fn $name:ident(&mut self $(, $arg:ident: $kind:ty)*) $(-> $out:ty)?
+            => $other:expr $(, $own:expr)?;
     )*) => {$(
         $(#[$note])*
         #[allow(unused_variables)]
@@ -51,6 +62,7 @@ macro_rules! forward {
             match self {
                 Self::Tcp(tcp) => tcp.$name($($arg),*),
                 Self::Udp($udp) => $other,
+                Self::Driven($driven) => forward!(@ $other $(, $own)?),
             }
         }
     )*};
@@ -61,30 +73,36 @@ impl SendEndpoint {
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> SendEndpoint {
         match net.flow(flow).app {
             App::Udp(app) => SendEndpoint::Udp(udp::Sender::new(net, flow, host, app)),
-            _ => SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, host)),
+            _ => match driven::Sender::new(net, flow, host) {
+                Some(sender) => SendEndpoint::Driven(Box::new(sender)),
+                None => SendEndpoint::Tcp(tcp::sender::Sender::new(net, flow, host)),
+            },
         }
     }
 
-    forward! { udp:
+    forward! { udp, driven:
         /// Makes it one direction of a two-way connection: `side` is its host's; `passive` if the other host opens
         /// it.
-        fn make_duplex(&mut self, side: u32, passive: bool) => ();
+        fn make_duplex(&mut self, side: u32, passive: bool) => (), driven.make_duplex();
         /// The trigger that it waits for opens it.
-        fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx);
+        fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx), driven.open(ctx);
         /// A packet for it arrived.
         #[inline(always)]
-        fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) => ();
+        fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>)
+            => (), driven.on_packet(ctx, p);
         /// A packet of its two-way connection arrived: one for it, or one of the flow the other way.
-        fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) => ();
+        fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>)
+            => (), driven.on_packet(ctx, p);
         /// One of its timers fired.
         #[inline]
-        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => udp.on_timer(ctx, timer);
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer)
+            => udp.on_timer(ctx, timer), driven.on_timer(ctx, timer);
         /// A task of its host's run queue is its own.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Its host's application has a message of so many bytes to send,
-        fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
+        fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), driven.on_message(ctx, bytes);
         /// ... which a packet that arrived woke.
-        fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => ();
+        fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), driven.on_message(ctx, bytes);
         /// ACKs are not predicted from now on.
         fn spell_out(&mut self) => ();
         /// An event of it begins.
@@ -112,14 +130,21 @@ impl SendEndpoint {
         /// The connection was reset, or given up.
         fn is_dead(&mut self) -> bool => false;
         /// Records the writes of its application that the end of the run leaves unfinished.
-        fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => ();
+        fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => (), driven.record_writes(net, rec);
     }
 
     /// The next connection of its flow takes its place. The one that was.
     pub fn renew(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
         match self {
             SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.renew(net))),
-            SendEndpoint::Udp(_) => None,
+            _ => None,
+        }
+    }
+
+    /// It is its turn at its host's wire.
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let SendEndpoint::Driven(sender) = self {
+            sender.on_turn(ctx);
         }
     }
 
@@ -150,6 +175,7 @@ impl SendEndpoint {
         match self {
             SendEndpoint::Tcp(sender) => &mut sender.probe,
             SendEndpoint::Udp(sender) => &mut sender.probe,
+            SendEndpoint::Driven(sender) => sender.probe(),
         }
     }
 
@@ -159,6 +185,7 @@ impl SendEndpoint {
             SendEndpoint::Tcp(sender) => sender.observe(visit),
             // nothing is ever acknowledged
             SendEndpoint::Udp(_) => visit("acked_bytes", 0.0),
+            SendEndpoint::Driven(sender) => sender.observe(visit),
         }
     }
 
@@ -167,6 +194,7 @@ impl SendEndpoint {
         match self {
             SendEndpoint::Tcp(sender) => &sender.ip,
             SendEndpoint::Udp(sender) => &sender.ip,
+            SendEndpoint::Driven(sender) => sender.ip(),
         }
     }
 
@@ -175,6 +203,7 @@ impl SendEndpoint {
         match self {
             SendEndpoint::Tcp(sender) => sender.record(record),
             SendEndpoint::Udp(sender) => sender.record(record),
+            SendEndpoint::Driven(sender) => sender.record(record),
         }
     }
 }
@@ -184,26 +213,32 @@ impl ReceiveEndpoint {
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> ReceiveEndpoint {
         match net.flow(flow).app.datagram_gap() {
             Some(_) => ReceiveEndpoint::Udp(udp::Receiver::new(net, flow, host)),
-            None => ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, host)),
+            None => match driven::Receiver::new(net, flow, host) {
+                Some(receiver) => ReceiveEndpoint::Driven(Box::new(receiver)),
+                None => ReceiveEndpoint::Tcp(tcp::receiver::Receiver::new(net, flow, host)),
+            },
         }
     }
 
-    forward! { udp:
+    forward! { udp, driven:
         /// Makes it one direction of a two-way connection: `side` is its host's, `size` the bytes of the messages
         /// that arrive. The window it offers.
-        fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0;
+        fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0, {
+            driven.make_duplex(size);
+            0
+        };
         /// Segments are not predicted from now on.
         fn spell_out(&mut self) => ();
         /// A packet for it arrived.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)
-            => udp.on_packet(ctx, p);
+            => udp.on_packet(ctx, p), driven.on_packet(ctx, p);
         /// One of its timers fired.
         fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => ();
         /// A task of its host's run queue is its own.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Takes a whole message that has come, if there is one.
-        fn take_message(&mut self) -> bool => false;
+        fn take_message(&mut self) -> bool => false, driven.take_message();
         /// The peer has closed, and all before that has come.
         fn has_ended(&mut self) -> bool => true;
         /// Its application has reset the connection.
@@ -223,7 +258,7 @@ impl ReceiveEndpoint {
                 let (last, wnd) = receiver.renew(net, ahead);
                 Some((ReceiveEndpoint::Tcp(last), wnd))
             }
-            ReceiveEndpoint::Udp(_) => None,
+            _ => None,
         }
     }
 
@@ -240,11 +275,27 @@ impl ReceiveEndpoint {
         prefetch::lines(self, 4);
     }
 
+    /// Its host's pacer has come to it in a list: it gives credit.
+    pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
+        match self {
+            ReceiveEndpoint::Driven(receiver) => receiver.grant(ctx, list),
+            _ => None,
+        }
+    }
+
+    /// A pull of it is due.
+    pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
+        if let ReceiveEndpoint::Driven(receiver) = self {
+            receiver.pull(ctx, pull);
+        }
+    }
+
     /// Domain-local host.
     pub fn host(&self) -> HostIx {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.ip.host,
             ReceiveEndpoint::Udp(receiver) => receiver.ip.host,
+            ReceiveEndpoint::Driven(receiver) => receiver.host(),
         }
     }
 
@@ -253,6 +304,7 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.record(record),
             ReceiveEndpoint::Udp(receiver) => receiver.record(record),
+            ReceiveEndpoint::Driven(receiver) => receiver.record(record),
         }
     }
 }

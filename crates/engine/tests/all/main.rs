@@ -5,6 +5,7 @@ mod support;
 mod application;
 mod classes;
 mod datagrams;
+mod driven;
 mod ecn_threshold;
 mod explicit_rates;
 mod failures;

@@ -12,7 +12,7 @@ use incast_cc as cc;
 use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::{self, LinkSpec, Spec};
+use incast_engine::spec::{self, LinkSpec, PathChoice, Spec};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -63,6 +63,7 @@ pub(super) fn ports(
     problems: &mut Vec<Problem>,
 ) {
     check_classes(doc, problems);
+    check_driven(doc, network, own_queues, transports, problems);
     doc.queue.check_transports(transports, &mut Report::new("queue", problems));
     let packet = transports.iter().map(full_packet).max().unwrap_or(0);
     doc.queue.check_packet(packet, &mut Report::new("queue", problems));
@@ -81,6 +82,44 @@ pub(super) fn ports(
     check_cells(network, transports, problems);
     if let Some(buffer) = &doc.buffer {
         buffer.check(&doc.queue, own_queues, network, packet, problems);
+    }
+}
+
+/// What does not go with transports that receivers drive.
+fn check_driven(
+    doc: &Document,
+    network: &Network,
+    own_queues: &[OwnQueue],
+    transports: &[spec::TransportSpec],
+    problems: &mut Vec<Problem>,
+) {
+    let by_endpoints =
+        matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
+    if by_endpoints && !transports.iter().all(|t| t.protocol.is_driven()) {
+        let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
+        problems.push(Problem::quoted("routing.kind", "transport", message));
+    }
+    let Some(t) = transports.iter().find(|t| t.protocol.is_driven()) else { return };
+    let name = t.protocol.name();
+    if doc.hosts.is_some() {
+        let message = format!("{name} has no time that hosts cost its packets; expected none of it");
+        problems.push(Problem::new("hosts", message));
+    }
+    let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
+    let own = own_queues.iter().map(|own| (own.key.clone(), own.queue));
+    for (key, queue) in all.chain(own).filter(|(_, queue)| matches!(queue, Queue::FairNic(_))) {
+        let message = format!("expected another kind: {name} has a queue of its own in the host");
+        problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
+    }
+    if !transports.iter().any(|t| t.protocol.needs_trimming()) {
+        return;
+    }
+    let message = format!("expected \"trimming\": {name} learns by the headers of cut packets what is to come again");
+    let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
+    for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
+        if !matches!(queue, Queue::Trimming(_)) {
+            problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message.as_str()));
+        }
     }
 }
 

@@ -11,12 +11,13 @@ pub(crate) mod warnings;
 use crate::document::failures::LinkFailure;
 use crate::document::links;
 use crate::document::program;
+use crate::document::queue::Queue;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::Spec;
+use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec};
 use incast_engine::{FlowId, LinkId};
 use std::path::Path;
 
@@ -66,6 +67,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     let host_queue = doc.queue.host().map_or(0, |q| number_of(&mut queues, q.spec()));
     let mut links = network.links;
     links.iter_mut().filter(|l| l.from < network.hosts).for_each(|l| l.queue = host_queue);
+    without_marks_to_hosts(&doc.queue, &mut queues, &mut links, network.hosts);
     for own in &own_queues {
         let queue = number_of(&mut queues, own.queue.spec());
         own.links.iter().for_each(|l| links[*l].queue = queue);
@@ -117,6 +119,20 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     checks::stations(&spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
     Ok(Built { spec, failures, failing })
+}
+
+/// Ports of switches that lead to hosts have a queue that does not mark, where the queue that trims says so.
+fn without_marks_to_hosts(queue: &Queue, queues: &mut Vec<QueueSpec>, links: &mut [LinkSpec], hosts: u32) {
+    let Queue::Trimming(trimming) = queue else { return };
+    if trimming.ecn.is_none_or(|ecn| ecn.to_hosts) {
+        return;
+    }
+    let mut own = queues[0].clone();
+    if let Discipline::Trimming(cut) = &mut own.discipline {
+        cut.ecn = None;
+    }
+    let own = number_of(queues, own);
+    links.iter_mut().filter(|l| l.from >= hosts && l.to < hosts).for_each(|l| l.queue = own);
 }
 
 /// Gives the flows that are to keep to one path, where switches spread packets, the one that ECMP would.

@@ -4,10 +4,12 @@
 pub mod app;
 pub mod arrivals;
 pub mod buffer;
+pub mod driven;
 pub(crate) mod edit;
 pub mod failures;
 pub mod hosts;
 pub mod links;
+pub(crate) mod pacing;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;

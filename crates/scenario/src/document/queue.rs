@@ -339,9 +339,38 @@ pub struct Trimming {
     #[serde(default = "number::<10>")]
     #[schemars(range(min = 1))]
     pub headers_per_data: u32,
+    /// What is cut where an arrival does not fit.
+    #[serde(default)]
+    pub cuts: Cuts,
+    /// Marks of data as it leaves (uet-htsim); none unless given.
+    pub ecn: Option<Leaving>,
     /// Its port.
     #[serde(flatten)]
     pub port: Port,
+}
+
+/// Marks of ECN-capable data at the end of its transmission, by the bytes of data that it leaves behind.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Leaving {
+    /// Up to this nothing is marked.
+    pub min: Size,
+    /// Above this everything is; between the two with a probability that rises from 0 to 1.
+    pub max: Size,
+    /// Ports that lead to hosts mark too. (uet-htsim: not where the receiver controls.)
+    #[serde(default = "yes")]
+    pub to_hosts: bool,
+}
+
+/// What is cut where data does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cuts {
+    /// The arrival or what came last before it, by a fair draw (NDP, htsim): no flow is cut always.
+    #[default]
+    Either,
+    /// The arrival.
+    Arrival,
 }
 
 impl Discipline for Trimming {
@@ -363,6 +392,8 @@ impl Discipline for Trimming {
             header: self.header.0.0 as u16,
             header_limit: self.header_limit.map_or(twice, |limit| limit.0),
             headers_per_data: self.headers_per_data,
+            draws: self.cuts == Cuts::Either,
+            ecn: self.ecn.map(|ecn| spec::EcnRamp { min: ecn.min.0.0, max: ecn.max.0.0, key: (0, 0) }),
         })
     }
 
@@ -372,6 +403,9 @@ impl Discipline for Trimming {
         }
         if let Some(limit) = self.header_limit.filter(|limit| limit.amount() == Some(0)) {
             at.text("header_limit", limit, "expected room for at least one packet");
+        }
+        if let Some(ecn) = self.ecn.filter(|ecn| ecn.min.0 > ecn.max.0) {
+            at.text("ecn.min", ecn.min, format!("expected at most ecn.max, {}", ecn.max));
         }
         if self.limit.amount().is_none() {
             at.text("limit", self.limit, "expected a limit: nothing is trimmed without");
@@ -597,7 +631,8 @@ impl Queue {
             let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
             at.text("kind", "trimming", message);
         }
-        if transports.iter().any(|t| !t.sack || t.scoreboard == spec::Rules::Ns3) {
+        let blind = |t: &spec::TransportSpec| !t.protocol.is_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
+        if transports.iter().any(blind) {
             let message =
                 "expected transports with SACK, and not ns-3's scoreboard: the sender must know single segments";
             at.text("kind", "trimming", message);

@@ -129,6 +129,15 @@ policies! {
         #[serde(flatten)]
         comparison: Comparison,
     } acks => PathChoice::EcmpAdaptive(comparison.spec(), *probability),
+    /// The transport's own choice: endpoints of NDP, EQDS and UET give each packet a path or an entropy.
+    Transport {
+        /// What they give it.
+        #[serde(default)]
+        by: GivenBy,
+    } => match by {
+        GivenBy::Path => PathChoice::GivenPath,
+        GivenBy::Entropy => PathChoice::Entropy(spec::Entropy::Given),
+    },
     /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and use again those
     /// that came back without a mark.
     Reps {
@@ -191,6 +200,17 @@ pub enum SprayBy {
     /// time; a retransmission has the value as it is, an ACK that of the data packet which came last (htsim, in the
     /// fork of the MSwift paper).
     Counter,
+}
+
+/// What endpoints give their packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GivenBy {
+    /// The number of one of the shortest paths, which the packet takes.
+    #[default]
+    Path,
+    /// An entropy, which every switch hashes beside flow, direction and its own number.
+    Entropy,
 }
 
 /// By what flowlets choose.

@@ -5,9 +5,10 @@
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
 //! preset's values.
 
-use crate::text::default::infinite;
+use crate::document::driven::{Eqds, Ndp, Uet, joined};
+use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
-use crate::text::quantity::{Auto, Rate, Size, Time};
+use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::{Word, words};
 use incast_cc as cc;
 use incast_engine::spec;
@@ -30,17 +31,32 @@ macro_rules! keys {
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<Preset>,
             $($(#[$about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)+
+            /// What NDP has beside sizes, buffers and timeouts; with `preset = "ndp"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub ndp: Option<Ndp>,
+            /// What EQDS has beside sizes, buffers and timeouts; with `preset = "eqds"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub eqds: Option<Eqds>,
+            /// What UET has beside sizes, buffers and timeouts; with `preset = "uet"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub uet: Option<Uet>,
         }
 
         impl Transport {
             /// The values given here, the others from `base`.
             fn or(&self, base: &Transport) -> Transport {
-                Transport { preset: self.preset.or(base.preset), $($key: self.$key.or(base.$key)),+ }
+                Transport {
+                    preset: self.preset.or(base.preset),
+                    $($key: self.$key.or(base.$key),)+
+                    ndp: joined(&self.ndp, &base.ndp, Ndp::over),
+                    eqds: joined(&self.eqds, &base.eqds, Eqds::over),
+                    uet: joined(&self.uet, &base.uet, Uet::over),
+                }
             }
 
             /// All values as the engine has them; `None` where one is not given.
             fn engine(&self) -> Option<spec::TransportSpec> {
-                Some(spec::TransportSpec { $($key: self.$key?.into()),+ })
+                Some(spec::TransportSpec { protocol: spec::Protocol::Tcp, $($key: self.$key?.into()),+ })
             }
         }
     };
@@ -351,6 +367,12 @@ pub enum Preset {
     /// A transport as Swift's paper describes it (SIGCOMM 2020, section 3.6): SACK, an ACK per
     /// packet, RTO from the RTT with a floor of 100 us, no handshake. Sizes are our choice.
     Swift,
+    /// NDP (SIGCOMM 2017): packets of 4160 bytes, a window of 15 unasked, then a packet a pull.
+    Ndp,
+    /// EQDS (NSDI 2022): packets of 4160 bytes, a window of 50 on speculative credit, then on credit of the receiver.
+    Eqds,
+    /// The transport of Ultra Ethernet: packets of 4160 bytes, NSCC at the sender, RCCC at the receiver, or both.
+    Uet,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -361,19 +383,31 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 6] = [
+const FILES: [(Preset, &str, &str); 9] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
     (Preset::Ns3Ipv6, "ns3-ipv6", include_str!("../../presets/ns3-ipv6.toml")),
     (Preset::Htsim, "htsim", include_str!("../../presets/htsim.toml")),
     (Preset::Swift, "swift", include_str!("../../presets/swift.toml")),
+    (Preset::Ndp, "ndp", include_str!("../../presets/ndp.toml")),
+    (Preset::Eqds, "eqds", include_str!("../../presets/eqds.toml")),
+    (Preset::Uet, "uet", include_str!("../../presets/uet.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 6] =
-        [Preset::Linux, Preset::LinuxDefault, Preset::Ns3, Preset::Ns3Ipv6, Preset::Htsim, Preset::Swift];
+    pub const ALL: [Preset; 9] = [
+        Preset::Linux,
+        Preset::LinuxDefault,
+        Preset::Ns3,
+        Preset::Ns3Ipv6,
+        Preset::Htsim,
+        Preset::Swift,
+        Preset::Ndp,
+        Preset::Eqds,
+        Preset::Uet,
+    ];
 
     /// Name as in scenarios.
     pub fn name(self) -> &'static str {
@@ -406,7 +440,7 @@ impl Preset {
 
     /// The values of its file.
     fn read(self) -> &'static Values {
-        static READ: [OnceLock<Values>; 6] = [const { OnceLock::new() }; 6];
+        static READ: [OnceLock<Values>; Preset::ALL.len()] = [const { OnceLock::new() }; Preset::ALL.len()];
         READ[self as usize].get_or_init(|| {
             let (_, name, text) = FILES[self as usize];
             let mut table: toml::Table = text.parse().unwrap_or_else(|e| panic!("presets/{name}.toml: {e}"));
@@ -524,63 +558,10 @@ words! {
     }
 }
 
-/// Pacing.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Pacing {
-    /// What the controller asks for.
-    Controller(ControllerPacing),
-    /// A multiple of cwnd / srtt.
-    Window(WindowPacing),
-}
-
-/// The word `"controller"`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum ControllerPacing {
-    /// What the controller asks for.
-    Controller,
-}
-
-/// Pacing at a multiple of cwnd, or of what is in flight where that is more, over srtt (Linux and
-/// ns-3: 2 in slow start, 1.2 afterwards). The initial window is not paced.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct WindowPacing {
-    /// Windows a round trip in slow start (Linux and ns-3: 2).
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub slow_start: f64,
-    /// Windows a round trip afterwards (Linux and ns-3: 1.2).
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub avoidance: f64,
-    /// Highest rate.
-    #[serde(default = "infinite")]
-    pub max: Rate,
-    /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the
-    /// Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
-    #[serde(default)]
-    pub restart_at_max: bool,
-}
-
 /// 0 stands for `auto`, until the controller is known.
 impl From<Auto<NonZeroU32>> for u32 {
     fn from(segments: Auto<NonZeroU32>) -> u32 {
         segments.given().map_or(0, NonZeroU32::get)
-    }
-}
-
-impl From<Pacing> for spec::PacingSpec {
-    fn from(pacing: Pacing) -> spec::PacingSpec {
-        match pacing {
-            Pacing::Controller(_) => spec::PacingSpec::Controller,
-            Pacing::Window(w) => spec::PacingSpec::Window {
-                slow_start: w.slow_start,
-                avoidance: w.avoidance,
-                max: w.max.0,
-                restart_at_max: w.restart_at_max,
-            },
-        }
     }
 }
 
@@ -603,15 +584,39 @@ impl Transport {
         let Some(mut spec) = self.or(preset.values()).engine() else {
             unreachable!("the file of a preset sets every value")
         };
+        spec.protocol = self.protocol(preset);
         if spec.delayed_ack == 0 {
             spec.delayed_ack = if profile.ack_every_packet { 1 } else { preset.read().delayed_ack };
         }
         spec
     }
 
+    /// The transport of a preset, with the values given here.
+    fn protocol(&self, preset: Preset) -> spec::Protocol {
+        let all = self.or(preset.values());
+        let driven = match preset {
+            Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
+            Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
+            Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
+            _ => return spec::Protocol::Tcp,
+        };
+        let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
+        driven
+    }
+
     /// Contradictions between values.
     pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
+        let own = [self.ndp.is_some(), self.eqds.is_some(), self.uet.is_some()];
+        for (preset, _) in [Preset::Ndp, Preset::Eqds, Preset::Uet].into_iter().zip(own).filter(|(_, given)| *given) {
+            if self.preset != Some(preset) {
+                let name = preset.name();
+                at.key(name, format!("is of {name} alone; expected transport.preset = \"{name}\" beside it"));
+            }
+        }
+        self.ndp.iter().for_each(|own| own.check(&mut at.below("ndp")));
+        self.eqds.iter().for_each(|own| own.check(&mut at.below("eqds")));
+        self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
             at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));

@@ -16,7 +16,7 @@ const PRESETS: [&str; 6] = ["linux", "linux-default", "ns3", "ns3-ipv6", "htsim"
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let mut pages: Vec<PathBuf> =
-        ["scenario", "failures", "hosts", "routing", "traffic", "transport", "source-parameters"]
+        ["scenario", "failures", "hosts", "routing", "traffic", "transport", "receiver-driven", "source-parameters"]
             .iter()
             .map(|n| docs.join(format!("{n}.md")))
             .collect();
@@ -81,7 +81,9 @@ fn generated(marker: &str) -> String {
             let presets: Vec<_> = PRESETS.map(|p| describe("transport", p).unwrap().keys).into();
             let mut text =
                 format!("| key | {} | meaning |\n|---|{}---|\n", PRESETS.join(" | "), "---|".repeat(PRESETS.len()));
-            for (i, k) in presets[0].iter().enumerate() {
+            // tables of transports that receivers drive stand on a page of their own
+            let driven = ["ndp", "eqds", "uet"];
+            for (i, k) in presets[0].iter().enumerate().filter(|(_, k)| !driven.contains(&k.name.as_str())) {
                 let values: Vec<String> = presets
                     .iter()
                     .map(|p| p[i].default.clone().unwrap_or_default().trim_matches('"').to_owned())

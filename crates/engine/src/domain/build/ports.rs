@@ -3,6 +3,7 @@
 use crate::domain::Domain;
 use crate::event::interval::Interval;
 use crate::event::order::Order;
+use crate::host::driven::DrivenHost;
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;
 use crate::host::{Host, RunQueue};
@@ -70,6 +71,10 @@ impl<'a> Maker<'a> {
             links.iter().for_each(|link| self.port(*link, &mut domain.nodes));
             if node.0 < self.spec.hosts {
                 domain.nodes.hosts.push(self.host(node, first).map_err(|error| (node, error))?);
+                if let Some(t) = self.spec.transports.iter().find(|t| t.protocol.is_driven()) {
+                    let turns = t.protocol.turns();
+                    domain.nodes.shared.driven.push(DrivenHost { turns, ..DrivenHost::default() });
+                }
                 continue;
             }
             if let Some(buffer) = &self.spec.buffer {

@@ -5,6 +5,7 @@
 
 mod drop_tail;
 mod ecn_at_departure;
+mod ecn_ramp;
 mod ecn_threshold;
 mod random_drop;
 mod red;
@@ -14,6 +15,7 @@ pub mod trimming;
 use crate::spec::{Discipline, QueueSpec};
 use drop_tail::DropTail;
 use ecn_at_departure::EcnAtDeparture;
+use ecn_ramp::EcnRamp;
 use ecn_threshold::EcnThreshold;
 use incast_cc::Time;
 use random_drop::RandomDrop;
@@ -58,6 +60,7 @@ disciplines! {
     EcnAtDeparture,
     RandomDrop,
     Red,
+    EcnRamp,
 }
 
 impl ActiveDiscipline {

@@ -5,6 +5,7 @@ use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use crate::hash;
 use crate::ids::LinkId;
+use crate::spec::Trimming;
 use incast_cc::Time;
 
 /// The queue of headers, and that of data.
@@ -19,15 +20,16 @@ pub struct Trim {
     header: u16,
     link: u64,
     seed: u64,
-    draws: u64,
+    /// Draws so far, where there are any.
+    draws: Option<u64>,
     /// Packets cut inside the measured interval.
     cuts: u64,
 }
 
 impl Trim {
-    /// Trimming to so many bytes at the port of link `link`.
-    pub fn new(header: u16, link: LinkId, seed: u64) -> Trim {
-        Trim { header, link: link.0 as u64, seed, draws: 0, cuts: 0 }
+    /// Trimming as `spec` asks for at the port of link `link`.
+    pub fn new(spec: &Trimming, link: LinkId, seed: u64) -> Trim {
+        Trim { header: spec.header, link: link.0 as u64, seed, draws: spec.draws.then_some(0), cuts: 0 }
     }
 
     /// Bytes that are left of a packet.
@@ -45,10 +47,11 @@ impl Trim {
         self.cuts
     }
 
-    /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw.
+    /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw if there is one.
     pub fn draw(&mut self, now: Time, interval: &Interval) -> bool {
-        self.draws += 1;
         self.cuts += interval.holds(now) as u64;
-        hash::uniform(self.seed, hash::purpose::TRIM, self.link, self.draws) < 0.5
+        let Some(draws) = &mut self.draws else { return false };
+        *draws += 1;
+        hash::uniform(self.seed, hash::purpose::TRIM, self.link, *draws) < 0.5
     }
 }

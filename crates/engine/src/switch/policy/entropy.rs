@@ -76,6 +76,7 @@ impl Source {
         let PathChoice::Entropy(entropy) = &spec.choice else { return None };
         let mut source = Source { seed: spec.seed, flow, draws: 0, kind: Kind::Counter(0) };
         source.kind = match entropy {
+            spec::Entropy::Given => return None,
             spec::Entropy::Counter => Kind::Counter(source.draw(1 << 16)),
             spec::Entropy::Recycled(rule) => Kind::Recycled(Ring {
                 rule: rule.clone(),
@@ -88,6 +89,12 @@ impl Source {
             }),
         };
         Some(Box::new(source))
+    }
+
+    /// The source of recycled values of a flow whose transport has it by itself.
+    pub fn recycled(seed: u64, flow: FlowId, rule: Recycled) -> Source {
+        let ring = Ring { rule, values: Vec::new(), head: 0, fresh: 0, explore: 0, frozen: Time::ZERO, next: 0 };
+        Source { seed, flow, draws: 0, kind: Kind::Recycled(ring) }
     }
 
     fn draw(&mut self, values: u32) -> u16 {

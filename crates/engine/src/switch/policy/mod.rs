@@ -12,6 +12,7 @@ mod ecmp_adaptive;
 pub mod entropy;
 mod first_path;
 mod flowlet;
+mod given_path;
 mod power_of_two;
 mod round_robin;
 mod round_robin_source;

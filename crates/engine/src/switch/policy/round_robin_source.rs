@@ -17,18 +17,24 @@ impl Rule for RoundRobinSource {
 
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let (spec, reverse) = (ctx.map.spec, packet.is_reverse());
-        let index = (hash::ecmp(spec.seed, packet.flow, reverse, NodeId(u32::MAX)) >> 40) + packet.id as u64;
-        match &ctx.map.paths {
-            Numbered::Regular(divisors) => {
-                let divisor = divisors[(ctx.node.0 - spec.hosts) as usize];
-                ((index / divisor as u64) % hops.len() as u64) as u32
-            }
-            Numbered::Counted(paths) => {
-                let flow = ctx.map.flow(packet.flow);
-                let src = NodeId(if reverse { flow.dst } else { flow.src });
-                paths.at(packet.time).follow(spec, ctx.node, src, packet.dst, index)
-            }
-            Numbered::Not => 0,
+        let number = (hash::ecmp(spec.seed, packet.flow, reverse, NodeId(u32::MAX)) >> 40) + packet.id as u64;
+        numbered(ctx, packet, hops, number)
+    }
+}
+
+/// The next hop on path number `number`, counted over and over again.
+pub(super) fn numbered(ctx: &Ctx, packet: &Packet, hops: Hops, index: u64) -> u32 {
+    let (spec, reverse) = (ctx.map.spec, packet.is_reverse());
+    match &ctx.map.paths {
+        Numbered::Regular(divisors, _) => {
+            let divisor = divisors[(ctx.node.0 - spec.hosts) as usize];
+            ((index / divisor as u64) % hops.len() as u64) as u32
         }
+        Numbered::Counted(paths) => {
+            let flow = ctx.map.flow(packet.flow);
+            let src = NodeId(if reverse { flow.dst } else { flow.src });
+            paths.at(packet.time).follow(spec, ctx.node, src, packet.dst, index)
+        }
+        Numbered::Not => 0,
     }
 }

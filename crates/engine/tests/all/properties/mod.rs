@@ -21,7 +21,8 @@ proptest! {
         limit in 2u64..30, headers in 1u64..40, header in pick(&[40u16, 64, 200]), per_data in 1u32..12,
     ) {
         let mut spec = spec;
-        let trimming = Trimming { header, header_limit: Limit::Bytes(headers * 100), headers_per_data: per_data };
+        let header_limit = Limit::Bytes(headers * 100);
+        let trimming = Trimming { header, header_limit, headers_per_data: per_data, draws: true, ecn: None };
         let count_in_service = spec.queues[0].count_in_service;
         spec.queues[0] =
             QueueSpec { discipline: Discipline::Trimming(trimming), count_in_service, ..drop_tail(limit) };

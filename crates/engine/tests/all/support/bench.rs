@@ -258,7 +258,7 @@ impl Bench {
     pub fn receiver(&self) -> &incast_engine::testing::Receiver {
         match &self.simulation.domains[0].endpoints.receivers[0] {
             ReceiveEndpoint::Tcp(receiver) => receiver,
-            ReceiveEndpoint::Udp(_) => panic!("no TCP receiver"),
+            _ => panic!("no TCP receiver"),
         }
     }
 
@@ -266,7 +266,7 @@ impl Bench {
     pub fn sender(&self) -> &incast_engine::testing::Sender {
         match &self.simulation.domains[0].endpoints.senders[0] {
             SendEndpoint::Tcp(sender) => sender,
-            SendEndpoint::Udp(_) => panic!("no TCP sender"),
+            _ => panic!("no TCP sender"),
         }
     }
 

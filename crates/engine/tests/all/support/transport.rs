@@ -5,6 +5,7 @@ use super::*;
 /// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than asked for.
 pub fn htsim() -> TransportSpec {
     TransportSpec {
+        protocol: Protocol::Tcp,
         mss: 4000,
         header: 0,
         ack_size: 40,

@@ -29,7 +29,7 @@ mod window_usage;
 
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
-use crate::app::{AppState, Start, Write};
+use crate::app::{AppState, Start};
 use crate::event::aside::{Aside, Rates, STAMPS, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
@@ -46,7 +46,7 @@ use incast_cc::{
     Ack, Bytes, Cc, Congestion, Controller, Ecn, Env, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time,
     Timeout,
 };
-use incast_record::{FlowRecord, MessageKind, MessageRecord, Recorder};
+use incast_record::{FlowRecord, Recorder};
 use peer_window::PeerWindow;
 use prr::Prr;
 use std::collections::VecDeque;

@@ -1,6 +1,7 @@
 //! The application above: when its process runs, and writes that are timed until they are acknowledged.
 
 use super::*;
+use crate::transport::writes;
 
 impl Sender {
     /// Writes a message. What does not fit into the send buffer follows as it drains.
@@ -67,7 +68,7 @@ impl Sender {
     #[cold]
     pub(super) fn complete_writes(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         while let Some(write) = self.app.on_acked(self.una, ctx.now) {
-            let message = self.write_record(ctx.net, write, Some(ctx.now));
+            let message = writes::record(ctx.net, self.ip.flow, write, Some(ctx.now));
             ctx.rec.message(message);
         }
     }
@@ -75,23 +76,7 @@ impl Sender {
     /// Closed-loop writes that the end of the run leaves unfinished.
     pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
         for write in self.app.under_way().into_iter().flatten() {
-            rec.message(self.write_record(net, *write, None));
-        }
-    }
-
-    pub(super) fn write_record(&self, net: &FabricMap, write: Write, finish: Option<Time>) -> MessageRecord {
-        let spec = net.flow(self.ip.flow);
-        MessageRecord {
-            kind: MessageKind::Write,
-            group: spec.group,
-            host: spec.src,
-            flow: self.ip.flow.0,
-            number: write.number,
-            workers: 1,
-            bytes: write.bytes(),
-            start_ps: write.begun.0,
-            finish_ps: finish.map(|t| t.0),
-            timeouts: 0,
+            rec.message(writes::record(net, self.ip.flow, *write, None));
         }
     }
 

@@ -1,0 +1,64 @@
+//! Events of hosts whose senders are driven by receivers.
+
+use crate::domain::endpoints::Endpoints;
+use crate::domain::probe::observed;
+use crate::event::order::Timer;
+use crate::host::driven::Next;
+use crate::ids::{HostIx, NodeId};
+use crate::node::context::{Effects, NodeCtx};
+use incast_cc::Time;
+
+impl Endpoints {
+    /// The wire of host `node` is free.
+    #[cold]
+    pub fn turn(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
+        let host = ctx.net.place[node.ix()].node.of_host();
+        // as other departures: what this one causes at its instant is of its generation
+        ctx.generation = ctx.generation.saturating_sub(1);
+        ctx.shared.driven[host.ix()].outlet.awaited = false;
+        let turns = ctx.shared.driven[host.ix()].turns;
+        loop {
+            let outlet = &mut ctx.shared.driven[host.ix()].outlet;
+            if !outlet.is_free(ctx.now) {
+                break;
+            }
+            match outlet.next(turns) {
+                None => return,
+                Some(Next::Packet(packet)) => ctx.put_on_wire(host, &packet),
+                Some(Next::Sender(flow)) => {
+                    let sender = &mut self.senders[ctx.net.ends[flow].sender];
+                    observed(&mut self.probes, sender, ctx, |s, ctx| s.on_turn(ctx));
+                }
+            }
+        }
+        ctx.await_wire(host);
+    }
+
+    /// A pull of host `node` is due, or credit.
+    #[cold]
+    pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
+        let host = ctx.net.place[node.ix()].node.of_host();
+        let driven = &ctx.shared.driven[host.ix()];
+        let (pull, credit) = (driven.pulls.at == ctx.now, driven.credits.at == ctx.now);
+        if pull && let Some(pull) = ctx.next_pull(host) {
+            self.receivers[ctx.net.ends[pull.flow].receiver].pull(ctx, &pull);
+        }
+        if credit {
+            self.grant(ctx, host, node);
+        }
+    }
+
+    /// The next flow of a host has credit.
+    fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx, node: NodeId) {
+        let credits = &mut ctx.shared.driven[host.ix()].credits;
+        credits.at = Time::NEVER;
+        let Some((flow, list)) = credits.pop() else { return };
+        let Some(granted) = self.receivers[ctx.net.ends[flow].receiver].grant(ctx, list) else { return };
+        let at = ctx.now + granted.gap;
+        let credits = &mut ctx.shared.driven[host.ix()].credits;
+        granted.next.into_iter().for_each(|list| credits.push_back(list, flow));
+        // also where nobody waits: who comes then waits for the end of the gap
+        credits.at = at;
+        ctx.timer(at, Timer::Pull(node));
+    }
+}

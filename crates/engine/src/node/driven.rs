@@ -1,0 +1,111 @@
+//! Packets of transports that receivers drive, on their way from the stack to the wire of their host.
+
+use crate::event::order::Timer;
+use crate::event::packet::{Packet, flag};
+use crate::host::driven::{Class, List, Next, Pull};
+use crate::ids::{FlowId, HostIx};
+use crate::node::context::{Effects, NodeCtx};
+use crate::node::trace::Site;
+use incast_cc::Time;
+use incast_record::Happening;
+
+impl<E: Effects> NodeCtx<'_, E> {
+    /// A packet waits for its host's wire.
+    pub fn emit(&mut self, host: HostIx, class: Class, packet: &Packet) {
+        self.counts.sent += 1;
+        if packet.has(flag::SLOW_PATH) {
+            let node = self.hosts[host].node;
+            self.trace(packet, Happening::Send, Site::Node(node));
+        }
+        self.shared.driven[host.ix()].outlet.push(class, packet);
+        self.serve_outlet(host);
+    }
+
+    /// The wire of a host takes the next packet if it is free; else its end is awaited.
+    fn serve_outlet(&mut self, host: HostIx) {
+        loop {
+            let outlet = &mut self.shared.driven[host.ix()].outlet;
+            if !outlet.is_free(self.now) {
+                break;
+            }
+            // senders that wait are waited for
+            let Some(Next::Packet(packet)) = outlet.next(0) else { return };
+            self.put_on_wire(host, &packet);
+        }
+        self.await_wire(host);
+    }
+
+    /// A packet takes the wire of its host, which is free.
+    pub fn put_on_wire(&mut self, host: HostIx, packet: &Packet) {
+        let port = self.hosts[host].port;
+        let p = &self.ports[port];
+        let ends = if p.fails() { None } else { Some(self.now + p.serialization(packet.size as u64)) };
+        self.transmit(port, packet, None);
+        let ends = ends.unwrap_or_else(|| self.ports[port].free_at().max(self.now));
+        self.shared.driven[host.ix()].outlet.free_at = ends;
+    }
+
+    /// The end of the transmission under way is an event if somebody waits.
+    pub fn await_wire(&mut self, host: HostIx) {
+        let outlet = &mut self.shared.driven[host.ix()].outlet;
+        if !outlet.awaited && !outlet.is_empty() {
+            outlet.awaited = true;
+            let (at, node) = (outlet.free_at.max(self.now), self.hosts[host].node);
+            self.timer(at, Timer::Turn(node));
+        }
+    }
+
+    /// A sender that has its turn, or found the wire free, sends a packet.
+    pub fn launch(&mut self, host: HostIx, packet: &Packet) {
+        self.counts.sent += 1;
+        if packet.has(flag::SLOW_PATH) {
+            let node = self.hosts[host].node;
+            self.trace(packet, Happening::Send, Site::Node(node));
+        }
+        self.put_on_wire(host, packet);
+    }
+
+    /// A sender asks for the wire of its host: whether it is free. Else the sender has its turn later.
+    pub fn asks_for_wire(&mut self, host: HostIx, flow: FlowId) -> bool {
+        let outlet = &mut self.shared.driven[host.ix()].outlet;
+        if outlet.is_free(self.now) && outlet.is_empty() {
+            return true;
+        }
+        outlet.push_sender(flow);
+        self.await_wire(host);
+        false
+    }
+
+    /// A flow waits for credit of its receiver's host.
+    pub fn wait_for_credit(&mut self, host: HostIx, list: List, flow: FlowId) {
+        if let Some(at) = self.shared.driven[host.ix()].credits.push(self.now, list, flow) {
+            let node = self.hosts[host].node;
+            self.timer(at, Timer::Pull(node));
+        }
+    }
+
+    /// Whether a pull goes with the answer that is about to leave; else it is queued, and goes `gap` after another.
+    pub fn pulls_now(&mut self, host: HostIx, gap: Time, pull: Pull) -> bool {
+        let pulls = &mut self.shared.driven[host.ix()].pulls;
+        if pulls.may_go(self.now, gap) {
+            return true;
+        }
+        if let Some(at) = pulls.push(pull) {
+            let node = self.hosts[host].node;
+            self.timer(at, Timer::Pull(node));
+        }
+        false
+    }
+
+    /// The pull that is due at a host.
+    pub fn next_pull(&mut self, host: HostIx) -> Option<Pull> {
+        let pulls = &mut self.shared.driven[host.ix()].pulls;
+        let pull = pulls.pop(self.now);
+        let at = pulls.at;
+        if at != Time::NEVER {
+            let node = self.hosts[host].node;
+            self.timer(at, Timer::Pull(node));
+        }
+        pull
+    }
+}

@@ -1,0 +1,171 @@
+//! The application at a sender that its receiver drives: bytes become packets.
+
+use crate::app::{AppState, Start};
+use crate::event::order::Timer;
+use crate::ids::FlowId;
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::{AtStop, Done};
+use crate::transport::writes;
+use incast_cc::Time;
+use incast_record::Recorder;
+
+/// Where the data of a flow comes from, and how far it has come.
+#[derive(Debug)]
+pub struct Feed {
+    flow: FlowId,
+    app: AppState,
+    mss: u32,
+    /// Bytes written and not acknowledged at most.
+    buffer: u64,
+    /// Bytes in packets so far, and of these acknowledged.
+    taken: u64,
+    acked: u64,
+    /// A timer for the application is set then.
+    at: Time,
+    reset: bool,
+    finished: Option<Time>,
+}
+
+impl Feed {
+    /// That of `flow`.
+    pub fn new(net: &FabricMap, flow: FlowId) -> Feed {
+        let spec = net.flow(flow);
+        let t = net.transport(spec.transport);
+        let start = Start { at: spec.start, stop: spec.stop, extra: 0, seed: net.spec.seed, flow };
+        Feed {
+            flow,
+            app: AppState::new(spec.app, start),
+            mss: t.mss,
+            buffer: t.send_buffer,
+            taken: 0,
+            acked: 0,
+            at: Time::NEVER,
+            reset: false,
+            finished: None,
+        }
+    }
+
+    /// The flow opens.
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.app.open(ctx.now);
+        let stop = ctx.net.flow(self.flow).stop;
+        if stop < ctx.now {
+            self.app.stop();
+        } else if stop != Time::NEVER {
+            ctx.timer(stop, Timer::Stop(self.flow));
+        }
+    }
+
+    /// The application stops.
+    pub fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.refill(ctx.now);
+        self.app.stop();
+        self.reset = ctx.net.flow(self.flow).at_stop == AtStop::Reset;
+        self.check_finished(ctx);
+    }
+
+    /// A message is to be sent.
+    pub fn on_message(&mut self, bytes: u64) {
+        self.app.on_message(bytes);
+    }
+
+    /// Bytes that wait to be sent, the application having written what it may.
+    pub fn backlog(&mut self, now: Time) -> u64 {
+        self.refill(now);
+        if self.reset { 0 } else { self.app.written - self.taken }
+    }
+
+    fn refill(&mut self, now: Time) {
+        let space = self.buffer.saturating_sub(self.app.written - self.acked);
+        match self.app.is_bulk() {
+            true => self.app.fill(space, false),
+            false => self.app.catch_up(now, space),
+        }
+    }
+
+    /// The next packet, if there is one: its bytes, and whether it is the last for now. Otherwise the application is
+    /// asked again when it writes.
+    pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>) -> Option<(u32, bool)> {
+        let backlog = self.backlog(ctx.now);
+        if backlog == 0 {
+            self.wait(ctx);
+            return None;
+        }
+        let len = backlog.min(self.mss as u64);
+        self.taken += len;
+        let last = backlog == len && (!self.app.is_bulk() || self.app.end() == Some(self.app.written));
+        Some((len as u32, last))
+    }
+
+    /// The application wakes when it writes next.
+    pub fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let space = self.buffer.saturating_sub(self.app.written - self.acked);
+        if let Some(at) = self.app.next_at(space).map(|at| at.max(ctx.now))
+            && at != self.at
+        {
+            self.at = at;
+            ctx.timer(at, Timer::App(self.flow));
+        }
+    }
+
+    /// Whether a timer of the application is the one that was set last.
+    pub fn wakes(&mut self, now: Time) -> bool {
+        let due = self.at == now;
+        if due {
+            self.at = Time::NEVER;
+        }
+        due
+    }
+
+    /// So many bytes more are acknowledged, in order.
+    pub fn on_acked(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
+        self.acked += bytes;
+        if self.app.under_way().is_some() {
+            while let Some(write) = self.app.on_acked(self.acked, ctx.now) {
+                let record = writes::record(ctx.net, self.flow, write, Some(ctx.now));
+                ctx.rec.message(record);
+            }
+        }
+        self.check_finished(ctx);
+    }
+
+    fn check_finished(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let Some(end) = self.app.end() else { return };
+        if self.acked < end || self.app.written < end || self.finished.is_some() {
+            return;
+        }
+        self.finished = Some(ctx.now);
+        if self.app.is_finite() {
+            ctx.rec.finish(ctx.now.0);
+        }
+        ctx.announce(self.flow, Done::Sent);
+    }
+
+    /// All that the application ever writes is acknowledged.
+    pub fn is_finished(&self) -> bool {
+        self.finished.is_some()
+    }
+
+    /// When that was.
+    pub fn finished(&self) -> Option<Time> {
+        self.finished
+    }
+
+    /// Bytes acknowledged in order.
+    pub fn acked(&self) -> u64 {
+        self.acked
+    }
+
+    /// Bytes that the application has written.
+    pub fn written(&self) -> u64 {
+        self.app.written
+    }
+
+    /// Records the writes that the end of the run leaves unfinished.
+    pub fn record_writes(&self, net: &FabricMap, rec: &mut impl Recorder) {
+        for write in self.app.under_way().into_iter().flatten() {
+            rec.message(writes::record(net, self.flow, *write, None));
+        }
+    }
+}

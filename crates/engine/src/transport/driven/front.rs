@@ -1,0 +1,137 @@
+//! What senders that receivers drive have in common.
+
+use crate::event::packet::{Kind, Packet, flag};
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::driven::feed::Feed;
+use crate::transport::driven::sent::Outstanding;
+use crate::transport::ip::IpSource;
+use crate::transport::opening::Opening;
+use incast_cc::Time;
+use incast_record::{FlowRecord, Recorder};
+
+/// The part of a sender that all such transports have.
+#[derive(Debug)]
+pub struct Sending {
+    /// Index of the probe observing this flow, if any.
+    pub probe: Option<u32>,
+    /// The IP layer below.
+    pub ip: IpSource,
+    /// Index of its transport.
+    pub transport: u32,
+    /// The application above.
+    pub feed: Feed,
+    /// Packets that have been sent.
+    pub sent: Outstanding,
+    /// When it opens.
+    pub opening: Opening,
+    /// Payload of a full packet, and its header.
+    pub sizes: (u32, u32),
+    timeouts: u64,
+    rtt_count: u64,
+    rtt_sum: Time,
+    rtt_min: Option<Time>,
+    rtt: Time,
+}
+
+impl Sending {
+    /// That of `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sending {
+        let t = net.transport(net.flow(flow).transport);
+        Sending {
+            probe: None,
+            ip: IpSource::new(net, flow, host, false),
+            transport: net.flow(flow).transport,
+            feed: Feed::new(net, flow),
+            sent: Outstanding::default(),
+            opening: Opening::new(net, flow),
+            sizes: (t.mss, t.header),
+            timeouts: 0,
+            rtt_count: 0,
+            rtt_sum: Time::ZERO,
+            rtt_min: None,
+            rtt: Time::ZERO,
+        }
+    }
+
+    /// A data packet.
+    pub fn data(
+        &mut self,
+        ctx: &NodeCtx<impl Effects>,
+        number: u32,
+        len: u32,
+        flags: u16,
+        size: u32,
+        path: u16,
+    ) -> Packet {
+        let mut packet = self.ip.packet(ctx, Kind::Numbered, number as u64, len, flags, size);
+        if ctx.net.entropy && self.ip.entropy.is_none() {
+            packet.set_entropy(path);
+        }
+        packet
+    }
+
+    /// A packet without data for the receiver.
+    pub fn control(&mut self, ctx: &NodeCtx<impl Effects>, kind: Kind, number: u32, size: u32, path: u16) -> Packet {
+        let mut packet = self.ip.packet(ctx, kind, number as u64, 0, 0, size);
+        if ctx.net.entropy && self.ip.entropy.is_none() {
+            packet.set_entropy(path);
+        }
+        packet
+    }
+
+    /// All packets before `next` have arrived.
+    pub fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, next: u32) -> u64 {
+        let bytes = self.sent.arrived_before(next, |_| {});
+        if bytes > 0 {
+            self.feed.on_acked(ctx, bytes);
+        }
+        bytes
+    }
+
+    /// An RTT sample.
+    pub fn sample(&mut self, ctx: &NodeCtx<impl Effects>, rtt: Time) {
+        self.rtt = rtt;
+        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        if ctx.measured() {
+            self.rtt_count += 1;
+            self.rtt_sum += rtt;
+        }
+    }
+
+    /// A timeout.
+    pub fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.timeouts += u64::from(ctx.measured());
+        ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
+        if let Some(entropy) = &mut self.ip.entropy {
+            entropy.timed_out(ctx.now);
+        }
+    }
+
+    /// Makes it one direction of a two-way connection.
+    pub fn make_duplex(&mut self) {
+        self.ip.flags |= flag::DUPLEX;
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.ip.record(record);
+        self.opening.record(record);
+        record.written = self.feed.written();
+        record.finish_ps = self.feed.finished().map(|t| t.0);
+        record.timeouts = self.timeouts;
+        record.rtt_count = self.rtt_count;
+        record.rtt_sum_ps = self.rtt_sum.0;
+        record.rtt_min_ps = self.rtt_min.map(|t| t.0);
+    }
+
+    /// Shows the state that time series are made of.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("acked_bytes", self.feed.acked() as f64);
+        visit("in_flight_packets", (self.sent.next() - self.sent.base()) as f64);
+        if self.rtt_min.is_some() {
+            visit("rtt_s", self.rtt.as_secs_f64());
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Transports in which what receivers grant decides when data goes. Each is a folder; what several have is a file here.
+//! Their packets have numbers, not bytes: [`Packet::seq`] is that of a packet.
+
+mod arrived;
+mod back;
+mod entropies;
+mod eqds;
+mod feed;
+mod front;
+mod ndp;
+mod paths;
+mod sent;
+mod uet;
+
+use crate::event::order::Timer;
+use crate::event::packet::Packet;
+use crate::host::driven::{Granted, List, Pull};
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::Protocol;
+use crate::transport::ip::IpSource;
+use back::Receiving;
+use front::Sending;
+use incast_record::{FlowRecord, Recorder};
+
+/// Asks a sender or a receiver, whichever it is.
+macro_rules! whichever {
+    ($self:expr, $end:ident => $answer:expr) => {
+        match $self {
+            Self::Ndp($end) => $answer,
+            Self::Eqds($end) => $answer,
+            Self::Uet($end) => $answer,
+        }
+    };
+}
+
+/// The sending endpoint of such a transport.
+#[derive(Debug)]
+pub enum Sender {
+    /// NDP.
+    Ndp(ndp::Sender),
+    /// EQDS.
+    Eqds(eqds::Sender),
+    /// UET.
+    Uet(uet::Sender),
+}
+
+/// The receiving endpoint of such a transport.
+#[derive(Clone, Debug)]
+pub enum Receiver {
+    /// NDP.
+    Ndp(ndp::Receiver),
+    /// EQDS.
+    Eqds(eqds::Receiver),
+    /// UET.
+    Uet(uet::Receiver),
+}
+
+impl Sender {
+    /// The sender of flow `flow` on domain-local host `host`, if its transport is one of these.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Option<Sender> {
+        match net.transport(net.flow(flow).transport).protocol {
+            Protocol::Tcp => None,
+            Protocol::Ndp(_) => Some(Sender::Ndp(ndp::Sender::new(net, flow, host))),
+            Protocol::Eqds(_) => Some(Sender::Eqds(eqds::Sender::new(net, flow, host))),
+            Protocol::Uet(_) => Some(Sender::Uet(uet::Sender::new(net, flow, host))),
+        }
+    }
+
+    fn base(&self) -> &Sending {
+        whichever!(self, end => &end.base)
+    }
+
+    fn base_mut(&mut self) -> &mut Sending {
+        whichever!(self, end => &mut end.base)
+    }
+
+    /// Makes it one direction of a two-way connection.
+    pub fn make_duplex(&mut self) {
+        self.base_mut().make_duplex();
+    }
+
+    /// Its trigger opens it, unless its start is yet to come.
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.base_mut().opening.triggered(ctx.now) {
+            whichever!(self, end => end.open(ctx));
+        }
+    }
+
+    /// A packet for it arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        if p.is_reverse() {
+            whichever!(self, end => end.on_packet(ctx, p));
+        }
+    }
+
+    /// One of its timers fired.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        match timer {
+            Timer::Start(_) if self.base_mut().opening.starts(ctx.now) => whichever!(self, end => end.open(ctx)),
+            Timer::Start(_) => {}
+            _ => whichever!(self, end => end.on_timer(ctx, timer)),
+        }
+    }
+
+    /// Its host's application has a message to send.
+    pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
+        self.base_mut().feed.on_message(bytes);
+        whichever!(self, end => end.on_backlog(ctx));
+    }
+
+    /// It is its turn at its host's wire.
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        match self {
+            Sender::Ndp(_) => {}
+            Sender::Eqds(end) => {
+                end.on_turn(ctx);
+            }
+            Sender::Uet(end) => end.on_turn(ctx),
+        }
+    }
+
+    /// Index of its probe.
+    pub fn probe(&mut self) -> &mut Option<u32> {
+        &mut self.base_mut().probe
+    }
+
+    /// Its IP layer.
+    pub fn ip(&self) -> &IpSource {
+        &self.base().ip
+    }
+
+    /// Shows the state that time series are made of.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        whichever!(self, end => end.observe(visit));
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        whichever!(self, end => end.record(record));
+    }
+
+    /// Records the writes that the end of the run leaves unfinished.
+    pub fn record_writes(&self, net: &FabricMap, rec: &mut impl Recorder) {
+        self.base().feed.record_writes(net, rec);
+    }
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`, if its transport is one of these.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Option<Receiver> {
+        match net.transport(net.flow(flow).transport).protocol {
+            Protocol::Tcp => None,
+            Protocol::Ndp(_) => Some(Receiver::Ndp(ndp::Receiver::new(net, flow, host))),
+            Protocol::Eqds(_) => Some(Receiver::Eqds(eqds::Receiver::new(net, flow, host))),
+            Protocol::Uet(_) => Some(Receiver::Uet(uet::Receiver::new(net, flow, host))),
+        }
+    }
+
+    fn base(&self) -> &Receiving {
+        whichever!(self, end => &end.base)
+    }
+
+    fn base_mut(&mut self) -> &mut Receiving {
+        whichever!(self, end => &mut end.base)
+    }
+
+    /// Makes it one direction of a two-way connection, whose messages have `size` bytes.
+    pub fn make_duplex(&mut self, size: u64) {
+        self.base_mut().make_duplex(size);
+    }
+
+    /// Takes a whole message that has come, if there is one.
+    pub fn take_message(&mut self) -> bool {
+        self.base_mut().take_message()
+    }
+
+    /// A packet for it arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        whichever!(self, end => end.on_packet(ctx, p));
+    }
+
+    /// A pull of it is due.
+    pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
+        if let Receiver::Ndp(end) = self {
+            end.pull(ctx, pull);
+        }
+    }
+
+    /// Its host's pacer has come to it in a list: it gives credit.
+    pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
+        match self {
+            Receiver::Ndp(_) => None,
+            Receiver::Eqds(end) => Some(end.grant(ctx, list)),
+            Receiver::Uet(end) => Some(end.grant(ctx, list)),
+        }
+    }
+
+    /// Domain-local host.
+    pub fn host(&self) -> HostIx {
+        self.base().ip.host
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.base().record(record);
+    }
+}

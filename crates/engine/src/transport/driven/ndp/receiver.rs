@@ -1,0 +1,82 @@
+//! The receiving endpoint: it answers every packet and asks for others.
+
+use super::parameters;
+use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::host::driven::{Class, Pull};
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::driven::back::Receiving;
+use crate::transport::driven::paths::Paths;
+use crate::transport::ip::IpSink;
+use incast_cc::Time;
+
+/// A receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// What every receiver has.
+    pub base: Receiving,
+    paths: Paths,
+    /// Packets that the flow has been granted, beyond its window.
+    pulls: u32,
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
+        let spec = net.flow(flow);
+        let ndp = parameters(net.transport(spec.transport));
+        let count = net.paths.between(net.spec, spec.dst, spec.src);
+        Receiver {
+            base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
+            paths: Paths::new(net.spec.seed, flow, true, count, ndp.walk),
+            pulls: 0,
+        }
+    }
+
+    /// A packet arrived, whole or cut.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let t = ctx.net.transport(self.base.transport);
+        let ndp = parameters(t);
+        let number = p.seq() as u32;
+        let cut = p.is_trimmed();
+        if cut {
+            self.base.ip.count_trimmed(ctx, p);
+        } else {
+            if !self.base.ip.is_whole(ctx, p) {
+                return;
+            }
+            self.base.take(ctx, t, p);
+        }
+        // the header of a packet that is here already asks for nothing
+        let nack = cut && !self.base.arrived.has(number);
+        self.pulls = self.pulls.wrapping_add(1);
+        let host = self.base.ip.host;
+        let path = self.paths.take();
+        let wire = ctx.ports[ctx.hosts[host].port].serialization((t.mss + t.header) as u64);
+        let gap = Time((wire.0 as f64 / ndp.pull_rate) as u64);
+        let pull = Pull { flow: self.base.flow, count: self.pulls, path };
+        let pulls = ctx.pulls_now(host, gap, pull);
+        let (kind, class) = match nack {
+            true if ndp.htsim => (Kind::Nack, Class::Data),
+            true => (Kind::Nack, Class::Control),
+            false => (Kind::Ack, Class::Control),
+        };
+        let answer = Answer { number, echo: p.sent_at().0, ..self.state() };
+        self.base.answer(ctx, class, (kind, if pulls { flag::PSH } else { 0 }, answer), path);
+        if self.base.is_complete() {
+            let released = ctx.shared.driven[host.ix()].pulls.release(self.base.flow);
+            self.pulls = self.pulls.wrapping_sub(released as u32);
+        }
+    }
+
+    fn state(&self) -> Answer {
+        Answer { next: self.base.arrived.next(), count: self.pulls, ..Answer::default() }
+    }
+
+    /// A pull of it is due.
+    pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
+        let answer = Answer { count: pull.count, ..self.state() };
+        self.base.answer(ctx, Class::Control, (Kind::Pull, 0, answer), pull.path);
+    }
+}

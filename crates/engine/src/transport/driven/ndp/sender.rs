@@ -1,0 +1,230 @@
+//! The sending endpoint: a window unasked, then a packet a pull.
+
+use super::parameters;
+use crate::event::order::Timer;
+use crate::event::packet::{Kind, Packet, flag};
+use crate::host::driven::Class;
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use crate::transport::driven::front::Sending;
+use crate::transport::driven::paths::Paths;
+use incast_cc::Time;
+use incast_record::FlowRecord;
+
+/// A sender.
+#[derive(Debug)]
+pub struct Sender {
+    /// What every sender has.
+    pub base: Sending,
+    paths: Paths,
+    /// Packets that have been granted, and of these used.
+    granted: u32,
+    used: u32,
+    /// Packets that may still go unasked.
+    unasked: u32,
+    /// The latest new packet was the last of what had been written.
+    ended: bool,
+    rto: Rto,
+}
+
+/// The retransmission timer: htsim's estimator, with a back-off.
+#[derive(Debug)]
+struct Rto {
+    srtt: Time,
+    mdev: Time,
+    /// Timeouts in a row.
+    consecutive: u32,
+    /// When something was heard last.
+    heard: Time,
+    /// When the event that looks at it comes.
+    at: Time,
+}
+
+impl Rto {
+    fn sample(&mut self, rtt: Time) {
+        if self.srtt == Time::ZERO {
+            (self.srtt, self.mdev) = (rtt, rtt / 2);
+            return;
+        }
+        let off = Time(self.srtt.0.abs_diff(rtt.0));
+        self.mdev = self.mdev * 3 / 4 + off / 4;
+        self.srtt = self.srtt * 7 / 8 + rtt / 8;
+    }
+
+    fn timeout(&self, t: &TransportSpec) -> Time {
+        let timeout = match self.srtt {
+            Time::ZERO => t.rto_initial,
+            srtt => (srtt + self.mdev * 4).max(t.rto_min),
+        };
+        timeout.saturating_mul(1 << self.consecutive.min(20)).min(t.rto_max.max(timeout))
+    }
+}
+
+impl Sender {
+    /// The sender of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
+        let spec = net.flow(flow);
+        let ndp = parameters(net.transport(spec.transport));
+        let count = net.paths.between(net.spec, spec.src, spec.dst);
+        Sender {
+            base: Sending::new(net, flow, host),
+            paths: Paths::new(net.spec.seed, flow, false, count, ndp.walk),
+            granted: 0,
+            used: 0,
+            unasked: ndp.window,
+            ended: false,
+            rto: Rto { srtt: Time::ZERO, mdev: Time::ZERO, consecutive: 0, heard: Time::ZERO, at: Time::NEVER },
+        }
+    }
+
+    /// The flow opens.
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.base.feed.open(ctx);
+        self.pump(ctx);
+    }
+
+    /// The application may have written.
+    pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.pump(ctx);
+    }
+
+    /// Sends what may go.
+    fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.ended && self.base.sent.is_empty() && self.base.feed.backlog(ctx.now) > 0 {
+            // all that was written before has arrived, and the pulls that waited are gone: it begins anew
+            self.ended = false;
+            self.unasked = parameters(ctx.net.transport(self.base.transport)).window;
+            self.used = self.granted;
+        }
+        while self.unasked > 0 && !self.base.sent.has_lost() && self.send(ctx) {
+            self.unasked -= 1;
+        }
+        while self.used != self.granted && self.send(ctx) {
+            self.used = self.used.wrapping_add(1);
+        }
+        self.arm(ctx);
+    }
+
+    /// Sends the first packet that is to be sent again, or a new one.
+    fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
+        let t = ctx.net.transport(self.base.transport);
+        let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
+            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
+            None => match self.base.feed.take(ctx) {
+                Some((len, last)) => {
+                    self.ended = last;
+                    (self.base.sent.push(ctx.now, len, last), len, 0, last)
+                }
+                None => return false,
+            },
+        };
+        let padded = if parameters(t).htsim { t.mss } else { len };
+        let path = self.paths.take();
+        let flags = flags | if last { flag::PSH } else { 0 };
+        let packet = self.base.data(ctx, number, len, flags, t.header + padded, path);
+        ctx.emit(self.base.ip.host, Class::Data, &packet);
+        true
+    }
+
+    /// An answer or a pull arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let answer = p.answered();
+        self.rto.heard = ctx.now;
+        let mut pulled = p.is(Kind::Pull) || p.has(flag::PSH);
+        if p.is(Kind::Ack) {
+            if self.base.sent.arrived(answer.number).is_some_and(|sent| sent.times == 1) {
+                let rtt = ctx.now - Time(answer.echo);
+                self.rto.sample(rtt);
+                self.base.sample(ctx, rtt);
+            }
+            self.rto.consecutive = 0;
+        }
+        self.base.acknowledge(ctx, answer.next);
+        if p.is(Kind::Nack) {
+            // a pull that found nothing to send is used now
+            pulled |= self.base.sent.lose(answer.number) && self.used != self.granted;
+            self.rto.consecutive = 0;
+        }
+        if p.is(Kind::Pull) || p.has(flag::PSH) {
+            let more = answer.count.wrapping_sub(self.granted) as i32;
+            self.granted = self.granted.wrapping_add(more.max(0) as u32);
+        }
+        if (pulled || self.ended) && !self.base.feed.is_finished() {
+            self.pump(ctx);
+        } else {
+            self.arm(ctx);
+        }
+    }
+
+    /// One of its timers fired.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        match timer {
+            Timer::Retransmit(_) if self.rto.at == ctx.now => {
+                self.rto.at = Time::NEVER;
+                self.expire(ctx);
+            }
+            Timer::App(_) if self.base.feed.wakes(ctx.now) => self.pump(ctx),
+            Timer::Stop(_) => self.base.feed.stop(ctx),
+            _ => {}
+        }
+    }
+
+    /// When the timer is over: the oldest packet has been away for long, or nothing is on its way and nothing comes
+    /// that would let more go.
+    fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
+        let t = ctx.net.transport(self.base.transport);
+        if parameters(t).htsim {
+            return Time::NEVER;
+        }
+        let timeout = self.rto.timeout(t);
+        match self.base.sent.oldest() {
+            Some((at, _)) => at.saturating_add(timeout),
+            None if self.base.sent.has_lost() || self.base.feed.backlog(ctx.now) > 0 => {
+                self.rto.heard.saturating_add(timeout)
+            }
+            None => Time::NEVER,
+        }
+    }
+
+    fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let deadline = self.deadline(ctx).max(ctx.now);
+        if deadline != Time::NEVER && (self.rto.at == Time::NEVER || deadline < self.rto.at) {
+            self.rto.at = deadline;
+            ctx.timer(deadline, Timer::Retransmit(self.base.ip.flow));
+        }
+    }
+
+    /// Sends again, unasked, what has been away for too long.
+    #[cold]
+    fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let deadline = self.deadline(ctx);
+        if deadline > ctx.now {
+            return self.arm(ctx);
+        }
+        self.base.timed_out(ctx);
+        let timeout = self.rto.timeout(ctx.net.transport(self.base.transport));
+        while let Some((at, number)) = self.base.sent.oldest()
+            && at.saturating_add(timeout) <= ctx.now
+        {
+            self.base.sent.lose(number);
+        }
+        self.rto.consecutive += 1;
+        self.rto.heard = ctx.now;
+        // one packet is enough to have others pulled
+        self.send(ctx);
+        self.arm(ctx);
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.base.record(record);
+    }
+
+    /// Shows the state that time series are made of.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.base.observe(visit);
+        visit("pulls", self.granted as f64);
+    }
+}

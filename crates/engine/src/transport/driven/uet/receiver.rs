@@ -1,0 +1,191 @@
+//! The receiving endpoint: ACKs that are coalesced, NACKs that are not, and pulls from the host's pacer under RCCC.
+
+use super::{FIRST_PULL, MAP, QUANTUM, full, parameters, pull_quanta};
+use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::host::driven::{Class, Granted, List};
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::spec::TransportSpec;
+use crate::transport::driven::back::Receiving;
+use crate::transport::driven::uet::nscc::largest_window;
+use crate::transport::ip::IpSink;
+use incast_cc::Time;
+
+/// Entropies of pulls.
+const PULL_ENTROPIES: u16 = 128;
+/// A grant of nothing takes the time of so many quanta.
+const EMPTY: u32 = 4;
+
+/// A receiver. Credit in quanta.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// What every receiver has.
+    pub base: Receiving,
+    /// Credit given, and up to where the sender could use it.
+    given: u32,
+    target: u32,
+    /// It is among the active flows of its host's pacer.
+    active: bool,
+    /// Bytes that came for the first time, modulo 2^32; bytes since the last ACK.
+    received: u32,
+    since: u64,
+    /// An ACK is asked for, once nothing is missing.
+    asked: bool,
+    /// Something has come.
+    begun: bool,
+    /// Entropy of the last pull.
+    entropy: u16,
+    /// The window that a sender has at most, bytes.
+    window: u64,
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
+        let uet = parameters(net.transport(net.flow(flow).transport));
+        let env = &net.envs[flow];
+        Receiver {
+            base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
+            given: FIRST_PULL,
+            target: FIRST_PULL,
+            active: false,
+            received: 0,
+            since: 0,
+            asked: false,
+            begun: false,
+            entropy: 0,
+            window: largest_window(uet.rtt.unwrap_or(env.base_rtt), env.line_rate) as u64,
+        }
+    }
+
+    /// A packet arrived, whole or cut.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let t = ctx.net.transport(self.base.transport);
+        match p.kind() {
+            Kind::Rts => self.on_rts(ctx, t, p),
+            Kind::Probe => {
+                let from = self.map_from(p.seq() as u32);
+                self.acknowledge(ctx, p, from, flag::CWR);
+            }
+            _ if p.is_trimmed() => {
+                self.base.ip.count_trimmed(ctx, p);
+                self.on_trimmed(ctx, t, p);
+            }
+            _ if self.base.ip.is_whole(ctx, p) => self.on_data(ctx, t, p),
+            _ => {}
+        }
+    }
+
+    fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        let (number, marked, asks) = (p.seq() as u32, p.has(flag::CE), p.asks_for_ack());
+        self.since += p.size as u64;
+        self.aim(ctx, t, p.ack as u32);
+        let before = self.base.arrived.next();
+        if !self.base.take(ctx, t, p) {
+            let from = if marked { number } else { self.map_from(number) };
+            self.since = 0;
+            return self.acknowledge(ctx, p, from, 0);
+        }
+        self.received = self.received.wrapping_add(p.size as u32);
+        let mut now = marked || asks || !self.begun || self.since >= parameters(t).ack_bytes;
+        self.begun = true;
+        self.asked |= asks;
+        if self.base.arrived.next() > before && self.base.arrived.early() == 0 && self.asked {
+            (now, self.asked) = (true, false);
+        }
+        if now {
+            let from = if marked || asks { number } else { self.map_from(number) };
+            self.since = 0;
+            self.acknowledge(ctx, p, from, 0);
+        }
+    }
+
+    fn on_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        let number = p.seq() as u32;
+        if self.base.arrived.has(number) {
+            let from = self.map_from(number);
+            return self.acknowledge(ctx, p, from, 0);
+        }
+        self.aim(ctx, t, p.ack as u32);
+        let last_hop = p.cut_after().is_some_and(|links| links + 1 == p.hop as u32);
+        let flags = if p.has(flag::CE) { flag::ECE } else { 0 } | if last_hop { flag::PSH } else { 0 };
+        let answer = Answer { number, next: self.base.arrived.next(), count: self.received, ..Answer::default() };
+        self.base.answer(ctx, Class::Fifo, (Kind::Nack, flags, answer), p.entropy());
+        self.join(ctx, t);
+    }
+
+    /// The sender asks for credit.
+    fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        let number = p.seq() as u32;
+        self.aim(ctx, t, p.ack as u32);
+        self.join(ctx, t);
+        self.base.arrived.insert(number, 0);
+        self.acknowledge(ctx, p, number, 0);
+    }
+
+    /// The sender could use credit up to `target`.
+    fn aim(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, target: u32) {
+        if parameters(t).credit && target > self.target {
+            self.target = target;
+            self.join(ctx, t);
+        }
+    }
+
+    /// It joins the active flows of its host's pacer.
+    fn join(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        if parameters(t).credit && !self.active {
+            self.active = true;
+            ctx.wait_for_credit(self.base.ip.host, List::Active, self.base.flow);
+        }
+    }
+
+    fn map_from(&self, number: u32) -> u32 {
+        number.saturating_sub(MAP - 1).max(self.base.arrived.next() + 1)
+    }
+
+    /// Acknowledges a packet, with a map from packet `from` on.
+    fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, flags: u16) {
+        let arrived = &self.base.arrived;
+        let answer = Answer {
+            next: arrived.next(),
+            number: from,
+            map: arrived.map(from),
+            count: self.received,
+            echo: p.seq() & 0xffff_ffff | (arrived.early() as u64) << 32,
+        };
+        let flags = flags | if p.has(flag::CE) && !p.is_trimmed() { flag::ECE } else { 0 } | p.flags & flag::RETX;
+        self.base.answer(ctx, Class::Fifo, (Kind::Ack, flags, answer), p.entropy());
+    }
+
+    /// The host's pacer has come to it in a list: it gives credit.
+    pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Granted {
+        let t = ctx.net.transport(self.base.transport);
+        let most = pull_quanta(t);
+        let quanta = match list {
+            List::Idle => most,
+            _ => most.min(self.target.saturating_sub(self.given)),
+        };
+        self.given += quanta;
+        self.entropy = (self.entropy + 1) % PULL_ENTROPIES;
+        let answer = Answer { count: self.given, next: self.base.arrived.next(), ..Answer::default() };
+        self.base.answer(ctx, Class::Fifo, (Kind::Pull, 0, answer), self.entropy);
+        let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
+        let quantum = (port.serialization(QUANTUM).0 as f64 / parameters(t).pull_rate) as u64;
+        let gap = Time(quantum * if quanta == 0 { EMPTY } else { quanta } as u64);
+        let short = self.given < self.target;
+        let next = match list {
+            List::Idle => {
+                let ahead = self.given.saturating_sub(self.target) as u64;
+                (!short && ahead < self.window / QUANTUM).then_some(List::Idle)
+            }
+            _ if short => Some(List::Active),
+            _ => {
+                self.active = false;
+                Some(List::Idle)
+            }
+        };
+        debug_assert!(quanta as u64 * QUANTUM <= super::PULL * full(t));
+        Granted { gap, next }
+    }
+}

@@ -1,0 +1,405 @@
+//! The sending endpoint: packets go as window, credit, or both let them.
+
+use super::nscc::{Nscc, largest_window};
+use super::spread::{Feedback, Spreading};
+use super::{FIRST_PULL, QUANTUM, parameters};
+use crate::event::order::Timer;
+use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::host::driven::Class;
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::driven::front::Sending;
+use crate::transport::driven::sent::{Sent, State};
+use incast_cc::Time;
+use incast_record::FlowRecord;
+
+/// A sender.
+#[derive(Debug)]
+pub struct Sender {
+    /// What every sender has.
+    pub base: Sending,
+    spreading: Spreading,
+    nscc: Option<Box<Nscc>>,
+    rccc: Option<Rccc>,
+    /// Bytes on their way, as far as is known.
+    in_flight: i64,
+    /// Bytes of packets that wait to be sent again.
+    lost: i64,
+    /// Bytes that the receiver says have come, modulo 2^32.
+    received: u32,
+    /// It waits for its turn at the host's wire.
+    waits: bool,
+    /// When it asked for credit last.
+    asked: Option<Time>,
+    /// When the event that looks at the timer comes.
+    at: Time,
+    /// Round-trip time of the fabric.
+    rtt: Time,
+}
+
+/// The receiver's credit, bytes.
+#[derive(Clone, Copy, Debug)]
+struct Rccc {
+    credit: i64,
+    speculating: bool,
+    /// The largest that it is.
+    most: i64,
+    /// Quanta given so far.
+    given: u32,
+    target: u32,
+}
+
+impl Sender {
+    /// The sender of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
+        let t = net.transport(net.flow(flow).transport);
+        let (uet, env) = (parameters(t), &net.envs[flow]);
+        let rtt = uet.rtt.unwrap_or(env.base_rtt);
+        let target = uet.target_delay.unwrap_or(Time(rtt.0 * 3 / 4));
+        let nscc = || Box::new(Nscc::new(rtt, rtt, env.line_rate, target, t.mss, t.header));
+        let most = largest_window(rtt, env.line_rate);
+        Sender {
+            base: Sending::new(net, flow, host),
+            spreading: Spreading::new(uet.spread, net.spec.seed, flow, uet.entropies),
+            nscc: uet.window.then(nscc),
+            rccc: uet.credit.then_some(Rccc {
+                credit: most,
+                speculating: true,
+                most,
+                given: FIRST_PULL,
+                target: FIRST_PULL,
+            }),
+            in_flight: 0,
+            lost: 0,
+            received: 0,
+            waits: false,
+            asked: None,
+            at: Time::NEVER,
+            rtt,
+        }
+    }
+
+    /// The flow opens.
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.base.feed.open(ctx);
+        self.pump(ctx);
+        self.arm(ctx);
+    }
+
+    /// The application may have written.
+    pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.pump(ctx);
+        if self.rccc.is_some_and(|rccc| rccc.credit <= 0) && self.base.feed.backlog(ctx.now) > 0 {
+            // nothing may be on its way that could say what is needed
+            let backlog = self.backlog(ctx.now);
+            self.aim(ctx, backlog, 0);
+            self.rts(ctx);
+        }
+        self.arm(ctx);
+    }
+
+    /// Bytes that wait, with their headers.
+    fn backlog(&mut self, now: Time) -> i64 {
+        let bytes = self.base.feed.backlog(now);
+        let (mss, header) = (self.base.sizes.0 as u64, self.base.sizes.1 as u64);
+        (bytes + bytes.div_ceil(mss) * header) as i64
+    }
+
+    /// The size of the next packet, 0 where there is none.
+    fn next_size(&mut self, now: Time) -> i64 {
+        let (mss, header) = (self.base.sizes.0 as u64, self.base.sizes.1 as i64);
+        match self.base.sent.first_lost() {
+            Some(sent) => sent.len as i64 + header,
+            None => match self.base.feed.backlog(now).min(mss) {
+                0 => 0,
+                len => len as i64 + header,
+            },
+        }
+    }
+
+    fn may_send(&mut self, now: Time) -> bool {
+        let size = self.next_size(now);
+        let window = |nscc: &Nscc| self.in_flight + size <= nscc.cwnd;
+        size > 0 && self.nscc.as_deref().is_none_or(window) && self.rccc.is_none_or(|rccc| rccc.credit > 0)
+    }
+
+    /// Sends what may go, or waits for its turn at the wire.
+    fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        while !self.waits && self.may_send(ctx.now) {
+            self.waits = !ctx.asks_for_wire(self.base.ip.host, self.base.ip.flow);
+            if !self.waits {
+                self.send(ctx, 0);
+            }
+        }
+    }
+
+    /// It is its turn at the wire.
+    pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.waits = false;
+        if self.may_send(ctx.now) {
+            self.send(ctx, 1);
+            self.pump(ctx);
+        }
+    }
+
+    /// Sends the first packet that is to be sent again, or a new one. `own`: it is one of the senders that wait.
+    fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, own: i64) {
+        let t = ctx.net.transport(self.base.transport);
+        let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
+            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
+            None => match self.base.feed.take(ctx) {
+                Some((len, last)) => (self.base.sent.push(ctx.now, len, last), len, 0, last),
+                None => return,
+            },
+        };
+        let size = (t.header + len) as i64;
+        self.in_flight += size;
+        if flags > 0 {
+            self.lost -= size;
+        }
+        if let Some(rccc) = &mut self.rccc {
+            rccc.credit -= size;
+        }
+        let entropy = self.spreading.take();
+        if len == 0 {
+            return self.emit_rts(ctx, number, entropy);
+        }
+        let backlog = self.backlog(ctx.now);
+        self.aim(ctx, backlog, own);
+        let full_window = |nscc: &Nscc| self.in_flight + size >= nscc.cwnd;
+        let asks = backlog == 0
+            || flags > 0
+            || self.rccc.is_some_and(|rccc| rccc.credit <= 0)
+            || self.nscc.as_deref().is_some_and(full_window);
+        let flags = flags | flag::ECT | if last { flag::PSH } else { 0 };
+        let mut packet = self.base.data(ctx, number, len, flags, t.header + len, entropy);
+        packet.ack = self.rccc.map_or(0, |rccc| rccc.target as u64);
+        packet.ask_for_ack(asks);
+        ctx.launch(self.base.ip.host, &packet);
+        self.arm(ctx);
+    }
+
+    /// Up to where it could use credit, of what waits and what waits to be sent again.
+    fn aim(&mut self, ctx: &NodeCtx<impl Effects>, backlog: i64, own: i64) {
+        let full = (self.base.sizes.0 + self.base.sizes.1) as i64;
+        let Some(rccc) = &mut self.rccc else { return };
+        let mut needs = backlog + self.lost;
+        if let Some(nscc) = &self.nscc {
+            needs = needs.min(nscc.cwnd + full);
+        }
+        needs = needs.min(rccc.most) - rccc.credit;
+        if rccc.speculating && needs < full && backlog > 0 {
+            needs = full;
+        }
+        let senders = ctx.shared.driven[self.base.ip.host.ix()].outlet.senders() as i64 + own;
+        if senders > 1 {
+            needs /= senders;
+        }
+        let needs = needs + rccc.given as i64 * QUANTUM as i64;
+        rccc.target = (needs.max(0) as u64).div_ceil(QUANTUM) as u32;
+    }
+
+    /// An answer or a pull arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let answer = p.answered();
+        match p.kind() {
+            Kind::Ack => self.on_ack(ctx, p, &answer),
+            Kind::Nack => self.on_nack(ctx, p, &answer),
+            Kind::Pull => {
+                self.stop_speculating();
+                if let Some(rccc) = &mut self.rccc
+                    && answer.count > rccc.given
+                {
+                    let more = (answer.count - rccc.given) as i64 * QUANTUM as i64;
+                    (rccc.credit, rccc.given) = ((rccc.credit + more).min(rccc.most), answer.count);
+                }
+            }
+            _ => return,
+        }
+        if !self.base.feed.is_finished() {
+            self.pump(ctx);
+        }
+        self.arm(ctx);
+    }
+
+    fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, answer: &Answer) {
+        let new = answer.count.wrapping_sub(self.received) as i32;
+        let new = new.max(0) as i64;
+        self.received = self.received.wrapping_add(new as u32);
+        self.in_flight -= new;
+        let (marked, number) = (p.has(flag::ECE), answer.echo as u32);
+        let valid = |sent: &&Sent| sent.state == State::Flying && sent.times == 1 + p.has(flag::RETX) as u8;
+        let sent = self.base.sent.get(number).filter(valid).filter(|_| !p.has(flag::CWR)).copied();
+        if let Some(sent) = &sent {
+            self.base.sample(ctx, ctx.now - sent.at);
+        }
+        let mut delay = Time::ZERO;
+        if let Some(nscc) = &mut self.nscc {
+            nscc.on_received(new);
+            delay = match &sent {
+                Some(sent) if sent.len > 0 => nscc.sample(ctx.now - sent.at, marked),
+                _ => nscc.average(),
+            };
+        }
+        self.take(ctx, answer);
+        self.spreading.note(ctx.now, p.entropy(), if marked { Feedback::Marked } else { Feedback::Good });
+        if let Some(nscc) = &mut self.nscc {
+            nscc.on_ack(ctx.now, marked, delay, new, self.in_flight);
+        }
+        self.stop_speculating();
+    }
+
+    /// What has arrived: all before a number, and some beyond it. What waited to be sent again was taken for lost, and
+    /// leaves the flight a second time with the bytes that the receiver counts.
+    fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, answer: &Answer) {
+        let header = self.base.sizes.1 as i64;
+        let mut back = 0;
+        let mut arrived = |sent: Sent| {
+            if sent.state == State::Lost {
+                back += sent.len as i64 + header;
+            }
+        };
+        let bytes = self.base.sent.arrived_before(answer.next, &mut arrived);
+        for i in (0..64).filter(|i| answer.map >> i & 1 > 0) {
+            self.base.sent.arrived(answer.number + i).into_iter().for_each(&mut arrived);
+        }
+        self.in_flight += back;
+        self.lost -= back;
+        if bytes > 0 {
+            self.base.feed.on_acked(ctx, bytes);
+        }
+    }
+
+    fn on_nack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, answer: &Answer) {
+        let (last_hop, marked) = (p.has(flag::PSH), p.has(flag::ECE));
+        let sent = self.base.sent.get(answer.number).filter(|sent| sent.state == State::Flying).copied();
+        let Some(sent) = sent else { return };
+        let size = sent.len as i64 + self.base.sizes.1 as i64;
+        if let Some(nscc) = &mut self.nscc {
+            nscc.note_rtt(ctx.now - sent.at);
+            nscc.on_nack(ctx.now, size, last_hop && self.rccc.is_some(), self.in_flight);
+        }
+        self.lose(answer.number, size);
+        self.stop_speculating();
+        let what = match (last_hop, marked) {
+            (false, _) => Feedback::Cut,
+            (true, true) => Feedback::Marked,
+            (true, false) => Feedback::Good,
+        };
+        // the packet itself goes before its path is judged
+        self.pump(ctx);
+        self.spreading.note(ctx.now, p.entropy(), what);
+    }
+
+    fn lose(&mut self, number: u32, size: i64) {
+        if self.base.sent.lose(number) {
+            self.in_flight -= size;
+            self.lost += size;
+        }
+    }
+
+    fn stop_speculating(&mut self) {
+        if let Some(rccc) = self.rccc.as_mut().filter(|rccc| rccc.speculating) {
+            (rccc.speculating, rccc.credit) = (false, rccc.credit.min(0));
+        }
+    }
+
+    /// One of its timers fired.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        match timer {
+            Timer::Retransmit(_) if self.at == ctx.now => {
+                self.at = Time::NEVER;
+                self.expire(ctx);
+            }
+            Timer::App(_) if self.base.feed.wakes(ctx.now) => self.on_backlog(ctx),
+            Timer::Stop(_) => self.base.feed.stop(ctx),
+            _ => {}
+        }
+    }
+
+    fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
+        let timeout = ctx.net.transport(self.base.transport).rto_min;
+        match self.base.sent.oldest() {
+            Some((at, _)) => at.saturating_add(timeout),
+            // only credit moves it on, and that may have been lost
+            None if self.next_size(ctx.now) > 0 => ctx.now + timeout,
+            None => Time::NEVER,
+        }
+    }
+
+    fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.base.feed.backlog(ctx.now) == 0 {
+            self.base.feed.wait(ctx);
+        }
+        let deadline = self.deadline(ctx);
+        if deadline != Time::NEVER && (self.at == Time::NEVER || deadline < self.at) {
+            self.at = deadline.max(ctx.now);
+            ctx.timer(self.at, Timer::Retransmit(self.base.ip.flow));
+        }
+    }
+
+    /// The oldest packet has been away for too long: it goes again, or the receiver is asked for credit.
+    #[cold]
+    fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let timeout = ctx.net.transport(self.base.transport).rto_min;
+        let others = self.base.sent.has_lost();
+        match self.base.sent.oldest() {
+            Some((at, number)) if at + timeout <= ctx.now => {
+                self.base.timed_out(ctx);
+                self.spreading.note(ctx.now, 0, Feedback::Lost);
+                let size = self.base.sent.get(number).map_or(0, |sent| sent.len as i64) + self.base.sizes.1 as i64;
+                self.lose(number, size);
+                if let Some(nscc) = &mut self.nscc {
+                    nscc.lose(size);
+                }
+                if others {
+                    self.stop_speculating();
+                }
+                self.pump(ctx);
+            }
+            Some(_) => return self.arm(ctx),
+            None => {}
+        }
+        if self.next_size(ctx.now) > 0 && !self.waits && (self.rccc.is_some() || !others) && !self.may_send(ctx.now) {
+            self.rts(ctx);
+        }
+        self.arm(ctx);
+    }
+
+    /// Asks for credit, or for an answer, at most once a round trip.
+    fn rts(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.asked.is_some_and(|asked| ctx.now - asked < self.rtt) {
+            return;
+        }
+        let number = self.base.sent.push(ctx.now, 0, false);
+        let entropy = self.spreading.take();
+        self.emit_rts(ctx, number, entropy);
+    }
+
+    fn emit_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32, entropy: u16) {
+        let t = ctx.net.transport(self.base.transport);
+        self.asked = Some(ctx.now);
+        let mut packet = self.base.control(ctx, Kind::Rts, number, t.ack_size, entropy);
+        packet.ack = self.rccc.map_or(0, |rccc| rccc.target as u64);
+        ctx.emit(self.base.ip.host, Class::Fifo, &packet);
+        self.arm(ctx);
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.base.record(record);
+    }
+
+    /// Shows the state that time series are made of.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.base.observe(visit);
+        visit("in_flight_bytes", self.in_flight as f64);
+        if let Some(nscc) = &self.nscc {
+            visit("cwnd_bytes", nscc.cwnd as f64);
+        }
+        if let Some(rccc) = &self.rccc {
+            visit("credit_bytes", rccc.credit as f64);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! NDP, EQDS and UET: flows alone and incasts as htsim has them (Broadcom/csg-htsim 841d9e7, ultraethernet/uet-htsim
+//! 40ccb05, measured), and what must hold on any network.
+
+use crate::support::*;
+
+const PACKET: u64 = 4160;
+
+/// Sizes of htsim's: 4096 bytes and a header of 64, control packets of 64.
+fn sizes(protocol: Protocol) -> TransportSpec {
+    TransportSpec {
+        protocol,
+        mss: 4096,
+        header: 64,
+        ack_size: 64,
+        sack: true,
+        mtu: 0,
+        handshake: false,
+        send_buffer: 1 << 30,
+        rto_min: Time::us(220),
+        rto_initial: Time::us(220),
+        ..plain()
+    }
+}
+
+fn ndp(window: u32, htsim: bool) -> TransportSpec {
+    sizes(Protocol::Ndp(Ndp { window, pull_rate: 0.99, walk: Walk::Permute, htsim }))
+}
+
+fn eqds(htsim: bool) -> TransportSpec {
+    sizes(Protocol::Eqds(Eqds { window: 50, pull_rate: 0.99, entropies: 64, htsim }))
+}
+
+/// UET with NSCC, RCCC, or both, on a fabric of that round-trip time.
+fn uet(window: bool, credit: bool, rtt: Time, spread: Spread) -> TransportSpec {
+    let rtt = Some(rtt);
+    let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
+    let own = Uet { window, credit, rtt, target_delay: None, pull_rate, ack_bytes, spread, entropies };
+    TransportSpec { rto_min: Time::us(100), ..sizes(Protocol::Uet(own)) }
+}
+
+/// The round-trip times of a star and of a k = 8 fat tree.
+const STAR: Time = Time(9_351_680);
+const TREE: Time = Time(14_027_520);
+
+/// Data up to `limit` bytes, headers up to twice that; the arrival is cut.
+fn cutting(limit: u64) -> QueueSpec {
+    let header_limit = Limit::Bytes(2 * limit);
+    let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false, ecn: None };
+    queue(Discipline::Trimming(cut), Limit::Bytes(limit))
+}
+
+/// The transport, and the queue at switches.
+fn with(mut spec: Spec, transport: TransportSpec, queue: QueueSpec) -> Spec {
+    spec.transports = vec![transport];
+    spec.queues = vec![queue, endless_queue()];
+    let hosts = spec.hosts;
+    spec.links.iter_mut().filter(|l| l.from < hosts).for_each(|l| l.queue = 1);
+    spec.controllers = vec![controller("newreno", &[])];
+    spec
+}
+
+/// Completion times, ps.
+fn times(o: &Outcome) -> Vec<u64> {
+    o.flows.iter().map(|f| f.finish_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()
+}
+
+fn trims(o: &Outcome) -> u64 {
+    o.ports.iter().map(|p| p.trimmed).sum()
+}
+
+/// The completion time of a flow alone on a k = 8 fat tree, to the same switch or to another pod.
+fn alone(transport: TransportSpec, far: bool, bytes: u64) -> u64 {
+    let mut spec = with(fat_tree(8, Rate::gbps(100), Time::us(1)), transport, cutting(35 * PACKET));
+    spec.flows = vec![bulk(0, if far { 127 } else { 1 }, Some(bytes))];
+    (spec.ends_when_finished, spec.choice) = (true, PathChoice::Ecmp);
+    times(&run(&spec))[0]
+}
+
+#[test]
+fn flows_alone_take_the_time_of_htsims() {
+    let cases = [
+        (1, [4_675_840, 14_027_520], [4_675_840, 14_027_520]),
+        (8, [7_005_440, 16_357_120], [7_008_327, 16_360_007]),
+        (64, [25_642_240, 34_993_920], [25_642_240, 34_993_920]),
+    ];
+    for (packets, ndps, eqdss) in cases {
+        for far in [false, true] {
+            let bytes = packets * 4096;
+            assert_eq!(alone(ndp(50, true), far, bytes), ndps[far as usize], "NDP, {packets} packets");
+            assert_eq!(alone(eqds(true), far, bytes), eqdss[far as usize], "EQDS, {packets} packets");
+        }
+    }
+    let (nscc, rccc) = (uet(true, false, TREE, Spread::Mixed), uet(false, true, TREE, Spread::Mixed));
+    let both = uet(true, true, TREE, Spread::Mixed);
+    for transport in [&nscc, &rccc, &both] {
+        let few = [1, 8, 64].map(|packets| alone(transport.clone(), true, packets * 4096));
+        assert_eq!(few, [14_027_520, 16_357_120, 34_993_920]);
+    }
+    let long = |t: &TransportSpec| [false, true].map(|far| alone(t.clone(), far, 2_000_000));
+    assert_eq!(long(&nscc), [166_846_720, 176_198_400]);
+    assert_eq!([long(&rccc), long(&both)], [[168_083_800, 177_346_426]; 2]);
+    // 489 packets, of which NDP sends the last at full size
+    assert_eq!([false, true].map(|far| alone(ndp(50, true), far, 2_000_000)), [167_082_240, 176_433_920]);
+    assert_eq!([false, true].map(|far| alone(eqds(true), far, 2_000_000)), [168_715_015, 177_787_910]);
+}
+
+/// `m` hosts send 100 packets each to a further one, a microsecond after each other.
+fn incast(m: u32, transport: TransportSpec, limit: u64) -> Spec {
+    let mut spec = with(star(m + 1, Rate::gbps(100), Time::us(1)), transport, cutting(limit));
+    let flow = |h: u32| FlowSpec { start: Time(h as u64 * 1_000_037), ..bulk(h, m, Some(409_600)) };
+    spec.flows = (0..m).map(flow).collect();
+    spec.ties = Ties::Link;
+    spec
+}
+
+#[test]
+fn incasts_are_those_of_htsim_to_the_picosecond() {
+    // htsim's NDP counts 8 packets of 4096 bytes as 8 packets of queue
+    let two = compared(&incast(2, ndp(50, true), 8 * 4096));
+    assert_eq!((times(&two), trims(&two)), (vec![44_360_960, 71_886_072], 81));
+    let three = compared(&incast(3, ndp(50, true), 8 * 4096));
+    assert_eq!((times(&three), trims(&three)), (vec![60_596_480, 103_485_206, 104_838_296], 132));
+    let three = compared(&incast(3, eqds(true), 35 * PACKET));
+    assert_eq!((times(&three), trims(&three)), (vec![102_539_520, 103_203_483, 101_870_646], 4));
+    assert_eq!(trims(&run(&incast(31, ndp(50, true), 8 * 4096))), 1553);
+    assert_eq!(trims(&run(&incast(31, eqds(true), 35 * PACKET))), 418);
+}
+
+#[test]
+fn incasts_of_uet_are_those_of_uet_htsim() {
+    let queue = 32 * PACKET;
+    let rccc = |m| incast(m, uet(false, true, STAR, Spread::Oblivious), queue);
+    let both = |m| incast(m, uet(true, true, STAR, Spread::Oblivious), queue);
+    let three = compared(&rccc(3));
+    assert_eq!((times(&three), trims(&three)), (vec![101_899_520, 103_229_083, 101_230_646], 9));
+    let three = compared(&both(3));
+    assert_eq!((times(&three), trims(&three)), (vec![101_899_520, 103_229_083, 101_230_646], 9));
+    assert_eq!([trims(&run(&rccc(8))), trims(&run(&both(8)))], [92, 92]);
+    // NSCC alone lives by marks: those of a step at nine packets
+    let nscc = |m| {
+        let mut spec = incast(m, uet(true, false, STAR, Spread::Oblivious), queue);
+        let Discipline::Trimming(cut) = &mut spec.queues[0].discipline else { return spec };
+        cut.ecn = Some(EcnRamp { min: 9 * PACKET, max: 9 * PACKET, key: (0, 0) });
+        spec
+    };
+    let two = compared(&nscc(2));
+    let marked: u64 = two.flows.iter().map(|f| f.marked).sum();
+    assert_eq!((times(&two), trims(&two), marked), (vec![70_903_040, 69_570_203], 0, 178));
+    // with three, packets of several hosts meet at one picosecond
+    let three = compared(&nscc(3));
+    assert_eq!((times(&three)[1..].to_vec(), trims(&three)), (vec![103_305_883, 100_309_046], 24));
+    assert!(times(&three)[0].abs_diff(79_678_720) <= 332_800);
+    assert_eq!(trims(&run(&nscc(8))), 123);
+}
+
+#[test]
+fn marks_of_what_leaves_rise_between_two_thresholds() {
+    let mut spec = incast(8, uet(true, false, STAR, Spread::Oblivious), 64 * PACKET);
+    let marks = |spec: &mut Spec, min: u64, max: u64| {
+        let Discipline::Trimming(cut) = &mut spec.queues[0].discipline else { return 0 };
+        cut.ecn = Some(EcnRamp { min: min * PACKET, max: max * PACKET, key: (0, 0) });
+        let o = compared(spec);
+        o.flows.iter().map(|f| f.marked).sum::<u64>()
+    };
+    let (all, some, none) = (marks(&mut spec, 0, 0), marks(&mut spec, 4, 40), marks(&mut spec, 70, 70));
+    assert!(all > some && some > 0 && none == 0, "{all} {some} {none}");
+}
+
+#[test]
+fn pulls_repair_cuts_without_a_timer() {
+    for (transport, limit) in [(ndp(15, false), 8), (eqds(false), 35)] {
+        let o = compared(&incast(8, transport, limit * PACKET));
+        let sum = |f: fn(&FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
+        assert!(trims(&o) > 0 && o.flows.iter().all(|f| f.finish_ps.is_some()), "{:?}", o.flows);
+        assert_eq!((sum(|f| f.timeouts), sum(|f| f.trimmed), sum(|f| f.retransmissions)), (0, trims(&o), trims(&o)));
+    }
+}
+
+#[test]
+fn a_short_flow_is_given_credit_for_ever_by_htsim_alone() {
+    for (htsim, slow) in [(true, true), (false, false)] {
+        let mut spec = incast(2, eqds(htsim), 35 * PACKET);
+        spec.flows[0].app = App::Bulk(Bulk { size: Some(4000), write: 65_160 });
+        spec.flows[1].app = App::Bulk(Bulk { size: Some(2_000_000), write: 65_160 });
+        spec.ends_when_finished = true;
+        let took = times(&run(&spec))[1];
+        // alone it takes 169 us
+        assert_eq!(took > 300_000_000, slow, "{took}");
+        assert!(slow || took < 175_000_000, "{took}");
+    }
+}
+
+/// A fat tree whose links lose packets of any kind, with room for few headers.
+fn lossy(transport: TransportSpec, choice: PathChoice, seed: u64) -> Spec {
+    let mut spec = with(fat_tree(4, Rate::gbps(100), Time::us(1)), transport, cutting(4 * PACKET));
+    if let Discipline::Trimming(cut) = &mut spec.queues[0].discipline {
+        (cut.header_limit, cut.draws) = (Limit::Bytes(512), true);
+    }
+    (spec.choice, spec.seed) = (choice, seed);
+    spec.links.iter_mut().step_by(3).for_each(|l| l.loss = Loss::Packet(0.02));
+    spec.flows = (0..16).map(|h| bulk(h, (h * 5 + 3) % 16, Some(1 + h as u64 * 17_000))).collect();
+    spec.flows.extend((1..9).map(|h| FlowSpec { start: Time::us(h as u64), ..bulk(h, 0, Some(60_000)) }));
+    spec
+}
+
+#[test]
+fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
+    for seed in 1..4 {
+        let uets = [(true, false, Spread::Mixed), (false, true, Spread::Bitmap), (true, true, Spread::Reps)];
+        let uets = uets.map(|(window, credit, spread)| uet(window, credit, Time::us(14), spread));
+        for transport in [ndp(15, false), eqds(false)].into_iter().chain(uets) {
+            let choices = [PathChoice::GivenPath, PathChoice::Entropy(Entropy::Given), PathChoice::Spray];
+            for choice in choices {
+                let o = compared(&lossy(transport.clone(), choice, seed));
+                for f in &o.flows {
+                    assert_eq!(Some(f.delivered), f.size, "{f:?}");
+                    assert!(f.finish_ps.is_some() && f.received_ps.is_some(), "{f:?}");
+                }
+                assert!(o.flows.iter().map(|f| f.timeouts).sum::<u64>() > 0, "some losses leave no trace");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_walk_over_paths_spreads_a_permutation_evenly() {
+    let mut spec = permutation(PathChoice::GivenPath, 100, 2_000_000);
+    spec = with(spec, ndp(50, false), cutting(8 * PACKET));
+    let walk = times(&compared(&spec));
+    let Protocol::Ndp(own) = &mut spec.transports[0].protocol else { return };
+    own.walk = Walk::Random;
+    let random = times(&run(&spec));
+    let mean = |times: &[u64]| times.iter().sum::<u64>() / times.len() as u64;
+    // htsim: 183.3 us and 201.8 us
+    assert!(mean(&walk).abs_diff(183_300_000) < 4_000_000, "{}", mean(&walk));
+    assert!(mean(&random).abs_diff(201_800_000) < 6_000_000, "{}", mean(&random));
+}
+
+#[test]
+fn queries_closed_loops_and_endless_flows_run_over_them() {
+    let (nscc, both) = (uet(true, false, STAR, Spread::Mixed), uet(true, true, STAR, Spread::Mixed));
+    for transport in [ndp(15, false), eqds(false), nscc, both] {
+        let mut spec = asking(6, 50_000, transport.clone());
+        spec = with(spec, transport.clone(), cutting(8 * PACKET));
+        let o = compared(&spec);
+        let queries = messages(&o, MessageKind::Query);
+        assert_eq!(queries.len(), 3);
+        assert!(queries.iter().all(|q| q.finish_ps.is_some()), "{queries:?}");
+        // six responses of 50 kB at 10 Gb/s, and what the last timer leaves
+        assert!(queries.iter().all(|q| q.finish_ps.unwrap() - q.start_ps < 1_200_000_000), "{queries:?}");
+
+        let mut spec = incast(2, transport.clone(), 35 * PACKET);
+        let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
+        spec.flows[0].app = App::ClosedLoop(app);
+        spec.flows[1].app = App::Bulk(Bulk { size: None, write: 65_160 });
+        run_for(&mut spec, Time::ms(4));
+        let o = compared(&spec);
+        let writes = messages(&o, MessageKind::Write);
+        assert_eq!(writes.iter().filter(|w| w.finish_ps.is_some()).count(), 20, "{writes:?}");
+        let rate = o.flows[1].delivered as f64 * 8.0 / 4e-3;
+        assert!(rate > 80e9 && rate < 98.5e9, "{rate}");
+    }
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let told = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = incast(2, ndp(15, false), 8 * PACKET);
+        change(&mut spec);
+        incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
+    };
+    assert!(told(&|s| s.transports = vec![ndp(0, false)]).contains("expected at least 1"));
+    assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
+    assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("a fair NIC"));
+    let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
+    assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
+    assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));
+    let tcp = |s: &mut Spec| (s.transports, s.choice) = (vec![sizes(Protocol::Tcp)], PathChoice::GivenPath);
+    assert!(told(&tcp).contains("do not"));
+}

@@ -277,3 +277,16 @@ def test_one_flow_that_stretches_the_interval_is_told_and_moves_no_active_throug
     assert longer["throughput_mean_bps"] < 0.6 * short["throughput_mean_bps"]
     even = Scenario.from_toml(LONE).with_({"traffic.long.app.size": "100kB"}).run(seed=1)
     assert not any("alone takes" in note for note in even.notes())
+
+
+def test_flows_whose_packets_take_several_paths_do_not_beat_their_ideal(incast: Command, tmp_path: Path) -> None:
+    """A short last packet may overtake on another path; a run in which a flow beats its ideal would be refused."""
+    sets = (
+        "routing.kind=spray",
+        "run.duration=3ms",
+        "traffic.arrivals.until=1ms",
+        "traffic.arrivals.sizes=builtin:homa-w4",
+    )
+    words = [word for pair in sets for word in ("--set", pair)]
+    done = incast("run", "websearch", *words, "--set", "transport.mss=1440", "--out", "s")
+    assert done.status == 0, done.err

@@ -191,7 +191,7 @@ impl<'a> Fabric<'a> {
             } else {
                 Time::ZERO
             };
-            handshake.saturating_add(self.transfer(there, t, size)).saturating_add(ack)
+            handshake.saturating_add(self.transfer(flow, there, t, size)).saturating_add(ack)
         });
         FlowIdeal { hops: there.len() as u32, idle_rtt: *rtt, ideal_fct }
     }
@@ -270,11 +270,28 @@ impl<'a> Fabric<'a> {
 
     /// From the first bit at the source to the last bit at the destination of `size` bytes, and the preset's
     /// extra packets, sent back to back in full segments and a last partial one.
-    fn transfer(&self, links: &[LinkId], t: &TransportSpec, size: u64) -> Time {
+    fn transfer(&self, flow: FlowId, links: &[LinkId], t: &TransportSpec, size: u64) -> Time {
         let mss = t.mss.max(1) as u64;
         let size = size.saturating_add(t.extra_packets as u64 * mss);
         let rest = (size % mss > 0).then_some((size % mss) as u32);
+        if self.spec.choice.spreads() && self.spec.flows[flow].path.is_none() {
+            return self.transfer_spread(links, t, size / mss, rest);
+        }
         self.transfer_segments(links, t, size / mss, rest.as_slice())
+    }
+
+    /// `full` full segments and a partial one, each of which may have a path of its own: between the first and the last
+    /// link, which all share, none waits for another, and the partial one may overtake.
+    fn transfer_spread(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
+        let (Some(&first), Some(&last)) = (links.first(), links.last()) else { return Time::ZERO };
+        let alone = |payload: u32| self.transfer_segments(links, t, 0, &[payload]);
+        let pace = self.period(first, t);
+        let all_full = match full {
+            0 => Time::ZERO,
+            _ => alone(t.mss).saturating_add(pace.max(self.period(last, t)).saturating_mul(full - 1)),
+        };
+        let partial = rest.map_or(Time::ZERO, |rest| pace.saturating_mul(full).saturating_add(alone(rest)));
+        all_full.max(partial)
     }
 
     /// `full` full segments followed by segments with the payloads `rest`.

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
-from parity import days, htsim, linux, linux_incast, lrwpan, ns3, page, pictures, published, sccp_linux, switches
+from parity import days, htsim, linux, linux_incast, lrwpan, ns3, page, pictures, published, sccp_linux, switches, uet
 from parity.checks import (
     EXPLAINED,
     HOLDS,
@@ -55,6 +55,7 @@ def references() -> list[Reference]:
         ns3.reference(),
         lrwpan.reference(),
         htsim.reference(),
+        uet.reference(),
         days.reference(),
         linux.reference(),
         linux_incast.reference(),

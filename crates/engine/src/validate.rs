@@ -78,7 +78,8 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
     spec.transports.iter().try_for_each(|t| match &t.protocol {
         Protocol::Tcp => Ok(()),
         Protocol::Ndp(ndp) if ndp.window == 0 || !(ndp.pull_rate > 0.0 && ndp.pull_rate <= 1.0) => invalid(format!(
-            "ndp with a window of {} packets and pulls at {} of the rate, expected at least 1, and above 0 and at most 1",
+            "ndp with a window of {} packets and pulls at {} of the rate, expected at least 1, and above 0 and at most \
+             1",
             ndp.window, ndp.pull_rate
         )),
         Protocol::Ndp(_) => Ok(()),
@@ -111,8 +112,8 @@ fn check_uet(uet: &Uet) -> Result<(), RunError> {
         return Ok(());
     }
     invalid(format!(
-        "uet with credit at {} of the rate, an ACK after {} B, {} entropies, a round trip of {:?} and a target of {:?}, \
-         expected above 0 and at most 1, at least 1, a power of two up to 32768, and times above 0",
+        "uet with credit at {} of the rate, an ACK after {} B, {} entropies, a round trip of {:?} and a target of \
+         {:?}, expected above 0 and at most 1, at least 1, a power of two up to 32768, and times above 0",
         uet.pull_rate, uet.ack_bytes, uet.entropies, uet.rtt, uet.target_delay
     ))
 }

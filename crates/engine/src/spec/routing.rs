@@ -101,7 +101,8 @@ macro_rules! policies {
             /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of
             /// step once in 65,536 packets where these are no multiple of the paths.
             RoundRobinSource => round_robin_source::RoundRobinSource,
-            /// A packet takes the path of the number that its endpoint gives it: its entropy, counted over and over again.
+            /// A packet takes the path of the number that its endpoint gives it: its entropy, counted over and over
+            /// again.
             GivenPath => given_path::GivenPath,
             /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
             /// rounds (htsim: 5); 0: never.

@@ -1,5 +1,5 @@
-//! NSCC: the sender's window, from queueing delay and marks. Four quadrants say what an ACK does; cut packets and a long
-//! delay let the window fall to what has arrived (quick adapt).
+//! NSCC: the sender's window, from queueing delay and marks. Four quadrants say what an ACK does; cut packets and a
+//! long delay let the window fall to what has arrived (quick adapt).
 
 use incast_cc::{Rate, Time};
 

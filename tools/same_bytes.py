@@ -85,6 +85,8 @@ CONTROLLERS = [
     "dcqcn",
     "timely",
     "rcp",
+    "powertcp",
+    "theta-powertcp",
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 
@@ -99,6 +101,8 @@ FORMS = {
     "dcqcn": "paper vendor",
     "timely": "paper",
     "fastflow": "spcl",
+    "powertcp": "authors-ns3 linux",
+    "theta-powertcp": "authors-ns3 linux",
 }
 
 NEEDS = {"rcp": ('program=[{kind="rcp"}]',)}

@@ -49,9 +49,12 @@ pub mod gcn;
 pub mod hpcc;
 pub mod newreno;
 pub mod paced_rate;
+pub mod power;
+pub mod powertcp;
 pub mod rcp;
 pub mod reno_window;
 pub mod swift;
+pub mod theta_powertcp;
 pub mod timely;
 pub mod units;
 pub mod westwood;
@@ -87,4 +90,6 @@ controllers! {
     dcqcn::Dcqcn,
     bbr::Bbr,
     rcp::Rcp,
+    powertcp::Powertcp,
+    theta_powertcp::ThetaPowertcp,
 }

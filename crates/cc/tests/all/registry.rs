@@ -117,7 +117,7 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Those that start with what the path holds, or with a rate: their pages say so.
-const OWN_START: [&str; 5] = ["fastflow", "timely", "hpcc", "dcqcn", "rcp"];
+const OWN_START: [&str; 7] = ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp"];
 
 #[test]
 fn times_that_delays_are_held_against_are_above_0() {
@@ -132,6 +132,8 @@ fn times_that_delays_are_held_against_are_above_0() {
         ("swift-v0", "end_to_end_target"),
         ("fastflow", "base_rtt"),
         ("hpcc", "base_rtt"),
+        ("powertcp", "base_rtt"),
+        ("theta-powertcp", "base_rtt"),
         ("timely", "t_low"),
         ("timely", "min_rtt"),
     ];

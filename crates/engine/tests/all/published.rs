@@ -166,6 +166,31 @@ fn hpcc_is_the_same_under_every_partition() {
     compared(&incast(4, "hpcc", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
 }
 
+/// Packets of queue that `n` flows keep by appendix A of the paper, n beta: each a tenth of 12.6 us at 100 Gb/s.
+fn queue_of_beta(n: u32) -> f64 {
+    f64::from(n) * 0.1 * 157_500.0 / 4_000.0
+}
+
+#[test]
+fn powertcp_keeps_a_full_link_and_a_queue_of_beta_a_flow() {
+    for kind in ["powertcp", "theta-powertcp"] {
+        for n in [2, 4, 10] {
+            let spec = incast(n, kind, &[], drop_tail(1000), Time::ms(10), Time::ms(14));
+            let shared = shared(&spec, &run(&spec));
+            println!("{kind}, {n} flows: {shared:?}, {} packets wanted", queue_of_beta(n));
+            assert!(shared.utilisation > 0.999 && shared.drops == 0 && shared.jain > 0.99, "{kind} {n}: {shared:?}");
+            // a packet of 4000 B, and what lies in it of headers and of the rounding of windows to packets
+            assert!((shared.queue - queue_of_beta(n)).abs() < 1.5, "{kind} {n}: {shared:?}");
+        }
+    }
+}
+
+#[test]
+fn powertcp_is_the_same_under_every_partition() {
+    compared(&incast(4, "powertcp", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
+    compared(&incast(4, "theta-powertcp", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
+}
+
 #[test]
 fn dcqcn_flows_come_to_a_fair_share() {
     // 400 and 1600 kB at 100 Gb/s, 0.2: the switches of HPCC's authors

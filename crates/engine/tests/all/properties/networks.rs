@@ -206,10 +206,14 @@ pub fn controllers() -> Vec<Config> {
         controller("bbr", &[]),
         controller("bbr", &[("rtt_window", "10ms"), ("probe_rtt", "1ms")]),
         controller("rcp", &[]),
+        controller("powertcp", &[]),
+        controller("powertcp", &[("form", "authors-ns3")]),
+        controller("theta-powertcp", &[]),
+        controller("theta-powertcp", &[("form", "authors-ns3")]),
     ]
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 34;
+pub const CONTROLLERS: u32 = 38;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {

@@ -1,0 +1,169 @@
+//! PowerTCP: a window that follows the power of the busiest link, the product of its current and its voltage, by what
+//! the links themselves tell (Addanki, Michel and Schmid, NSDI 2022, algorithm 1).
+//!
+//! Every port stamps time `t`, transmitted bytes `tx`, queue `q` and rate `b` on a data packet, and the ACK brings the
+//! stamps back. With `tau` the base round-trip time, for each ACK:
+//!
+//! ```text
+//! each link:  dt = t - t',  lambda = (q - q' + tx - tx') / dt       (' : the ACK before)
+//!             G = lambda (q + b tau) / (b b tau)
+//! Gs, cwnd:   by the largest G and its dt, as in power.rs
+//! ```
+//!
+//! `lambda` is the rate at which bytes come to the port, so it is the same whether stamps are taken at the arrival of a
+//! packet, as here, or when it is chosen for transmission, as in the paper; queue and transmitted bytes alone are not.
+//!
+//! Lines 19 to 21 of the printed algorithm compare a link's raw power with the normalised one, and keep the raw: here
+//! all are normalised.
+
+use crate::power::{self, PowerWindow};
+use crate::registry::{Kind, ParamSet};
+use crate::{Ack, Congestion, Controller, Env, Hop, Pacing, Profile, Timeout};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+params! {
+    form of {
+        /// The published simulator, which is not algorithm 1: steps of the rate in force, arrivals counted as at least
+        /// half the link's rate, power held to 0.95, beta of 150 Mb/s, rates of at least 100 Mb/s of 25 Gb/s.
+        "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
+            from = "current", min_arrivals = "0.5", target = "0.95", beta = "150", min_cwnd = "0.004"
+        }
+        /// The Linux port's average, begun with the first measured power, and its window, remembered once a round trip.
+        /// What it does otherwise with beta and changes of the path is on the page.
+        "linux" = "inet-tub/powertcp-linux, commit c96ea9d, powertcp.c" {
+            first_raw = "true", from = "round"
+        }
+    }
+    /// Least rate of arrivals that a link is taken to have, as a share of its rate.
+    min_arrivals: f64 = "0.0", "of the link's rate", "algorithm 1, which has none; the authors' ns-3 code has 0.5",
+        "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
+    then ..power: power::Params;
+}
+
+/// Its description, as `describe` prints it.
+pub static KIND: Kind = Kind {
+    name: "powertcp",
+    title: "PowerTCP",
+    source: "Addanki, Michel, Schmid, PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022, \
+             section 3 and algorithm 1; inet-tub/ns3-datacenter and inet-tub/powertcp-linux",
+    what: "Divides its window by the power of the busiest link, arrival rate times queue and bandwidth-delay product, \
+           by stamps that ports leave on packets.",
+    differences: &[
+        "Power is normalised before links are compared; the printed algorithm compares raw power with normalised one \
+         (lines 19 to 21).",
+        "The window is at most rate times tau (max_cwnd): without a bound it doubles while a link is half used.",
+        "A port stamps a packet at its arrival; the paper's stamp when it is chosen for transmission. The NIC's port \
+         stamps too.",
+        "tau is the idle round trip of the flow's own path; the paper has one for all, the longest.",
+        "Smoothed power is at least min_power, as in the authors' Linux port; the paper divides by what it is.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused. The stamps take no room in packets. \
+         On two-way connections stamps come back with packets that only acknowledge.",
+        "Losses and timeouts do not change the window, and the transport repairs losses: the paper names no reaction.",
+    ],
+    state: &power::STATE,
+    profile: Profile { own_recovery: true, ack_every_packet: true, telemetry: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// A PowerTCP sender.
+#[derive(Clone, Debug)]
+pub struct Powertcp {
+    window: PowerWindow,
+    /// Count of bytes sent that ends the round trip under way.
+    update_end: u64,
+    /// Stamps of the ACK before, and of this one.
+    links: Box<(Vec<Hop>, Vec<Hop>)>,
+    fresh: bool,
+    min_arrivals: f64,
+}
+
+impl Powertcp {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> Powertcp {
+        Powertcp {
+            window: PowerWindow::new(&params.power, env),
+            update_end: 0,
+            links: Box::default(),
+            fresh: false,
+            min_arrivals: params.min_arrivals,
+        }
+    }
+
+    /// Function normPower: false while there is nothing to compare with.
+    fn measure(&mut self) -> bool {
+        let (before, now) = &*self.links;
+        let mut most: Option<(f64, f64)> = None;
+        if before.len() == now.len() {
+            for (was, is) in before.iter().zip(now) {
+                let dt = is.time.saturating_sub(was.time).0 as f64;
+                if dt <= 0.0 {
+                    continue;
+                }
+                // bytes that the link transmits in a picosecond
+                let rate = is.rate.as_f64() / 8e12;
+                let came = (is.tx_bytes.0 + is.queue.0).saturating_sub(was.tx_bytes.0 + was.queue.0) as f64;
+                let current = (came / dt).max(self.min_arrivals * rate) / rate;
+                let power = current * (1.0 + is.queue.0 as f64 / (rate * self.window.tau));
+                if most.is_none_or(|(highest, _)| power > highest) {
+                    most = Some((power, dt));
+                }
+            }
+        }
+        if let Some((power, dt)) = most {
+            self.window.smooth(power, dt);
+        }
+        most.is_some()
+    }
+}
+
+impl Controller for Powertcp {
+    fn on_telemetry(&mut self, hops: &[Hop]) {
+        self.links.1.clear();
+        self.links.1.extend_from_slice(hops);
+        self.fresh = true;
+    }
+
+    /// Procedure newAck.
+    fn on_ack(&mut self, ack: &Ack) {
+        if !core::mem::take(&mut self.fresh) {
+            return;
+        }
+        let from_sent = self.window.steps_from_sent();
+        if self.measure() {
+            if from_sent {
+                self.window.look_up(ack.round.acked);
+            }
+            self.window.step();
+            if from_sent {
+                self.window.note(ack.round.sent);
+            } else if ack.round.is_past(self.update_end) {
+                self.window.remember();
+                self.update_end = ack.round.sent;
+            }
+        } else if self.update_end == 0 {
+            // until data sent after the first stamps is acknowledged, the round trip is the first
+            self.update_end = ack.round.sent;
+        }
+        let (before, now) = &mut *self.links;
+        core::mem::swap(before, now);
+    }
+
+    fn on_loss(&mut self, _event: &Congestion) {}
+
+    fn on_timeout(&mut self, _event: &Timeout) {}
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.window.pacing()
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.window.state(visit);
+    }
+}

@@ -1,0 +1,146 @@
+//! theta-PowerTCP: PowerTCP ([`crate::powertcp`]) by round-trip times alone, without help of switches (Addanki, Michel
+//! and Schmid, NSDI 2022, algorithm 2).
+//!
+//! ```text
+//! each ACK:           G = (1 + (rtt - rtt') / dt) rtt / tau        ' : the ACK before;  dt: between the two
+//!                     Gs by G and dt, as in power.rs
+//! once a round trip:  cwnd by Gs, as in power.rs
+//! ```
+//!
+//! A round-trip time that falls as quickly as time passes would make the power negative: the first factor is at least
+//! zero, and the smoothed power at least `min_power`, as in the authors' Linux port.
+
+use crate::power::{self, PowerWindow};
+use crate::registry::{Kind, ParamSet};
+use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Timeout};
+
+choice! {
+    /// When the window is set.
+    Update {
+        /// Once a round trip.
+        Rtt = "rtt",
+        /// At every ACK.
+        Ack = "ack",
+    }
+}
+
+choice! {
+    /// The base round-trip time that powers are taken by.
+    Tau {
+        /// That of the path, `base_rtt`.
+        Path = "path",
+        /// The smallest that the flow has seen.
+        Seen = "seen",
+    }
+}
+
+params! {
+    form of {
+        /// The published simulator, which is not algorithm 2: a window at every ACK, steps of weight 0.7, power held to
+        /// 1.05 and of at least 0.5, the smallest round-trip time seen as the base.
+        "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
+            update = "ack", tau = "seen", gamma = "0.7", target = "1.05", min_power = "0.5",
+            beta = "150", min_cwnd = "0.004"
+        }
+        /// The Linux port's average: begun with the first measured power.
+        "linux" = "inet-tub/powertcp-linux, commit c96ea9d, powertcp.c" {
+            first_raw = "true"
+        }
+    }
+    /// When the window is set: once an "rtt", or at every "ack".
+    update: Update = "rtt", "", "algorithm 2; the authors' ns-3 code has ack";
+    /// Base round-trip time of a power: that of the "path", or the smallest "seen".
+    tau: Tau = "path", "", "algorithm 2; the authors' ns-3 code has seen";
+    then ..power: power::Params { !from; };
+}
+
+/// Its description, as `describe` prints it.
+pub static KIND: Kind = Kind {
+    name: "theta-powertcp",
+    title: "theta-PowerTCP",
+    source: "Addanki, Michel, Schmid, PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022, \
+             section 3 and algorithm 2; inet-tub/ns3-datacenter and inet-tub/powertcp-linux",
+    what: "Divides its window once a round trip by a power made of round-trip time and its gradient.",
+    differences: &[
+        "A round-trip time that falls faster than time passes counts as power 0, and smoothed power is at least \
+         min_power: algorithm 2 would divide by a negative one.",
+        "The window is at most rate times tau (max_cwnd): without a bound it grows without end while a NIC is idle.",
+        "tau is the idle round trip of the flow's own path; the paper has one for all, the longest.",
+        "Round-trip times are those of the fabric, without hosts.",
+        "Losses and timeouts do not change the window, and the transport repairs losses: the paper names no reaction.",
+    ],
+    state: &power::STATE,
+    profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// A theta-PowerTCP sender.
+#[derive(Clone, Debug)]
+pub struct ThetaPowertcp {
+    window: PowerWindow,
+    /// Count of bytes sent that ends the round trip under way.
+    update_end: u64,
+    /// Time and RTT of the ACK before, ps.
+    before: Option<(f64, f64)>,
+    least_rtt: f64,
+    every_ack: bool,
+    tau: Tau,
+}
+
+impl ThetaPowertcp {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> ThetaPowertcp {
+        ThetaPowertcp {
+            window: PowerWindow::new(&params.power, env),
+            update_end: 0,
+            before: None,
+            least_rtt: f64::INFINITY,
+            every_ack: params.update == Update::Ack,
+            tau: params.tau,
+        }
+    }
+}
+
+impl Controller for ThetaPowertcp {
+    /// Procedure newAck.
+    fn on_ack(&mut self, ack: &Ack) {
+        let Some(rtt) = ack.fabric_delay else { return };
+        let (now, rtt) = (ack.now.0 as f64, rtt.0 as f64);
+        self.least_rtt = self.least_rtt.min(rtt);
+        let tau = if self.tau == Tau::Path { self.window.tau } else { self.least_rtt.max(1.0) };
+        let Some((then, rtt_then)) = self.before else {
+            self.before = Some((now, rtt));
+            self.update_end = ack.round.sent;
+            return;
+        };
+        let dt = now - then;
+        // ACKs of one instant say nothing of a gradient
+        if dt > 0.0 {
+            self.window.smooth((1.0 + (rtt - rtt_then) / dt).max(0.0) * rtt / tau, dt);
+            self.before = Some((now, rtt));
+        }
+        if self.every_ack || ack.round.is_past(self.update_end) {
+            self.window.step();
+            self.window.remember();
+            self.update_end = ack.round.sent;
+        }
+    }
+
+    fn on_loss(&mut self, _event: &Congestion) {}
+
+    fn on_timeout(&mut self, _event: &Timeout) {}
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.window.cwnd()
+    }
+
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.window.pacing()
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.window.state(visit);
+    }
+}

@@ -18,6 +18,7 @@ import pytest
 import incast as package
 from conftest import Command, command, environment
 from incast import FolderError, ScenarioError, Store, Study, StudyError
+from incast.folders import put_first
 from incast.study import estimate
 from incast.study.axes import Axis, read_axis
 from incast.study.axes import points as points_of
@@ -25,7 +26,7 @@ from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
 from incast.study.front import extend, load
 from incast.study.making import make
-from incast.study.record import Journal, Task
+from incast.study.record import Journal, Task, packed, read_record
 from incast.study.record import make as make_record
 from incast.study.workers import Processes, Threads
 
@@ -588,3 +589,39 @@ def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
     answer = crew.submit([Task("x", long.toml(), "dumbbell", 1)])
     crew.close()
     assert isinstance(answer.result().error, package.RunStopped)
+
+
+def test_any_changed_byte_of_a_record_is_noticed_and_asks_for_no_memory() -> None:
+    """Also of its head: the lengths that stand there decide how the rest is read."""
+    whole = packed("a" * 16, {"fct.mean_s": 0.25}, {"cpu_s": 1.0}, {"flows": b"rows"})
+    assert read_record(whole).figures == {"fct.mean_s": 0.25}
+    for place in range(len(whole)):
+        for bit in (1, 128):
+            changed = bytearray(whole)
+            changed[place] ^= bit
+            with pytest.raises(FolderError, match="damaged"):
+                read_record(bytes(changed))
+
+
+def test_the_first_file_of_a_folder_is_written_once_and_nothing_else_is_taken_for_it(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    (folder / ".store.json.partial-1").write_text("{")  # of a program that was killed
+    put_first(folder / "store.json", "{}\n", "holds something else")
+    put_first(folder / "store.json", "[]\n", "holds something else")
+    assert contents(folder) == {"store.json": b"{}\n"}
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    with pytest.raises(FolderError, match="other holds something else"):
+        put_first(other / "store.json", "{}\n", "holds something else")
+    assert contents(other) == {"notes.txt": b"mine"}
+
+
+def test_chunks_beyond_four_digits_stay_in_order(tmp_path: Path) -> None:
+    store = Store.make(tmp_path / "s")
+    (store.folder / "chunks").mkdir(exist_ok=True)
+    names = ["9999-0000", "10000-0000", "10000-0001", "0001-0000"]
+    for name in names:
+        (store.folder / "chunks" / f"{name}.parquet").write_bytes(b"")
+    assert store.chunks() == ["0001-0000", "9999-0000", "10000-0000", "10000-0001"]

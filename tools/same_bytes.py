@@ -122,6 +122,11 @@ ROUTING = {
     "flowlet": ("routing.gap=10us",),
     "ecmp-adaptive": (),
     "reps": (),
+    "transport": (
+        "routing.by=path",
+        'transport={preset="ndp"}',
+        'queue={kind="trimming",limit="8p",host={kind="drop-tail",limit="none"}}',
+    ),
 }
 
 

@@ -78,17 +78,22 @@ def test_two_controllers_are_compared_seed_by_seed() -> None:
     """Differences 1, 2, 3, 2, 2 have mean 2 and s = sqrt(2/4); each controller's own values spread far more."""
     left = [11.0, 22.0, 33.0, 42.0, 52.0]
     right = [10.0, 20.0, 30.0, 40.0, 50.0]
+    key = "flows.delay_mean_s"
     found = compared(
         {
-            name: [{"fct": {"finished": 1, "mean_s": value}} for value in values]
+            name: [{"flows": {"delay_mean_s": value}} for value in values]
             for name, values in (("swift", left), ("dctcp", right))
         }
     )
-    apart = found.difference("permutation", "swift", "dctcp", "4", "fct.mean_s")
+    difference = found.difference("permutation", "swift", "dctcp", "4", key)
+    assert difference is not None and difference.exact
+    apart = difference.least
     assert apart is not None
     assert (apart.mean, apart.count) == (2.0, 5)
     assert apart.half_width == pytest.approx(2.776445 * (0.5 / 5) ** 0.5, rel=1e-6)
-    own = found.estimate("permutation", "dctcp", "4", "fct.mean_s")
+    reading = found.reading("permutation", "dctcp", "4", key)
+    assert reading is not None
+    own = reading.least
     assert own is not None
     assert own.half_width == pytest.approx(2.776445 * (1000 / 4 / 5) ** 0.5, rel=1e-6)
 

@@ -15,9 +15,9 @@
 //! `W / T`.
 
 use crate::registry::{Kind, ParamSet};
+use crate::stamps::Stamps;
 use crate::{Ack, Congestion, Controller, Env, Hop, Pacing, Profile, Time, Timeout};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 params! {
     /// Target utilisation.
@@ -75,9 +75,7 @@ pub struct Hpcc {
     stage: u32,
     /// Count of bytes sent that ends the round trip under way.
     update_end: u64,
-    /// Stamps of the ACK before, and of this one.
-    links: Box<(Vec<Hop>, Vec<Hop>)>,
-    fresh: bool,
+    stamps: Box<Stamps>,
     base_rtt: f64,
     initial: f64,
     least: f64,
@@ -97,8 +95,7 @@ impl Hpcc {
             utilisation: 1.0,
             stage: 0,
             update_end: 0,
-            links: Box::default(),
-            fresh: false,
+            stamps: Box::default(),
             base_rtt,
             initial,
             least: params.min_cwnd * initial,
@@ -110,23 +107,11 @@ impl Hpcc {
 
     /// Function MeasureInflight: false while there is nothing to compare with.
     fn measure(&mut self) -> bool {
-        let (before, now) = &*self.links;
-        let mut busiest: Option<(f64, f64)> = None;
-        if before.len() == now.len() {
-            for (was, is) in before.iter().zip(now) {
-                let tau = is.time.saturating_sub(was.time).0 as f64;
-                if tau <= 0.0 {
-                    continue;
-                }
-                // bytes that the link transmits in a picosecond
-                let rate = is.rate.as_f64() / 8e12;
-                let sent = is.tx_bytes.0.saturating_sub(was.tx_bytes.0) as f64;
-                let u = is.queue.0.min(was.queue.0) as f64 / (rate * self.base_rtt) + sent / tau / rate;
-                if busiest.is_none_or(|(most, _)| u > most) {
-                    busiest = Some((u, tau));
-                }
-            }
-        }
+        let base_rtt = self.base_rtt;
+        let busiest = self.stamps.busiest(|was, is, tau, rate| {
+            let sent = is.tx_bytes.0.saturating_sub(was.tx_bytes.0) as f64;
+            is.queue.0.min(was.queue.0) as f64 / (rate * base_rtt) + sent / tau / rate
+        });
         if let Some((u, tau)) = busiest {
             let share = tau.min(self.base_rtt) / self.base_rtt;
             self.utilisation = (1.0 - share) * self.utilisation + share * u;
@@ -153,14 +138,12 @@ impl Hpcc {
 
 impl Controller for Hpcc {
     fn on_telemetry(&mut self, hops: &[Hop]) {
-        self.links.1.clear();
-        self.links.1.extend_from_slice(hops);
-        self.fresh = true;
+        self.stamps.hear(hops);
     }
 
     /// Procedure NewAck.
     fn on_ack(&mut self, ack: &Ack) {
-        if !core::mem::take(&mut self.fresh) {
+        if !self.stamps.are_fresh() {
             return;
         }
         if self.measure() {
@@ -173,8 +156,7 @@ impl Controller for Hpcc {
             // until data sent after the first stamps is acknowledged, the reference stands
             self.update_end = ack.round.sent;
         }
-        let (before, now) = &mut *self.links;
-        core::mem::swap(before, now);
+        self.stamps.turn();
     }
 
     fn on_loss(&mut self, _event: &Congestion) {}

@@ -53,6 +53,7 @@ pub mod power;
 pub mod powertcp;
 pub mod rcp;
 pub mod reno_window;
+mod stamps;
 pub mod swift;
 pub mod theta_powertcp;
 pub mod timely;

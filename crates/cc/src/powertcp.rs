@@ -18,9 +18,9 @@
 
 use crate::power::{self, PowerWindow};
 use crate::registry::{Kind, ParamSet};
+use crate::stamps::Stamps;
 use crate::{Ack, Congestion, Controller, Env, Hop, Pacing, Profile, Timeout};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
 params! {
     form of {
@@ -72,9 +72,7 @@ pub struct Powertcp {
     window: PowerWindow,
     /// Count of bytes sent that ends the round trip under way.
     update_end: u64,
-    /// Stamps of the ACK before, and of this one.
-    links: Box<(Vec<Hop>, Vec<Hop>)>,
-    fresh: bool,
+    stamps: Box<Stamps>,
     min_arrivals: f64,
 }
 
@@ -84,32 +82,19 @@ impl Powertcp {
         Powertcp {
             window: PowerWindow::new(&params.power, env),
             update_end: 0,
-            links: Box::default(),
-            fresh: false,
+            stamps: Box::default(),
             min_arrivals: params.min_arrivals,
         }
     }
 
     /// Function normPower: false while there is nothing to compare with.
     fn measure(&mut self) -> bool {
-        let (before, now) = &*self.links;
-        let mut most: Option<(f64, f64)> = None;
-        if before.len() == now.len() {
-            for (was, is) in before.iter().zip(now) {
-                let dt = is.time.saturating_sub(was.time).0 as f64;
-                if dt <= 0.0 {
-                    continue;
-                }
-                // bytes that the link transmits in a picosecond
-                let rate = is.rate.as_f64() / 8e12;
-                let came = (is.tx_bytes.0 + is.queue.0).saturating_sub(was.tx_bytes.0 + was.queue.0) as f64;
-                let current = (came / dt).max(self.min_arrivals * rate) / rate;
-                let power = current * (1.0 + is.queue.0 as f64 / (rate * self.window.tau));
-                if most.is_none_or(|(highest, _)| power > highest) {
-                    most = Some((power, dt));
-                }
-            }
-        }
+        let (tau, least) = (self.window.tau, self.min_arrivals);
+        let most = self.stamps.busiest(|was, is, dt, rate| {
+            let came = (is.tx_bytes.0 + is.queue.0).saturating_sub(was.tx_bytes.0 + was.queue.0) as f64;
+            let current = (came / dt).max(least * rate) / rate;
+            current * (1.0 + is.queue.0 as f64 / (rate * tau))
+        });
         if let Some((power, dt)) = most {
             self.window.smooth(power, dt);
         }
@@ -119,14 +104,12 @@ impl Powertcp {
 
 impl Controller for Powertcp {
     fn on_telemetry(&mut self, hops: &[Hop]) {
-        self.links.1.clear();
-        self.links.1.extend_from_slice(hops);
-        self.fresh = true;
+        self.stamps.hear(hops);
     }
 
     /// Procedure newAck.
     fn on_ack(&mut self, ack: &Ack) {
-        if !core::mem::take(&mut self.fresh) {
+        if !self.stamps.are_fresh() {
             return;
         }
         let from_sent = self.window.steps_from_sent();
@@ -145,8 +128,7 @@ impl Controller for Powertcp {
             // until data sent after the first stamps is acknowledged, the round trip is the first
             self.update_end = ack.round.sent;
         }
-        let (before, now) = &mut *self.links;
-        core::mem::swap(before, now);
+        self.stamps.turn();
     }
 
     fn on_loss(&mut self, _event: &Congestion) {}

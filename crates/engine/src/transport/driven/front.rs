@@ -1,5 +1,6 @@
 //! What senders that receivers drive have in common.
 
+use crate::event::order::Timer;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -28,6 +29,8 @@ pub struct Sending {
     pub opening: Opening,
     /// Payload of a full packet, and its header.
     pub sizes: (u32, u32),
+    /// When the event comes that looks at the oldest packet.
+    at: Time,
     timeouts: u64,
     rtt_count: u64,
     rtt_sum: Time,
@@ -47,12 +50,42 @@ impl Sending {
             sent: Outstanding::default(),
             opening: Opening::new(net, flow),
             sizes: (t.mss, t.header),
+            at: Time::NEVER,
             timeouts: 0,
             rtt_count: 0,
             rtt_sum: Time::ZERO,
             rtt_min: None,
             rtt: Time::ZERO,
         }
+    }
+
+    /// When the oldest packet has been away for too long, or, where none is on its way but the sender `works`, credit
+    /// that may have been lost.
+    pub fn deadline(&mut self, ctx: &NodeCtx<impl Effects>, works: bool) -> Time {
+        let timeout = ctx.net.transport(self.transport).rto_min;
+        match self.sent.oldest() {
+            Some((at, _)) => at.saturating_add(timeout),
+            None if works => ctx.now + timeout,
+            None => Time::NEVER,
+        }
+    }
+
+    /// Sets the retransmission timer, unless it fires before `deadline` anyway.
+    pub fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: Time) {
+        let deadline = deadline.max(ctx.now);
+        if deadline != Time::NEVER && (self.at == Time::NEVER || deadline < self.at) {
+            self.at = deadline;
+            ctx.timer(deadline, Timer::Retransmit(self.ip.flow));
+        }
+    }
+
+    /// Whether a retransmission timer that fires at `now` is the one that was set last; it is off then.
+    pub fn rings(&mut self, now: Time) -> bool {
+        let rings = self.at == now;
+        if rings {
+            self.at = Time::NEVER;
+        }
+        rings
     }
 
     /// A data packet.

@@ -170,7 +170,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
 
 /// Every form of every controller: those of windows, then from [`SWIFT`] on those of delays, and the rest.
 pub fn controllers() -> Vec<Config> {
-    vec![
+    let all: [Config; CONTROLLERS as usize] = [
         controller("newreno", &[]),
         controller("newreno", &[("form", "ns3")]),
         controller("newreno", &[("form", "linux")]),
@@ -210,10 +210,11 @@ pub fn controllers() -> Vec<Config> {
         controller("powertcp", &[("form", "authors-ns3")]),
         controller("theta-powertcp", &[]),
         controller("theta-powertcp", &[("form", "authors-ns3")]),
-    ]
+    ];
+    all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 38;
+pub const CONTROLLERS: u32 = 39;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {

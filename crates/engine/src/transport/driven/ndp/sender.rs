@@ -38,8 +38,6 @@ struct Rto {
     consecutive: u32,
     /// When something was heard last.
     heard: Time,
-    /// When the event that looks at it comes.
-    at: Time,
 }
 
 impl Rto {
@@ -75,7 +73,7 @@ impl Sender {
             used: 0,
             unasked: ndp.window,
             ended: false,
-            rto: Rto { srtt: Time::ZERO, mdev: Time::ZERO, consecutive: 0, heard: Time::ZERO, at: Time::NEVER },
+            rto: Rto { srtt: Time::ZERO, mdev: Time::ZERO, consecutive: 0, heard: Time::ZERO },
         }
     }
 
@@ -161,10 +159,7 @@ impl Sender {
     /// One of its timers fired.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.rto.at == ctx.now => {
-                self.rto.at = Time::NEVER;
-                self.expire(ctx);
-            }
+            Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
             Timer::App(_) if self.base.feed.wakes(ctx.now) => self.pump(ctx),
             Timer::Stop(_) => self.base.feed.stop(ctx),
             _ => {}
@@ -189,11 +184,8 @@ impl Sender {
     }
 
     fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        let deadline = self.deadline(ctx).max(ctx.now);
-        if deadline != Time::NEVER && (self.rto.at == Time::NEVER || deadline < self.rto.at) {
-            self.rto.at = deadline;
-            ctx.timer(deadline, Timer::Retransmit(self.base.ip.flow));
-        }
+        let deadline = self.deadline(ctx);
+        self.base.arm(ctx, deadline);
     }
 
     /// Sends again, unasked, what has been away for too long.

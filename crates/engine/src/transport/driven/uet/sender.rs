@@ -32,8 +32,6 @@ pub struct Sender {
     waits: bool,
     /// When it asked for credit last.
     asked: Option<Time>,
-    /// When the event that looks at the timer comes.
-    at: Time,
     /// Round-trip time of the fabric.
     rtt: Time,
 }
@@ -75,7 +73,6 @@ impl Sender {
             received: 0,
             waits: false,
             asked: None,
-            at: Time::NEVER,
             rtt,
         }
     }
@@ -308,23 +305,10 @@ impl Sender {
     /// One of its timers fired.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.at == ctx.now => {
-                self.at = Time::NEVER;
-                self.expire(ctx);
-            }
+            Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
             Timer::App(_) if self.base.feed.wakes(ctx.now) => self.on_backlog(ctx),
             Timer::Stop(_) => self.base.feed.stop(ctx),
             _ => {}
-        }
-    }
-
-    fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
-        let timeout = ctx.net.transport(self.base.transport).rto_min;
-        match self.base.sent.oldest() {
-            Some((at, _)) => at.saturating_add(timeout),
-            // only credit moves it on, and that may have been lost
-            None if self.next_size(ctx.now) > 0 => ctx.now + timeout,
-            None => Time::NEVER,
         }
     }
 
@@ -332,11 +316,9 @@ impl Sender {
         if self.base.feed.backlog(ctx.now) == 0 {
             self.base.feed.wait(ctx);
         }
-        let deadline = self.deadline(ctx);
-        if deadline != Time::NEVER && (self.at == Time::NEVER || deadline < self.at) {
-            self.at = deadline.max(ctx.now);
-            ctx.timer(self.at, Timer::Retransmit(self.base.ip.flow));
-        }
+        let works = self.next_size(ctx.now) > 0;
+        let deadline = self.base.deadline(ctx, works);
+        self.base.arm(ctx, deadline);
     }
 
     /// The oldest packet has been away for too long: it goes again, or the receiver is asked for credit.

@@ -25,7 +25,7 @@ from incast.plan import Job, Mark, Plan, refuse_too_many, slug
 from incast.result import Result, rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
-from incast.study.comparing import Controller
+from incast.study.comparing import Controller, refuse_equal
 from incast.tables import Column
 
 PAIRS_FILE = "coexistence.json"
@@ -71,6 +71,11 @@ class Pairs:
             if entry["name"] in names and entry.get("flows") == 0:
                 raise StudyError(f"traffic.{entry['name']}.flows = 0: expected at least one flow for each controller")
         return scenario, (names[0], names[1])
+
+    def refuse_equal_controllers(self) -> None:
+        """Raise ``StudyError`` where two of the controllers are the same, one with a default written out."""
+        base, _ = self.base()
+        refuse_equal(self.controllers, lambda text: [base.with_controller(text).hash])
 
     def notes(self) -> list[str]:
         """Return what is worth knowing before the runs: where the entries differ, and notes on the scenarios."""
@@ -147,6 +152,7 @@ class Meeting:
 def plan(pairs: Pairs, folder: Path) -> Plan[tuple[str, str, int]]:
     """Plan the runs, by the two controllers and the seed; every scenario is checked."""
     base, names = pairs.base()
+    pairs.refuse_equal_controllers()
     jobs = {}
     for (a, b), seed in itertools.product(pairs.meetings, range(1, pairs.seeds + 1)):
         scenario = pairs.meeting(base, names, a, b).with_seed(seed)

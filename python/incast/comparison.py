@@ -289,6 +289,7 @@ def plan(study: ComparisonStudy, folder: Path) -> Plan[Case]:
     for scenario in cases.values():
         scenario.validate()
     study.refuse_equal_scenarios()
+    study.refuse_equal_controllers()
     study.refuse_equal_values()
     other = "another comparison: give another --out, or remove it first"
     mark = Mark(STUDY_FILE, study.json(), lambda path: _read_study(path.parent) == study, other)

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -37,6 +38,10 @@ NAMES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9"}
 """How texts call them."""
 
 Numbers = npt.NDArray[np.float64]
+
+_LARGEST = 10.0**18
+_DIGITS = 60
+"""The largest size that parts flows, in bytes, and digits of a size at most."""
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
@@ -66,17 +71,27 @@ class Bins:
     def parse(cls, text: str) -> Bins:
         """Read ``10kB,100kB,1MB``; raises ``StudyError``."""
         edges = []
+        shown = text if len(text) <= 60 else f"{text[:60]}..."
         for word in text.split(","):
             match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", word)
             if match is None or match[2] not in _UNITS:
                 raise StudyError(
-                    f'--bins "{text}": "{word.strip()}" is no size: expected sizes with a unit '
+                    f'--bins "{shown}": "{word.strip()[:60]}" is no size: expected sizes with a unit '
                     f"({', '.join(_UNITS)}), such as 10kB,100kB,1MB"
                 )
-            edges.append(float(Fraction(match[1]) * _UNITS[match[2]]))
+            # a text of thousands of digits is no number to Python
+            bytes_ = Fraction(match[1]) * _UNITS[match[2]] if len(match[1]) <= _DIGITS else math.inf
+            if bytes_ > _LARGEST:
+                raise StudyError(f'--bins "{shown}": no flow is as large: expected at most {size(_LARGEST)}')
+            edges.append(float(bytes_))
         if edges != sorted(set(edges)) or edges[0] <= 0:
-            raise StudyError(f'--bins "{text}": expected sizes above 0, each larger than the one before')
+            raise StudyError(f'--bins "{shown}": expected sizes above 0, each larger than the one before')
         return cls(tuple(edges))
+
+    @property
+    def text(self) -> str:
+        """The bins as ``parse`` reads them."""
+        return ",".join(size(edge).replace(" ", "") for edge in self.edges)
 
     @classmethod
     def decades(cls, smallest: float, largest: float) -> Bins:
@@ -86,11 +101,9 @@ class Bins:
 
 
 def size(number: float) -> str:
-    """Write bytes with the decimal prefix that fits."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= factor:
-            return f"{number / factor:.6g} {unit}"
-    return f"{number:.6g} B"
+    """Write bytes with the decimal prefix that fits, exactly: two sizes never read the same."""
+    unit, exponent = next(((unit, e) for unit, e in (("GB", 9), ("MB", 6), ("kB", 3)) if number >= 10**e), ("B", 0))
+    return f"{Decimal(repr(float(number))).scaleb(-exponent).normalize():f} {unit}"
 
 
 @dataclass(frozen=True)

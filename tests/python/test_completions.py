@@ -33,7 +33,18 @@ def test_bins_hold_sizes_from_their_lower_end_on() -> None:
     assert Bins.parse("1.5KiB").edges == (1536.0,)
 
 
-@pytest.mark.parametrize("text", ["", "10", "10kb", "10kB,5kB", "10kB,10kB", "0B", "x,10kB"])
+def test_edges_that_differ_read_differently() -> None:
+    for text in ("1000000B,1000001B", "1.000000001GB,1.000000002GB", "999999B,1MB,1MiB"):
+        bins = Bins.parse(text)
+        assert len(set(bins.labels)) == len(bins.edges) + 1
+        assert Bins.parse(bins.text) == bins
+    assert Bins.parse("1000000B,1000001B").labels == ("below 1 MB", "1 MB to 1.000001 MB", "from 1.000001 MB")
+    assert Bins.decades(1, 1e18).text.startswith("10B,100B,1kB,10kB")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "10", "10kb", "10kB,5kB", "10kB,10kB", "0B", "x,10kB", "1" * 400 + "B", "9" * 5000 + "TB"]
+)
 def test_bins_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(StudyError, match="--bins"):
         Bins.parse(text)

@@ -107,6 +107,15 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["compare", "dumbbell", "--cc", "swift:target", "--vary", "traffic.flows=1"], ["swift:target"]),
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows"], ["--vary", "traffic.flows=100"]),
         (["compare", "dumbbell", "--cc", "dctpc", "--vary", "traffic.flows=1"], ["dctpc", "dctcp"]),
+        (
+            ["compare", "dumbbell", "--cc", "dctcp", "--cc", "dctcp:g=0.0625"],
+            ["--cc dctcp and --cc dctcp:g=0.0625 are the same controller", "give one of them"],
+        ),
+        (
+            ["coexist", "--cc", "dctcp:g=0.0625", "--cc", "swift", "--cc", "dctcp"],
+            ["--cc dctcp:g=0.0625 and --cc dctcp are the same controller"],
+        ),
+        (["compare", "dumbbell", "--cc", "dctcp", "--bins", f"1{'0' * 400}kB"], ["--bins", "at most 1000000000 GB"]),
         (["compare", "dumbbell", "--cc", "swift:bta=1", "--vary", "traffic.flows=1"], ["bta", "beta"]),
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flws=1"], ["traffic.flws", "flows"]),
         (["compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,x"], ["traffic.flows", "x"]),
@@ -306,12 +315,44 @@ def test_a_name_in_letters_that_the_terminal_lacks_is_shown(tmp_path: Path) -> N
 
 
 def test_a_backend_of_matplotlib_that_is_not_there_is_nothing_to_the_program(tmp_path: Path) -> None:
-    words = ["model", "swift", "--plot", "curve.png", "--quiet"]
+    words = ["model", "dctcp", "--q", "0.01:0.1:log3", "--plot", "curve.png", "--quiet"]
     done = subprocess.run(
         command(words), cwd=tmp_path, env=environment() | {"MPLBACKEND": "nonsense"}, capture_output=True, text=True
     )
-    assert "Traceback" not in done.stderr
-    assert "nonsense" not in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (b"\xb0\xff\x00[run]", "-: the standard input is not a text (UTF-8); expected a scenario"),
+        (None, "-: the standard input has more than 64 MiB; expected a scenario"),
+        (b"", "run: missing"),
+        (b"a\x00b", "stdin: TOML parse error"),
+    ],
+)
+def test_a_standard_input_that_is_no_scenario_is_refused(tmp_path: Path, given: bytes | None, words: str) -> None:
+    with Path("/dev/zero").open("rb") as endless:
+        source = {"stdin": endless} if given is None else {"input": given}
+        done = subprocess.run(
+            command(["run", "-"]), cwd=tmp_path, env=environment(), capture_output=True, timeout=60, **source
+        )
+    err = done.stderr.decode()
+    assert (done.returncode, done.stdout, "Traceback" in err) == (2, b"", False), err
+    assert words in err
+    assert left_in(tmp_path) == []
+
+
+def test_a_report_refuses_options_that_its_folder_has_no_use_for(incast: Command, tmp_path: Path) -> None:
+    Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run().save(tmp_path / "r")
+    told = "expected the folder of a comparison, and r has one run"
+    incast("report", "r", "--bins", "nonsense").refused(f"--bins: {told}")
+    incast("report", "r", "--paired", "--format", "svg").refused(f"--paired and --format: {told}")
+    assert incast("report", "r").status == 0
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p/coexistence.json").write_text("{}")
+    incast("report", "p", "--bins", "1kB").refused("--bins: expected the folder of a comparison", "pairs")
 
 
 @pytest.mark.parametrize(

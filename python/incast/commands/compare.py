@@ -62,6 +62,7 @@ def compare(
         return
     tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
     study.refuse_equal_scenarios()
+    study.refuse_equal_controllers()
     # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.
     with loading():
         from incast import comparison, completions, report

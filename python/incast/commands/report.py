@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from incast import output, run_table
 from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
-from incast.errors import FolderError
+from incast.errors import FolderError, StudyError
 from incast.interrupts import loading
 from incast.result import Result
 from incast.run_folder import MANIFEST
@@ -31,6 +32,12 @@ def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, folder, formats), quiet)
 
 
+def _refuse(folder: Path, what: str, options: Sequence[str]) -> None:
+    """Raise ``StudyError`` where options were given that a folder of this kind has no use for."""
+    if options:
+        raise StudyError(f"{' and '.join(options)}: expected the folder of a comparison, and {folder} has {what}")
+
+
 def report(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder of a finished comparison, of pairs, or of one run.")
@@ -41,9 +48,11 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write the report of a comparison or of pairs again from its runs; of a single run, print its table again."""
+    of_comparisons = [option for option, given in (("--bins", bins), ("--paired", paired)) if given]
     if not folder.exists():
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
+        _refuse(folder, "one run", [*of_comparisons, *(["--format"] if format_ != "png" else [])])
         result = Result.load(folder)
         tell(result.notes())
         if not quiet:
@@ -51,6 +60,7 @@ def report(
                 run_table.show(result, folder, out)
         return
     if (folder / PAIRS_FILE).is_file() and not (folder / STUDY_FILE).exists():
+        _refuse(folder, "pairs of controllers", of_comparisons)
         _of_pairs(folder, format_, quiet)
         return
     if not (folder / STUDY_FILE).exists():

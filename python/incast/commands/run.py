@@ -71,11 +71,24 @@ def run(
     _show(result, folder, json, quiet)
 
 
+MOST_MIB = 64
+"""Size of a scenario from the standard input, which may have no end."""
+
+
 def _standard_input() -> str:
+    if sys.stdin is None:  # closed by the shell, `<&-`
+        raise ScenarioError("-: the standard input is closed; expected a scenario")
     try:
-        return sys.stdin.read()
+        # bytes: Python's text would take what is no UTF-8 for letters
+        found = sys.stdin.buffer.read((MOST_MIB << 20) + 1)
+    except OSError as error:
+        raise ScenarioError(f"-: the standard input cannot be read: {error.strerror}") from None
+    if len(found) > MOST_MIB << 20:
+        raise ScenarioError(f"-: the standard input has more than {MOST_MIB} MiB; expected a scenario")
+    try:
+        return found.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ScenarioError("-: the standard input is not a text (UTF-8)") from None
+        raise ScenarioError("-: the standard input is not a text (UTF-8); expected a scenario") from None
 
 
 def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:

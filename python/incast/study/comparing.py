@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -94,6 +94,19 @@ class Controller:
             is_word = re.fullmatch(r"(?!auto$|true$|false$)[a-z][a-z-]*", value)
             words.append(value if is_word else f"{key}={value}")
         return " ".join([self.kind.rpartition(":")[2], *words])
+
+
+def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], list[str]]) -> None:
+    """Raise ``StudyError`` where two controllers resolve to the same: they would be shown as two."""
+    known: dict[tuple[str, ...], str] = {}
+    for controller in controllers:
+        found = tuple(resolved(controller.text))
+        if found in known:
+            raise StudyError(
+                f"--cc {known[found]} and --cc {controller.text} are the same controller with the same parameters: "
+                "give one of them"
+            )
+        known[found] = controller.text
 
 
 def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
@@ -187,6 +200,10 @@ class ComparisonStudy:
                         f"--vary {self.key}: {known[scenario]} and {value} are the same in {name}: give one of them"
                     )
                 known[scenario] = value
+
+    def refuse_equal_controllers(self) -> None:
+        """Raise ``StudyError`` where two controllers are the same in all scenarios, one with a default written out."""
+        refuse_equal(self.controllers, lambda text: [base.with_controller(text).hash for base in self._bases.values()])
 
     def refuse_equal_scenarios(self) -> None:
         """Raise ``StudyError`` where two scenarios say the same: their runs would be counted twice."""

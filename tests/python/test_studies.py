@@ -106,6 +106,11 @@ def test_a_study_survives_its_text(file: Path) -> None:
         ({"from": "1Gbps", "to": "4Gbps", "steps": 2}, ("1Gbps", "4Gbps")),
         ({"from": 1, "to": 10, "steps": 4, "scale": "log", "whole": True}, (1, 2, 5, 10)),
         ({"from": "20p", "to": "60p", "steps": 2, "whole": True}, ("20p", "60p")),
+        # a whole number of bytes, picoseconds, packets
+        ({"from": "15kB", "to": "600kB", "steps": 3, "scale": "log"}, ("15kB", "94.868kB", "600kB")),
+        ({"from": "1KiB", "to": "2KiB", "steps": 4}, ("1KiB", "1365B", "1707B", "2KiB")),
+        ({"from": "0.01ns", "to": "0.02ns", "steps": 4}, ("0.01ns", "0.013ns", "0.017ns", "0.02ns")),
+        ({"from": "20p", "to": "61p", "steps": 3}, ("20p", "40p", "61p")),
         ([1, "a", True], (1, "a", True)),
         ({"values": [3, 4]}, (3, 4)),
     ],

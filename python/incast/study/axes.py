@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from incast import _core
@@ -56,7 +57,7 @@ class Range:
         number = float(f"{min(max(number, self.low), self.high):.{DIGITS}g}")
         if self.whole:
             return f"{round(number)}{self.unit}" if self.unit else round(number)
-        return f"{number:.{DIGITS}g}{self.unit}" if self.unit else number
+        return _quantum(number, self.unit) if self.unit else number
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,20 @@ def _quantity(where: str, value: Any) -> tuple[float, str]:
         f'{where} = {value!r}: expected a number, or a text of a number and a unit such as "10us": '
         "a range is of values that have an order"
     )
+
+
+def _quantum(number: float, unit: str) -> str:
+    """Write a quantity; one finer than the smallest unit (a byte, a picosecond, a packet) in whole numbers of that."""
+    (units,) = (units for units in _UNITS if unit in units)
+    smallest, size = min(units.items(), key=lambda one: one[1])
+    factor = units[unit] / size
+    text = f"{number:.{DIGITS}g}"
+    # the engine takes 94.868kB, and neither 94.8683kB nor 0.3333KiB
+    exact = Decimal(text) * Decimal(round(factor))
+    if exact == (whole := exact.to_integral_value()):
+        return f"{text}{unit}"
+    again = f"{(whole / round(factor)).normalize():f}"
+    return f"{again}{unit}" if len(again) <= len(text) else f"{whole}{smallest}"
 
 
 def _same_unit(where: str, low: tuple[float, str], high: tuple[float, str]) -> tuple[float, float, str]:

@@ -10,14 +10,11 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from incast import tables
 from incast.errors import FolderError, StudyError
 from incast.executor import Executor
 from incast.folders import write_whole
@@ -26,7 +23,6 @@ from incast.result import Result, rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
 from incast.study.comparing import Controller, refuse_equal
-from incast.tables import Column
 
 PAIRS_FILE = "coexistence.json"
 PAIRS_FORMAT = 1
@@ -108,14 +104,16 @@ class Pairs:
         digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
         return f"coexist-{slug(Path(self.scenario).stem)}-{digest}"
 
-    def command(self, out: str) -> str:
-        """Return the command line that makes the runs."""
+    def command(self, out: str, formats: Sequence[str] = ("png",)) -> str:
+        """Return the command line that makes the runs, and their report with these files of pictures."""
         words = ["incast", "coexist", self.scenario]
         for controller in self.controllers:
             words += ["--cc", controller.text]
         words += ["--seeds", str(self.seeds)]
         for key, value in self.settings:
             words += ["--set", f"{key}={value}"]
+        if tuple(formats) != ("png",):
+            words += ["--format", ",".join(formats)]
         return shlex.join([*words, "--out", out])
 
     @classmethod
@@ -147,6 +145,15 @@ class Meeting:
     loss_pct: Estimate | None
     jain: Estimate
     """Of all flows, both controllers'."""
+
+
+FIGURES = ("share_pct", "goodput_bps", "delay_mean_s", "loss_pct", "jain")
+"""The figures of a meeting."""
+
+
+def known(value: Estimate | None) -> Estimate | None:
+    """Give a figure, ``None`` where it does not exist: where a run of one seed has none there is no mean over them."""
+    return None if value is None or math.isnan(value.mean) else value
 
 
 def plan(pairs: Pairs, folder: Path) -> Plan[tuple[str, str, int]]:
@@ -245,10 +252,7 @@ def _flat(entry: dict[str, Any]) -> dict[str, Any]:
 def _row(meeting: Meeting) -> dict[str, Any]:
     """Return a meeting as JSON has it: what is not a number is missing."""
     row = asdict(meeting)
-    for name, value in row.items():
-        if isinstance(value, dict) and math.isnan(value["mean"]):
-            row[name] = None
-    return row
+    return row | {name: None for name in FIGURES if known(getattr(meeting, name)) is None}
 
 
 def _mean(values: Sequence[float]) -> Estimate:
@@ -261,41 +265,14 @@ def table_of(found: Sequence[Meeting]) -> str:
     """Write the meetings as CSV, a row each."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    figures = ("share_pct", "goodput_bps", "delay_mean_s", "loss_pct", "jain")
-    writer.writerow(["controller", "other", *itertools.chain(*((name, f"{name}_half_width") for name in figures))])
+    writer.writerow(["controller", "other", *itertools.chain(*((name, f"{name}_half_width") for name in FIGURES))])
     for meeting in found:
         cells: list[Any] = []
-        for name in figures:
-            value: Estimate | None = getattr(meeting, name)
+        for name in FIGURES:
+            value = known(getattr(meeting, name))
             cells += ["", ""] if value is None else [value.mean, "" if value.half_width is None else value.half_width]
         writer.writerow([meeting.controller, meeting.other, *cells])
     return text.getvalue()
-
-
-def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> None:
-    """Show who gets what, the row's controller beside the column's."""
-    by_pair = {(m.controller, m.other): m for m in found}
-
-    def show(title: str, cell: Callable[[Meeting], str]) -> None:
-        beside = Column("beside", [c.label for c in pairs.controllers], "left")
-        columns = [
-            Column(other.label, [cell(by_pair[c.text, other.text]) for c in pairs.controllers])
-            for other in pairs.controllers
-        ]
-        tables.show(console, title, [beside], columns)
-
-    over = f"means over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed"
-    show(
-        f"Share of the goodput, %: the row's beside the column's; {over}",
-        lambda m: "-" if math.isnan(m.share_pct.mean) else f"{m.share_pct.mean:.1f}",
-    )
-    show("Mean one-way delay of the row's data, us", lambda m: _number(m.delay_mean_s, 1e6))
-    show("Loss of the row's data, %", lambda m: _number(m.loss_pct, 1))
-    show("Jain's index of all flows", lambda m: "-" if math.isnan(m.jain.mean) else f"{m.jain.mean:.3f}")
-
-
-def _number(value: Estimate | None, scale: float) -> str:
-    return "-" if value is None else f"{value.mean * scale:.3g}"
 
 
 def parse(scenario: str, controllers: Sequence[str], seeds: int, settings: Sequence[tuple[str, str]]) -> Pairs:

@@ -1,4 +1,4 @@
-"""The report of controllers that share a fabric: one HTML file, and the picture of their shares."""
+"""The report of controllers that share a fabric: tables on a terminal, one HTML file, the picture of their shares."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from rich.console import Console
 
-from incast import _core
-from incast.coexistence import Meeting, Pairs
+from incast import _core, gallery, tables
+from incast.coexistence import Meeting, Pairs, known
 from incast.folders import write_whole
-from incast.look import FORMATS, INK, new_canvas, picture_bytes
+from incast.look import INK, new_canvas
 from incast.output import counted
 from incast.report import document, embedded, number
 from incast.statistics import Estimate
+from incast.tables import Column
 
 MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = [
     ("shares", "Share of the goodput", "%", lambda m: m.share_pct, 1.0),
@@ -30,23 +32,13 @@ MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = 
 
 def write(pairs: Pairs, found: Sequence[Meeting], folder: Path, formats: Sequence[str] = ("png",)) -> Path:
     """Write ``report.html`` and the picture of the shares, in these formats, into the folder of the runs."""
-    canvas = picture(pairs, found)
-    for kind in FORMATS:
-        path = folder / f"shares.{kind}"
-        if kind in formats:
-            write_whole(path, picture_bytes(canvas, kind))
-        else:
-            path.unlink(missing_ok=True)
+    (shares,) = gallery.save({"shares": picture(pairs, found)}, folder, formats, {"shares"}.__contains__).values()
     page = folder / "report.html"
-    write_whole(page, html(pairs, found, picture_bytes(canvas, "png"), folder))
+    write_whole(page, html(pairs, found, shares, folder, formats))
     return page
 
 
-def _known(value: Estimate | None) -> Estimate | None:
-    return None if value is None or math.isnan(value.mean) else value
-
-
-def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path) -> str:
+def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path, formats: Sequence[str]) -> str:
     """Make the page."""
     by_pair = {(m.controller, m.other): m for m in found}
     title = f"{', '.join(c.label for c in pairs.controllers)} side by side on {pairs.base()[0].name}"
@@ -64,12 +56,12 @@ def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path) ->
     ]
     parts += [f'<p class="note">{escape(note)}.</p>' for note in dict.fromkeys(pairs.notes())]
     caption = "Share of the goodput of both that the row gets beside the column; half widths of 95&nbsp;% intervals."
-    parts.append(embedded(shares, "shares", caption))
+    parts.append(embedded(shares, "shares", caption, formats))
     for _, name, unit, figure, scale in MAPS:
         head = "".join(f"<th>{escape(c.label)}</th>" for c in pairs.controllers)
         rows = "".join(
             f"<tr><th>{escape(c.label)}</th>"
-            + "".join(f"<td>{number(_known(figure(by_pair[c.text, o.text])), scale)}</td>" for o in pairs.controllers)
+            + "".join(f"<td>{number(known(figure(by_pair[c.text, o.text])), scale)}</td>" for o in pairs.controllers)
             + "</tr>"
             for c in pairs.controllers
         )
@@ -79,11 +71,33 @@ def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path) ->
             f"<tbody>{rows}</tbody></table></div></section>"
         )
     parts.append(
-        f"<section><h2>Make it again</h2><pre><code>{escape(pairs.command(str(folder)))}</code></pre>"
+        f"<section><h2>Make it again</h2><pre><code>{escape(pairs.command(str(folder), formats))}</code></pre>"
         f"<p>Incast {escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>; the means "
         "are in <code>pairs.csv</code> and <code>pairs.json</code>.</p></section>"
     )
     return document(title, parts)
+
+
+def print_tables(pairs: Pairs, found: Sequence[Meeting], console: Console) -> None:
+    """Show who gets what, the row's controller beside the column's."""
+    by_pair = {(m.controller, m.other): m for m in found}
+
+    def show(title: str, figure: Callable[[Meeting], Estimate | None], scale: float = 1.0) -> None:
+        def cell(meeting: Meeting) -> str:
+            return number(known(figure(meeting)), scale)
+
+        beside = Column("beside", [c.label for c in pairs.controllers], "left")
+        columns = [
+            Column(other.label, [cell(by_pair[c.text, other.text]) for c in pairs.controllers])
+            for other in pairs.controllers
+        ]
+        tables.show(console, title, [beside], columns)
+
+    over = f"means ± half the 95 % interval over {pairs.seeds} seeds" if pairs.seeds > 1 else "one seed, no intervals"
+    show(f"Share of the goodput, %: the row's beside the column's; {over}", lambda m: m.share_pct)
+    show("Mean one-way delay of the row's data, us", lambda m: m.delay_mean_s, 1e6)
+    show("Loss of the row's data, %", lambda m: m.loss_pct)
+    show("Jain's index of all flows", lambda m: m.jain)
 
 
 def picture(pairs: Pairs, found: Sequence[Meeting]) -> Canvas:

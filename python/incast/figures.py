@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from incast.look import (
     GREY,
     INK,
     Places,
+    abreast,
     dress,
     legend,
     new_canvas,
@@ -27,13 +27,17 @@ from incast.look import (
     time_unit,
     x_axis,
 )
-from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.output import counted
+from incast.points import Points, Told, draw_points, fit_a_log_axis, mark_end, until, y_axis
 from incast.result import COMPLETIONS
 from incast.run_folder import read_table
 from incast.statistics import Estimate
 
 PANELS_ABREAST = 4
 """Panels in a row where every controller has one."""
+
+SCENARIOS_ABREAST = 3
+"""Scenarios in a row."""
 
 OTHERS = "#c3c9d1"
 """Colour of the other controllers in the panel of one."""
@@ -184,8 +188,13 @@ def plot(comparison: Comparison, figure: Figure) -> Canvas:
 def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
     study = comparison.study
     told, x, several = Told(), places(study.values), len(study.values) > 1
-    canvas = new_canvas(max(6.4, 4.9 * len(study.scenarios)), 4.4)
-    panels = canvas.subplots(1, len(study.scenarios), squeeze=False)[0]
+    columns = abreast(len(study.scenarios), SCENARIOS_ABREAST)
+    rows = -(-len(study.scenarios) // columns)
+    canvas = new_canvas(max(6.4, 4.9 * columns), 4.4 * rows)
+    panels = canvas.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for unused in panels[len(study.scenarios) :]:
+        unused.remove()
+    del panels[len(study.scenarios) :]
     for axes, scenario, name in zip(panels, study.scenarios, study.scenario_names(), strict=True):
         dress(axes)
         lines = lines_of(comparison, scenario, x, figure)
@@ -293,29 +302,42 @@ def _ends(folder: Path, flows: Sequence[int]) -> dict[str, float]:
     return {f"flow {flow}": finish[flow] for flow in flows if finish[flow] is not None}
 
 
+def _series_panels(count: int) -> tuple[Canvas, list[Axes], list[Axes]]:
+    """Make panels for windows and, below each, for a queue: four columns at most, all of a kind on one scale."""
+    columns = abreast(count, PANELS_ABREAST)
+    blocks = -(-count // columns)
+    canvas = new_canvas(max(6.4, 2.35 * columns), 4.6 * blocks)
+    grid = canvas.subplots(2 * blocks, columns, squeeze=False, sharex=True)
+    tops, bottoms = ([axes for row in grid[half::2] for axes in row] for half in (0, 1))
+    for panels in (tops, bottoms):
+        for unused in panels[count:]:
+            unused.remove()
+        del panels[count:]
+        for i, axes in enumerate(panels[1:], 1):
+            axes.sharey(panels[0])
+            axes.tick_params(labelleft=i % columns == 0)
+    for axes in bottoms:
+        axes.tick_params(labelbottom=True)
+    return canvas, tops, bottoms
+
+
 def plot_series(comparison: Comparison) -> Canvas | None:
-    """Draw windows of a few flows and the busiest queue over time, a column a controller."""
+    """Draw windows of a few flows and the busiest queue over time, a column a controller, four in a row."""
     series = comparison.series
     if not series:
         return None
     columns = [samples_of(one) for one in series]
     unit, scale = time_unit(max((times[-1] for data in columns for times, _ in data.values() if times), default=0.0))
-    canvas = new_canvas(max(6.4, 2.35 * len(series)), 4.6)
-    panels = canvas.subplots(2, len(series), squeeze=False, sharex=True, sharey="row")
-    for column, (one, data) in enumerate(zip(series, columns, strict=True)):
-        colour = COLOURS[column % len(COLOURS)]
-        top, bottom = panels[0][column], panels[1][column]
+    canvas, tops, bottoms = _series_panels(len(series))
+    for number, (one, data, top, bottom) in enumerate(zip(series, columns, tops, bottoms, strict=True)):
+        colour = COLOURS[number % len(COLOURS)]
         windows = sorted(key for key in data if key[1] == "cwnd_bytes")
         ends = _ends(one.folder, one.flows)
         for i, key in enumerate(windows):
             times, values = data[key]
-            # the window of a flow that has ended is nobody's
-            end = ends.get(key[0], math.inf)
-            kept = sum(time <= end for time in times)
-            times, values = times[:kept], values[:kept]
-            if times and end < math.inf:
-                times, values = [*times, end], [*values, values[-1]]
-                top.plot([end * scale], [values[-1] / 1e3], marker="|", color=colour, markersize=7)
+            if key[0] in ends:
+                times, values = until(times, values, ends[key[0]])
+                mark_end(top, times, values, (scale, 1e-3), colour)
             top.step(
                 [t * scale for t in times],
                 [v / 1e3 for v in values],
@@ -331,12 +353,13 @@ def plot_series(comparison: Comparison) -> Canvas | None:
         for axes in (top, bottom):
             dress(axes)
             axes.axvspan(0, one.measure_from_s * scale, color=GREY, alpha=0.13, linewidth=0)
-    for axes in panels[0]:
+    for axes in tops:
         numbered_log(axes)
     # shared by all, and fixed once it is set
-    panels[1][0].set_ylim(bottom=0)
-    panels[0][0].set_ylabel(f"cwnd of {len(windows)} flows (kB)", fontsize=8, color=INK)
-    panels[1][0].set_ylabel(f"Queue at {series[0].port}\n(packets)", fontsize=8, color=INK)
+    bottoms[0].set_ylim(bottom=0)
+    for i in range(0, len(series), abreast(len(series), PANELS_ABREAST)):
+        tops[i].set_ylabel(f"cwnd of {counted(len(windows), 'flow')} (kB)", fontsize=8, color=INK)
+        bottoms[i].set_ylabel(f"Queue at {series[0].port}\n(packets)", fontsize=8, color=INK)
     return canvas
 
 

@@ -83,6 +83,11 @@ def new_canvas(width: float, height: float) -> Canvas:
     return Canvas(figsize=(width, height), dpi=160, layout="constrained", facecolor="white")
 
 
+def abreast(count: int, most: int) -> int:
+    """Choose the columns of so many panels: the fewest rows of at most so many, and these as even as can be."""
+    return -(-count // -(-count // most))
+
+
 def dress(axes: Axes) -> None:
     """Give axes the look of all pictures."""
     for side in ("top", "right"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import io
 import os
@@ -45,6 +46,40 @@ def escaped(text: str, keep: str = "") -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", shown, text)
 
 
+SIGNS = str.maketrans(
+    {
+        "≥": ">=",
+        "≤": "<=",
+        "±": "+-",
+        "–": "-",
+        "−": "-",
+        "◆": "<>",
+        "µ": "u",
+        "·": "*",
+        "×": "x",
+        "√": "sqrt",
+        "→": "->",
+    }
+)
+"""Signs of messages and tables, and how a terminal shows them that does not have them."""
+
+
+def _in_signs(error: UnicodeError) -> tuple[str, int]:
+    """Write letters that an encoding lacks: signs as ``SIGNS`` has them, others by their numbers."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end].translate(SIGNS)
+    return lacking.encode("ascii", "backslashreplace").decode("ascii"), error.end
+
+
+codecs.register_error("incast.signs", _in_signs)
+
+
+def shown(text: str, encoding: str) -> str:
+    """Write a text with the letters that an encoding has."""
+    return text.encode(encoding, "incast.signs").decode(encoding)
+
+
 class Screen(Console):
     """A console that obeys nothing in what users wrote: no markup, no emoji, no control characters."""
 
@@ -52,8 +87,8 @@ class Screen(Console):
         super().__init__(markup=False, emoji=False, stderr=stderr)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Make what is printed of a text, in tables too."""
-        return super().render_str(escaped(text, keep="\n\t"), **options)
+        """Make what is printed of a text, in tables too: the widths of columns are those of what is shown."""
+        return super().render_str(shown(escaped(text, keep="\n\t"), self.encoding), **options)
 
 
 class _Pipe(io.FileIO):
@@ -86,10 +121,11 @@ def guard() -> None:
         sys.stdout = io.TextIOWrapper(
             io.BufferedWriter(raw),
             encoding=plain.encoding,
-            # a letter that the terminal does not have is shown by its number
-            errors=plain.errors if plain.errors != "strict" and plain.encoding == "utf-8" else "backslashreplace",
+            errors=plain.errors if plain.errors != "strict" and plain.encoding == "utf-8" else "incast.signs",
             line_buffering=raw.isatty(),
         )
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="incast.signs")
 
 
 @contextmanager

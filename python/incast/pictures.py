@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +13,10 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from incast.errors import FolderError
-from incast.folders import write_whole
+from incast.gallery import save
 from incast.look import INK, dress, line, new_canvas, time_unit
+from incast.output import counted
+from incast.points import mark_end, until
 from incast.result import Result
 
 if TYPE_CHECKING:
@@ -30,7 +34,8 @@ class Pictures:
     """The pictures of a result, each a matplotlib figure: ``result.plot.throughput()``.
 
     Notebooks show a figure that a cell ends with; ``.savefig("throughput.png")`` writes it. A picture for which the
-    run has recorded nothing raises ``FolderError`` with the key that records it.
+    run has recorded nothing raises ``FolderError`` with the key that records it; one of zeros or of
+    one number raises it too.
     """
 
     def __init__(self, result: Result) -> None:
@@ -47,8 +52,10 @@ class Pictures:
         return self._distribution("fct_s", scale, f"Completion time of a flow ({unit})")
 
     def windows(self) -> Figure:
-        """Congestion windows of the recorded flows over simulated time, kB."""
-        return self._over_time("cwnd_bytes", 1e-3, "Congestion window (kB)", "measure.series.flows=[0,1]")
+        """Congestion windows of the recorded flows over simulated time, kB, until each flow ends."""
+        finished = self._result.flows.select(["flow", "finish_s"]).to_pylist()
+        ends = {f"flow {row['flow']}": row["finish_s"] for row in finished if row["finish_s"] is not None}
+        return self._over_time("cwnd_bytes", 1e-3, "Congestion window (kB)", "measure.series.flows=[0,1]", ends)
 
     def queues(self) -> Figure:
         """Queues of the recorded ports over simulated time, packets; of many ports those with the longest."""
@@ -57,6 +64,7 @@ class Pictures:
     def heat_map(self) -> Figure:
         """Queues of the recorded ports over simulated time: a row a port, the longest queue of each step as colour."""
         found = self._series("queue_packets", "measure.series.ports=all")
+        _refuse_zeros("queue_packets", [values for _, values in found.values()])
         begin, end = 0.0, float(self._result.summary["run"]["sim_s"])
         edges = np.linspace(begin, end, COLUMNS + 1)
         rows = {port: _longest(times, values, edges) for port, (times, values) in found.items()}
@@ -90,6 +98,10 @@ class Pictures:
         axes = canvas.subplots()
         groups = list(dict.fromkeys(flows["group"].to_pylist()))
         drawn, there = 0, len(flows)
+        everything = flows[column].drop_null().to_numpy()
+        if len(everything) == 1:
+            raise FolderError(f"one flow alone has a {column}, {everything[0]:g}: there is nothing to draw")
+        _refuse_zeros(column, [everything])
         for i, group in enumerate(groups):
             part = flows.filter(pc.equal(flows["group"], group))[column].drop_null().to_numpy() * scale
             if len(part):
@@ -106,8 +118,8 @@ class Pictures:
         axes.set_xlim(left=0)
         axes.set_xlabel(label, fontsize=9, color=INK)
         axes.set_ylabel("Share of flows", fontsize=9, color=INK)
-        counted = f"{drawn:,} flows" if drawn == there else f"{drawn:,} of {there:,} flows, which have one"
-        self._titled(axes, counted)
+        of_all = f"{drawn:,} flows" if drawn == there else f"{drawn:,} of {there:,} flows, which have one"
+        self._titled(axes, of_all)
         if len(groups) > 1:
             axes.legend(frameon=False, fontsize=8)
         return canvas
@@ -124,21 +136,31 @@ class Pictures:
                 own = entities == entity
                 found[str(entity)] = (times[own], values[own])
         if not found:
+            *tables, what = key.partition("=")[0].split(".")
+            asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
+            if asked.get(what):
+                raise FolderError(f"the run recorded no value of {name}: there is nothing to draw")
             raise FolderError(f"the run has no series of {name}: run it with --set {key}")
         return found
 
-    def _over_time(self, name: str, scale: float, label: str, key: str) -> Figure:
+    def _over_time(
+        self, name: str, scale: float, label: str, key: str, ends: Mapping[str, float] | None = None
+    ) -> Figure:
         found = self._series(name, key)
+        _refuse_zeros(name, [values for _, values in found.values()])
         names = sorted(found, key=lambda one: -float(found[one][1].max(initial=0.0)))[:MOST_LINES]
         end = float(self._result.summary["run"]["sim_s"])
         unit, per_s = time_unit(end)
         canvas = new_canvas(7.2, 4.0)
         axes = canvas.subplots()
         for i, one in enumerate(names):
-            times, values = found[one]
+            look = line(i, marker=False)
             # a value holds until the next, the last one until the end
-            x, y = np.r_[times, max(end, times[-1])] * per_s, np.r_[values, values[-1]] * scale
-            axes.step(x, y, where="post", label=one, **line(i, marker=False))
+            own_end = (ends or {}).get(one, max(end, found[one][0][-1]))
+            times, values = until(found[one][0].tolist(), found[one][1].tolist(), own_end)
+            axes.step(np.array(times) * per_s, np.array(values) * scale, where="post", label=one, **look)
+            if own_end < end:
+                mark_end(axes, times, values, (per_s, scale), look["color"])
         start = self._result.summary["run"]["measure_from_s"]
         if start > 0:
             axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
@@ -148,13 +170,19 @@ class Pictures:
         axes.set_xlabel(f"Simulated time ({unit})" + ("; grey: before it is measured" if start > 0 else ""), fontsize=9)
         axes.set_ylabel(label, fontsize=9, color=INK)
         left_out = f" of {len(found)}, those with the largest" if len(found) > len(names) else ""
-        self._titled(axes, f"{len(names)}{left_out}")
+        self._titled(axes, f"{counted(len(names), 'port' if ends is None else 'flow')}{left_out}")
         axes.legend(frameon=False, fontsize=7, ncols=2)
         return canvas
 
     def _titled(self, axes: Axes, words: str) -> None:
         run = self._result.summary["run"]
         axes.set_title(f"{run['scenario']}, seed {run['seed']}: {words}", fontsize=9, color=INK, loc="left")
+
+
+def _refuse_zeros(name: str, series: Sequence[np.ndarray]) -> None:
+    """Raise ``FolderError`` where there are values, and all of them are 0."""
+    if any(len(values) for values in series) and not any(values.any() for values in series):
+        raise FolderError(f"{name} is 0 throughout: there is nothing to draw")
 
 
 def _longest(times: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -182,20 +210,13 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
 """Every picture by the name of its file."""
 
 
-def draw(result: Result, folder: Path) -> tuple[list[str], list[str]]:
+def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tuple[list[str], list[str]]:
     """Write all pictures for which the run has something into a folder: their files, and why others are not there."""
-    import io
-
-    files, reasons = [], []
+    canvases, reasons = {}, []
     for name, picture in PICTURES.items():
         try:
-            canvas = picture(Pictures(result))
+            canvases[name] = picture(Pictures(result))
         except FolderError as error:
             reasons.append(f"no {name}: {error}")
-            continue
-        buffer = io.BytesIO()
-        # without a date and a program's version in it the same data gives the same bytes
-        canvas.savefig(buffer, format="png", metadata={"Software": None})
-        write_whole(folder / f"{name}.png", buffer.getvalue())
-        files.append(f"{name}.png")
-    return files, reasons
+    save(canvases, folder, formats)
+    return [f"{name}.{kind}" for name in canvases for kind in formats], reasons

@@ -156,6 +156,21 @@ def _open_above(axes: Axes, x: float, low: float, reading: Measured, scale: floa
     return [most.mean * scale]
 
 
+def until(times: Sequence[float], values: Sequence[float], end: float) -> tuple[list[float], list[float]]:
+    """Cut a series whose values hold until the next where what it is of ends: the last value holds until there."""
+    kept = sum(time <= end for time in times)
+    times, values = list(times[:kept]), list(values[:kept])
+    return ([*times, end], [*values, values[-1]]) if times else ([], [])
+
+
+def mark_end(
+    axes: Axes, times: Sequence[float], values: Sequence[float], scales: tuple[float, float], colour: str
+) -> None:
+    """Mark the end of a line that ends before the picture does; ``scales`` are from its units to those of the axes."""
+    if times:
+        axes.plot([times[-1] * scales[0]], [values[-1] * scales[1]], marker="|", color=colour, markersize=7)
+
+
 def y_axis(panels: Sequence[Axes], seen: Sequence[float], log: bool, index: bool = False) -> None:
     """Give panels their y axis, once all is drawn: from zero on, or logarithmic; ``index`` ends at 1."""
     positive = [value for value in seen if value > 0]

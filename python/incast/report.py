@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from incast import _core, completions, marks, slowdowns, tables
+from incast import _core, completions, gallery, marks, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.folders import write_whole
-from incast.look import FORMATS, picture_bytes, png_bytes
 from incast.output import counted
 from incast.result import COMPLETIONS
 from incast.run_folder import read_table
@@ -38,28 +37,22 @@ STEMS = (
     "writes-",
     "paus",
     "slowdown-",
+    "over-time",
 )
 """How the names of pictures begin."""
 
 
 def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Path:
     """Write ``report.html``, its pictures in these formats and ``comparison.json`` into the comparison's folder."""
-    drawn = draw_all(comparison)
-    drawn.pictures |= slowdowns.draw(comparison)
-    pictures = {name: png_bytes(canvas) for name, canvas in drawn.pictures.items()}
-    for name, canvas in drawn.pictures.items():
-        for kind in formats:
-            made = pictures[name] if kind == "png" else picture_bytes(canvas, kind)
-            write_whole(comparison.folder / f"{name}.{kind}", made)
-    for path in sorted(comparison.folder.iterdir()):
-        # One of an earlier report does not belong to this one.
-        known = path.suffix.removeprefix(".") in FORMATS and (path.stem == "over-time" or path.stem.startswith(STEMS))
-        if known and not (path.stem in pictures and path.suffix.removeprefix(".") in formats):
-            path.unlink()
+    drawn, by_size = draw_all(comparison), slowdowns.draw(comparison)
+    drawn.pictures |= by_size.pictures
+    drawn.left_out |= by_size.left_out
+    # one of an earlier report does not belong to this one
+    pictures = gallery.save(drawn.pictures, comparison.folder, formats, lambda name: name.startswith(STEMS))
     shown = [figure.key for figure in figures_of(comparison)]
     write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, shown))
     page = comparison.folder / "report.html"
-    write_whole(page, html(comparison, pictures, drawn.left_out))
+    write_whole(page, html(comparison, pictures, drawn.left_out, formats))
     return page
 
 
@@ -248,8 +241,10 @@ def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:
     return [f"figures of flows are without {' and '.join(entries)}: datagrams at a rate of their own"]
 
 
-def html(comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str]) -> str:
-    """Make the page; ``left_out`` says of figures why they have no picture."""
+def html(
+    comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str] = ("png",)
+) -> str:
+    """Make the page; ``left_out`` says of figures why they have no picture, ``formats`` are the files beside it."""
     study = comparison.study
     figures = figures_of(comparison)
     first = next(iter(comparison.runs.values()))
@@ -267,7 +262,7 @@ def html(comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str,
             continue
         against = escape(axis_name(study.key).lower()) if len(study.values) > 1 else "the controller"
         caption = f"{escape(figure.title)} against {against}; {figure.better} is better."
-        parts.append(embedded(pictures[figure.name], figure.name, caption))
+        parts.append(embedded(pictures[figure.name], figure.name, caption, formats))
     if "over-time" in pictures:
         case = comparison.series[0].case
         parts.append(
@@ -277,18 +272,19 @@ def html(comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str,
                 f"Congestion windows of {_first_flows(comparison)} and the queue at the busiest port over time: "
                 f"{escape(case.scenario)}, {escape(study.key)} = {escape(case.value)}, seed {case.seed}; "
                 "the warm-up is grey.",
+                formats,
             )
         )
     elif comparison.series_gap:
         parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     parts += [
         "</section>",
-        _slowdowns(comparison, pictures),
+        _slowdowns(comparison, pictures, left_out, formats),
         _numbers(comparison),
         _differences(comparison),
         _sharing(comparison),
         _definitions(comparison, first),
-        _again(comparison, first),
+        _again(comparison, first, formats),
     ]
     return document(study.title, parts)
 
@@ -403,7 +399,9 @@ def cell_of(reading: Reading | None, scale: float, best: bool, look: str = " cla
     return f"<td{look if best else ''}>{shown_reading(reading, scale)}{beside}</td>"
 
 
-def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
+def _slowdowns(
+    comparison: Comparison, pictures: dict[str, bytes], left_out: dict[str, str], formats: Sequence[str]
+) -> str:
     """Tables and pictures of slowdowns by size, where flows have several sizes."""
     study = comparison.study
     parts = []
@@ -440,7 +438,10 @@ def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
     }
     for name, png in pictures.items():
         if name.startswith("slowdown-"):
-            parts.append(embedded(png, name, f"{captions[name.split('-')[1]]}."))
+            parts.append(embedded(png, name, f"{captions[name.split('-')[1]]}.", formats))
+    for name, reason in left_out.items():
+        if name.startswith("slowdown-"):
+            parts.append(f'<p class="note">{escape(name)}: no picture, {escape(reason)}.</p>')
     return (
         '<section id="slowdowns"><h2>Slowdown by size</h2><p class="note">The completion time of a flow over its '
         "ideal: that on the empty network. One over all sizes would be that of the largest ones. Percentiles are "
@@ -452,12 +453,13 @@ def _slowdowns(comparison: Comparison, pictures: dict[str, bytes]) -> str:
     )
 
 
-def embedded(png: bytes, name: str, caption: str) -> str:
-    """Put a picture into the page; the caption is HTML already."""
+def embedded(png: bytes, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
+    """Put a picture into the page, and the names of its files; the caption is HTML already."""
+    names = " ".join(f"{name}.{kind}" for kind in formats)
     data = base64.b64encode(png).decode("ascii")
     return (
         f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">'
-        f"<figcaption>{caption} <span>{name}.png</span></figcaption></figure>"
+        f"<figcaption>{caption} <span>{names}</span></figcaption></figure>"
     )
 
 
@@ -648,8 +650,9 @@ interval.</td></tr>
 </tbody></table></div></section>"""
 
 
-def _again(comparison: Comparison, run: Run) -> str:
-    command = comparison.study.command(str(comparison.folder))
+def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
+    bins = None if comparison.bins is None else comparison.bins.text
+    command = comparison.study.command(str(comparison.folder), bins, formats)
     figures = run.summary["run"]
     return f"""<section><h2>Make it again</h2>
 <pre><code>{escape(command)}</code></pre>

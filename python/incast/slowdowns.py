@@ -10,8 +10,8 @@ from matplotlib.figure import Figure as Canvas
 
 from incast import completions
 from incast.comparison import Band, Comparison
-from incast.completions import NAMES
-from incast.figures import axis_name
+from incast.completions import NAMES, Reading
+from incast.figures import Drawn, axis_name
 from incast.look import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
 from incast.plan import slug
 from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
@@ -23,7 +23,7 @@ CURVE_POINTS = 2000
 """Points of a curve at most: more than a panel's column has pixels."""
 
 
-def draw(comparison: Comparison) -> dict[str, Canvas]:
+def draw(comparison: Comparison) -> Drawn:
     """Draw the slowdowns of every scenario and traffic entry whose flows have several sizes, by the file's name."""
     study = comparison.study
     parts = [(scenario, name) for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True)]
@@ -31,17 +31,56 @@ def draw(comparison: Comparison) -> dict[str, Canvas]:
         scenario: list(dict.fromkeys(b.entry for b in comparison.bands(scenario))) for scenario in study.scenarios
     }
     several = sum(len(found) for found in entries.values()) > 1
-    drawn = {}
+    drawn = Drawn()
     for scenario, name in parts:
         for entry in entries[scenario]:
             bands = [band for band in comparison.bands(scenario) if band.entry == entry]
             ending = f"-{slug(name)}-{slug(entry)}" if several else ""
             title = f"{name}, {entry}" if several else name
             for statistic in completions.STATISTICS:
-                make = _against_key if len(study.values) > 1 else _over_sizes
-                drawn[f"slowdown-{statistic}{ending}"] = make(comparison, scenario, bands, statistic, title)
-            drawn[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, bands, title)
+                name_ = f"slowdown-{statistic}{ending}"
+                if len(study.values) == 1:
+                    shown, make = _to_be_seen(comparison, scenario, bands, statistic, together=True), _over_sizes
+                else:
+                    shown, make = _to_be_seen(comparison, scenario, bands, statistic), _against_key
+                if shown:
+                    drawn.pictures[name_] = make(comparison, scenario, shown, statistic, title)
+                    drawn.left_out |= {f"{name_}, {band.label}": ALONE for band in bands if band not in shown}
+                else:
+                    drawn.left_out[name_] = ALONE
+            if any(_most_flows(comparison, scenario, band) > 1 for band in bands):
+                drawn.pictures[f"slowdown-cdf{ending}"] = _distributions(comparison, scenario, bands, title)
+            else:
+                drawn.left_out[f"slowdown-cdf{ending}"] = "one flow alone"
     return drawn
+
+
+ALONE = "one number alone, which stands in the table"
+
+
+def _to_be_seen(
+    comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, together: bool = False
+) -> list[Band]:
+    """Give the bands of which there are two numbers at least; ``together``: all, where all have two together."""
+    numbers = {band: len(_readings(comparison, scenario, band, statistic)) for band in bands}
+    if together:
+        return list(bands) if sum(numbers.values()) > 1 else []
+    return [band for band in bands if numbers[band] > 1]
+
+
+def _readings(comparison: Comparison, scenario: str, band: Band, statistic: str) -> list[Reading]:
+    """Give what a statistic of a band comes to, at every value of the key and with every controller."""
+    return [
+        reading
+        for controller in comparison.study.controllers
+        for value in comparison.study.values
+        if (reading := comparison.slowdown(scenario, controller.text, value, band, statistic)) is not None
+    ]
+
+
+def _most_flows(comparison: Comparison, scenario: str, band: Band) -> int:
+    """Return how many flows a band has at most at a point, all seeds together."""
+    return max((reading.count for reading in _readings(comparison, scenario, band, "mean")), default=0)
 
 
 def _grid(count: int, title: str) -> tuple[Canvas, list[Axes]]:
@@ -57,14 +96,8 @@ def _grid(count: int, title: str) -> tuple[Canvas, list[Axes]]:
 
 def _share(comparison: Comparison, scenario: str, band: Band) -> str:
     """Say how many flows a band has at most at a point, and what share of them finished at least."""
-    found = [
-        reading
-        for controller in comparison.study.controllers
-        for value in comparison.study.values
-        if (reading := comparison.slowdown(scenario, controller.text, value, band, "mean")) is not None
-    ]
-    least = min(found, key=lambda reading: reading.share)
-    most = max(reading.count for reading in found)
+    least = min(_readings(comparison, scenario, band, "mean"), key=lambda reading: reading.share)
+    most = _most_flows(comparison, scenario, band)
     share = "all finished" if least.share == 1 else f"from {100 * least.share:.3g} % finished"
     return f"{band.label}: {most:,} flows, {share}"
 

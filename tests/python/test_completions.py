@@ -211,6 +211,13 @@ def test_a_difference_of_what_is_open_is_no_mean(incast: Command, tmp_path: Path
     assert "open" in done.out.partition("less dctcp under the same seed")[2]
 
 
+def test_the_line_that_makes_it_again_has_bins_and_formats(websearch: tuple[Path, str]) -> None:
+    folder, _ = websearch
+    page = (folder / "report.html").read_text()
+    assert "--bins 10kB,1MB --format svg,pdf --out w</code>" in page
+    assert "<span>slowdown-p99.svg slowdown-p99.pdf</span>" in page
+
+
 def test_pictures_come_in_the_formats_asked_for(websearch: tuple[Path, str]) -> None:
     folder, _ = websearch
     names = {path.stem for path in folder.glob("*.svg")}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incast import StudyError, look
-from incast.comparison import Comparison, Run
-from incast.completions import Reading
-from incast.figures import FIGURES, nothing_to_see, plot
-from incast.look import FORMATS, log_ticks, new_canvas, numbered_log, picture_bytes, places
+from incast import StudyError, look, slowdowns
+from incast.comparison import Band, Comparison, Run
+from incast.completions import STATISTICS, Bins, Reading, Sizes
+from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
+from incast.look import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
 from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
 
@@ -129,6 +130,56 @@ def test_there_is_no_picture_of_zeros_or_of_one_dot() -> None:
     assert nothing_to_see(compared({"swift": [0.0, 0.0], "dctcp": [0.0, 0.0]}, loss.key), loss) == "0 in all runs"
     assert nothing_to_see(compared({"swift": [1.0, 2.0]}, loss.key), loss) is not None
     assert nothing_to_see(compared({"swift": [0.0, 0.0], "dctcp": [0.0, 1.0]}, loss.key), loss) is None
+
+
+def by_size(values: list[str], bands: dict[str, list[str]]) -> Comparison:
+    """Make a comparison of slowdowns of one controller; of each band at the values of the key where it has flows."""
+    comparison = compared({"swift": [1.0]}, "flows.jain", vary=f"traffic.flows={','.join(values)}")
+    sizes = Sizes(("e",), 1.0, 10.0)
+    comparison.runs = {case: replace(run, sizes=sizes) for case, run in comparison.runs.items()}
+    for value in values:
+        comparison._completed["permutation", "swift", value, "fct"] = {
+            (Band("e", i, label), statistic): Reading({1: 2.0}, {1: 2.0}, 1, 1)
+            for i, (label, at) in enumerate(bands.items())
+            if value in at
+            for statistic in STATISTICS
+        }
+    comparison.bins = Bins(tuple(float(i) for i in range(1, len(bands))))
+    return comparison
+
+
+def test_slowdowns_of_one_dot_have_no_picture_and_a_sentence() -> None:
+    one = by_size(["4"], {"all sizes": ["4"]})
+    one.bins = Bins((100.0,))
+    one._completed["permutation", "swift", "4", "fct"] = {
+        (Band("e", 0, "below 100 B"), statistic): Reading({1: 2.0}, {1: 2.0}, 1, 1) for statistic in STATISTICS
+    }
+    drawn = slowdowns.draw(one)
+    assert not drawn.pictures
+    assert drawn.left_out.pop("slowdown-cdf") == "one flow alone"
+    assert drawn.left_out == {f"slowdown-{name}": slowdowns.ALONE for name in STATISTICS}
+    several = slowdowns.draw(by_size(["4", "8"], {"below 1 B": ["4"], "from 1 B": ["4", "8"]}))
+    assert [axes.get_title(loc="left") for axes in several.pictures["slowdown-p99"].axes] == [
+        "from 1 B: 1 flows, all finished"
+    ]
+    assert several.left_out["slowdown-p99, below 1 B"] == slowdowns.ALONE
+
+
+def test_pictures_of_many_panels_are_no_wider_than_a_page() -> None:
+    canvas, windows, queues = _series_panels(10)
+    assert canvas.get_figwidth() * canvas.get_dpi() < 2000
+    assert (len(windows), len(queues), len(canvas.axes)) == (10, 10, 20)
+    windows[7].set_ylim(1, 77)
+    queues[2].set_xlim(0, 5)
+    assert all(axes.get_ylim() == (1, 77) for axes in windows)
+    assert all(axes.get_xlim() == (0, 5) for axes in canvas.axes)
+    assert queues[0].get_ylim() != (1, 77)
+    throughput = FIGURES[0]
+    scenarios = {f"{name}": 1.0 for name in ("permutation", "dumbbell", "random-pairs", "hotspot", "star")}
+    canvas = plot(compared({"swift": [1.0, 2.0]}, throughput.key, scenarios, "traffic.flows=4,8"), throughput)
+    assert canvas.get_figwidth() * canvas.get_dpi() < 2400
+    assert len(canvas.axes) == 5
+    assert [abreast(n, 4) for n in (1, 4, 5, 8, 9, 10)] == [1, 4, 3, 4, 3, 4]
 
 
 def test_controllers_stand_side_by_side_where_there_is_one_value() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -12,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
-from incast import FolderError, Result
+from incast import FolderError, Result, tables
 from incast.comparison import load
+from incast.output import Screen
 from incast.scenario import Scenario
 
 
@@ -312,6 +314,20 @@ def test_a_name_in_letters_that_the_terminal_lacks_is_shown(tmp_path: Path) -> N
         done = subprocess.run(command(words), cwd=tmp_path, env=ascii_only, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
         assert r"gr\xf6\xdfe" in done.stdout or r"gr\u00f6\u00dfe" in done.stdout, done.stdout
+
+
+def test_signs_that_a_terminal_lacks_are_written_in_letters_that_it_has() -> None:
+    ascii_only = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="incast.signs")
+    screen = Screen()
+    screen.file = ascii_only
+    tables.show(screen, "p99", [tables.Column("who ◆", ["swift ◆", "größe"])], [tables.Column("a", ["≥ 3 ± 1", "–"])])
+    ascii_only.write("describe: 3 µs ≤ x → y\n")
+    ascii_only.flush()
+    lines = ascii_only.buffer.getvalue().decode("ascii").splitlines()  # type: ignore[attr-defined]
+    assert lines[-1] == "describe: 3 us <= x -> y"
+    assert "swift <>" in lines[-4]
+    assert r"gr\xf6\xdfe" in lines[-3]
+    assert lines[-4].index(">= 3 +- 1") + len(">= 3 +- 1") == lines[-3].rstrip().index("-", 10) + 1, "aligned"
 
 
 def test_a_backend_of_matplotlib_that_is_not_there_is_nothing_to_the_program(tmp_path: Path) -> None:

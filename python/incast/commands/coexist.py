@@ -56,11 +56,11 @@ def coexist(
 
 def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:
     """Say what controllers got beside each other, and where the report is."""
-    from incast import coexistence
+    from incast import coexistence_page
 
     with output.about(folder):
         if not quiet:
-            coexistence.print_tables(pairs, found, out)
+            coexistence_page.print_tables(pairs, found, out)
         files = " ".join(sorted(path.name for path in folder.glob("shares.*")))
         out.print(f"results: {folder} (pairs.csv pairs.json {files})", highlight=False, soft_wrap=True)
         out.print(f"report: {page}", highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from incast import output
-from incast.commands.options import Quiet, err, out
+from incast.commands.options import Format, Quiet, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
 from incast.interrupts import loading
@@ -20,6 +20,7 @@ def plot(
     out_: Annotated[
         str | None, typer.Option("--out", metavar="DIR", help="Folder for the pictures (default: the run's).")
     ] = None,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
     """Draw pictures of a run: its flows, and what it recorded over time.
@@ -30,15 +31,18 @@ def plot(
     result = Result.load(run)
     with loading():
         from incast import pictures
+        from incast.look import formats_of
 
+    formats = formats_of(format_)
     folder = run if out_ is None else folder_of(out_, "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files, reasons = pictures.draw(result, folder)
+        files, reasons = pictures.draw(result, folder, formats)
     except OSError as error:
         raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
     if not quiet:
         for reason in reasons:
             err.print(reason, highlight=False, soft_wrap=True)
     with output.about(folder):
-        out.print(f"pictures: {' '.join(str(folder / name) for name in files)}", highlight=False, soft_wrap=True)
+        told = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "there is nothing to draw"
+        out.print(told, highlight=False, soft_wrap=True)

@@ -233,14 +233,18 @@ class ComparisonStudy:
         digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
         return f"compare-{'-'.join(self.scenario_names())}-{digest}"
 
-    def command(self, out: str) -> str:
-        """Return the command line that makes the comparison."""
+    def command(self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",)) -> str:
+        """Return the command line that makes the comparison, and its report with these bins and files of pictures."""
         words = ["incast", "compare", *self.scenarios]
         for controller in self.controllers:
             words += ["--cc", controller.text]
         words += ["--vary", f"{self.key}={','.join(self.values)}", "--seeds", str(self.seeds)]
         for key, value in self.settings:
             words += ["--set", f"{key}={value}"]
+        if bins is not None:
+            words += ["--bins", bins]
+        if tuple(formats) != ("png",):
+            words += ["--format", ",".join(formats)]
         return shlex.join([*words, "--out", out])
 
     def study_file(self) -> str:

@@ -42,6 +42,35 @@ fn between_pods_of_htsim() {
     assert_eq!(e.hop_rtt, Time(1_320_000 + 1_003_200));
 }
 
+/// Packets that spread over paths wait for each other on the first and the last link alone, which all share: a short last
+/// packet overtakes. By hand, of 4000 B over six links of 1 us at 100 Gb/s, three full segments (one is the preset's):
+/// the full ones take 6 * 1.32 + 2 * 0.32 = 8.56 us; what is left of 1000 B leaves at 0.96 us and is there at
+/// 0.96 + 6 * 1.08 = 7.44 us, of 3900 B at 0.96 + 6 * 1.312 = 8.832 us. On one path it comes right behind them.
+#[test]
+fn a_short_last_packet_overtakes_on_another_path() {
+    let ack = 6 * 1_003_200;
+    let cases = [
+        ("9000B", 8_560_000, 8_560_000 + 80_000),
+        ("11900B", 8_832_000, 8_560_000 + 312_000),
+        ("8000B", 8_560_000, 8_560_000),
+        ("1000B", 7_920_000, 7_920_000 + 80_000),
+    ];
+    for (size, spread, one_path) in cases {
+        let ideal = |routing: &str, given: bool| {
+            let mut spec = changed("permutation", &[("routing.kind", routing), ("traffic.app.size", size)]);
+            (spec.flows[0].src, spec.flows[0].dst) = (0, 127);
+            if given {
+                let path = Fabric::new(&spec).path(FlowId(0), false);
+                spec.flows[0].path = Some(path.iter().map(|link| link.0).collect());
+            }
+            Fabric::new(&spec).ideal(FlowId(0)).ideal_fct
+        };
+        assert_eq!(ideal("spray", false), Some(Time(spread + ack)), "{size}, spread");
+        assert_eq!(ideal("ecmp", false), Some(Time(one_path + ack)), "{size}, one path");
+        assert_eq!(ideal("spray", true), Some(Time(one_path + ack)), "{size}, a flow that keeps to one path");
+    }
+}
+
 /// At 1 Gb/s and 10 us with PPP framing: data 1502 B on the wire, ACK 54 B. Measured in ns-3 with
 /// 1552-byte packets the idle RTT is about 195 us.
 #[test]

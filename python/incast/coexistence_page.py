@@ -119,9 +119,7 @@ def picture(pairs: Pairs, found: Sequence[Meeting]) -> Canvas:
         if math.isnan(share.mean):
             axes.text(column, row, "-", ha="center", va="center", color="black")
             continue
-        text = f"{share.mean:.1f}"
-        if share.half_width is not None:
-            text += f"\n± {share.half_width:.2g}"
+        text = number(share).replace(" ±", "\n±")
         axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=7.5)
     canvas.colorbar(shown, ax=axes, label="Share of the goodput (%)")
     return canvas

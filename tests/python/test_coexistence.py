@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,8 @@ def test_shares_on_the_map_have_their_intervals() -> None:
     ]
     texts = [text.get_text() for text in coexistence_page.picture(pairs, found).axes[0].texts]
     assert texts == ["99.2\n± 0.34"] * 4
+    wide = [replace(meeting, share_pct=Estimate(24.3, 103.2, 3)) for meeting in found]
+    assert [text.get_text() for text in coexistence_page.picture(pairs, wide).axes[0].texts] == ["24.3\n± 103"] * 4
 
 
 def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from own_paper import PAPER, SCENARIO
+from warm import Warm
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,14 +45,25 @@ def environment() -> dict[str, str]:
     return os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """Keep a process that has loaded the program."""
+    process = Warm.start(environment())
+    yield process
+    process.end()
+
+
 @pytest.fixture
-def incast(tmp_path: Path) -> Command:
+def incast(tmp_path: Path, warm: Warm) -> Command:
     """Run ``incast`` in an empty folder."""
 
     def run(*words: str, cwd: Path = tmp_path, preexec: Callable[[], None] | None = None) -> Answer:
-        done = subprocess.run(
-            command(words), cwd=cwd, env=environment(), capture_output=True, text=True, timeout=300, preexec_fn=preexec
-        )
+        if preexec is None:
+            done = warm.run(words, cwd, environment(), 300)
+        else:
+            done = subprocess.run(
+                command(words), cwd=cwd, env=environment(), capture_output=True, text=True, preexec_fn=preexec
+            )
         return Answer(done.returncode, done.stdout, done.stderr)
 
     return run

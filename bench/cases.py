@@ -163,5 +163,5 @@ SLICES = (
 )
 CONTROLLER_SLICE = ("permutation", "traffic.app.size=500kB", "run.duration=2ms")
 """A fifth of the first, once under every controller."""
-NEEDS = {"rcp": ('program=[{kind="rcp"}]',)}
+NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "xcp": ('program=[{kind="xcp"}]',)}
 """What a controller needs beside itself to run there."""

@@ -85,6 +85,7 @@ CONTROLLERS = [
     "dcqcn",
     "timely",
     "rcp",
+    "xcp",
     "powertcp",
     "theta-powertcp",
 ]
@@ -105,7 +106,7 @@ FORMS = {
     "theta-powertcp": "authors-ns3 linux",
 }
 
-NEEDS = {"rcp": ('program=[{kind="rcp"}]',)}
+NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "xcp": ('program=[{kind="xcp"}]',)}
 """What a controller does not run without."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")

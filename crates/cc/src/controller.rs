@@ -174,6 +174,15 @@ pub struct Hop {
     pub rate: Rate,
 }
 
+/// A change of a flow's rate that switches have allowed (XCP).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Feedback {
+    /// Bytes of payload per second, more or less than zero.
+    pub change: f64,
+    /// The round-trip time that the packet told the switches.
+    pub rtt: Time,
+}
+
 /// A sample of the delivery rate (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation-00; Linux,
 /// net/ipv4/tcp_rate.c): what arrived between the sending of the packet that an ACK reports and this ACK. Of several
 /// packets the one counts at whose sending the most had been delivered.
@@ -221,6 +230,18 @@ pub enum Ecn {
     Dctcp,
 }
 
+/// What the packets of a flow ask of the switches on their way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Asks {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A rate (RCP): the controller gets the least granted by [`Controller::on_rate`].
+    Rate,
+    /// By how much the window is to change (XCP): the controller gets the least by [`Controller::on_feedback`].
+    Window,
+}
+
 /// Requirements of a controller on its transport; the transport's `auto` settings become these values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
@@ -246,9 +267,8 @@ pub struct Profile {
     /// Receivers of marked data notify the sender by packets of their own (CNPs), at most one each such time; the
     /// controller gets them by [`Controller::on_cnp`].
     pub cnp: Option<Time>,
-    /// Its packets ask the switches of their way for a rate, and receivers return the least granted: the controller
-    /// gets it by [`Controller::on_rate`].
-    pub explicit_rate: bool,
+    /// What its packets ask of the switches of their way; receivers return the answers.
+    pub asks: Asks,
     /// The transport samples delivery rates: the controller gets them by [`Controller::on_delivery`].
     pub delivery: bool,
 }
@@ -262,7 +282,7 @@ impl Profile {
         late: None,
         ack_marked_at_once: false,
         telemetry: false,
-        explicit_rate: false,
+        asks: Asks::Nothing,
         cnp: None,
         delivery: false,
     };
@@ -325,10 +345,13 @@ pub trait Controller {
     /// With [`Profile::telemetry`]: stamps of the ports that the packet crossed which caused an ACK, in its order.
     /// Comes before the `on_ack` of that ACK, and not for ACKs that bring none.
     fn on_telemetry(&mut self, _hops: &[Hop]) {}
-    /// With [`Profile::explicit_rate`]: the least rate that the switches of a packet's way have granted, bits per
+    /// With [`Asks::Rate`]: the least rate that the switches of a packet's way have granted, bits per
     /// second of payload; infinite where none has. Comes with the answer to the SYN, and before the `on_ack` of an ACK
     /// that brings one.
     fn on_rate(&mut self, _granted: f64) {}
+    /// With [`Asks::Window`]: the change that the switches of a packet's way have allowed it, or of several packets
+    /// that one ACK acknowledges. Comes before the `on_ack` of that ACK.
+    fn on_feedback(&mut self, _feedback: &Feedback) {}
     /// With [`Profile::delivery`] and a scoreboard that is not ns-3's: a sample of the delivery rate. Comes before the
     /// `on_ack` of the ACK that reports the delivery, and not for ACKs that report none.
     fn on_delivery(&mut self, _sample: &Delivery) {}

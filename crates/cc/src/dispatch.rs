@@ -28,6 +28,7 @@ macro_rules! forward {
             #[inline] on_ack(&mut self, ack: &$crate::Ack);
             on_telemetry(&mut self, hops: &[$crate::Hop]);
             on_rate(&mut self, granted: f64);
+            on_feedback(&mut self, feedback: &$crate::Feedback);
             on_delivery(&mut self, sample: &$crate::Delivery);
             on_cnp(&mut self, now: $crate::Time);
             wake_at(&self) -> $crate::Time;

@@ -60,9 +60,11 @@ pub mod timely;
 pub mod units;
 pub mod westwood;
 pub mod westwood_plus;
+pub mod xcp;
 
 pub use controller::{
-    Ack, Congestion, Controller, Delivery, Ecn, Env, Hop, Idle, Late, Pacing, Phase, Profile, Round, TcpAck, Timeout,
+    Ack, Asks, Congestion, Controller, Delivery, Ecn, Env, Feedback, Hop, Idle, Late, Pacing, Phase, Profile, Round,
+    TcpAck, Timeout,
 };
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
 pub use swift::variants::{lswift, mswift, swift_ecn, swift_moving, swift_rebase, swift_v0};
@@ -91,6 +93,7 @@ controllers! {
     dcqcn::Dcqcn,
     bbr::Bbr,
     rcp::Rcp,
+    xcp::Xcp,
     powertcp::Powertcp,
     theta_powertcp::ThetaPowertcp,
 }

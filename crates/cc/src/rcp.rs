@@ -4,7 +4,7 @@
 
 use crate::paced_rate::PacedRate;
 use crate::registry::{Kind, ParamSet};
-use crate::{Ack, Congestion, Controller, Env, Idle, Pacing, Profile, Timeout};
+use crate::{Ack, Asks, Congestion, Controller, Env, Idle, Pacing, Profile, Timeout};
 
 params! {
     /// Rate of a flow that no switch has granted any yet: without a handshake, on the side of a two-way connection that
@@ -38,7 +38,7 @@ pub static KIND: Kind = Kind {
          idle times; RCP's sender refreshes its rate once a round trip instead.",
     ],
     state: &[("pacing_rate_bps", "rate, bits per second of payload")],
-    profile: Profile { own_recovery: true, ack_every_packet: true, explicit_rate: true, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Rate, ..Profile::TCP },
     params: Params::PARAMS,
 };
 

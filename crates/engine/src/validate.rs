@@ -7,7 +7,7 @@ use crate::program::table;
 use crate::spec::{
     CellSpec, Discipline, Entropy, Eqds, FlowSpec, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU,
     MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
-    TransportSpec, Uet,
+    TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -141,6 +141,7 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         }
         Program::Phantom(_) => check_phantom(spec, own),
         Program::Rcp(rcp) => check_rcp(rcp),
+        Program::Xcp(xcp) => check_xcp(xcp),
         Program::Table(table) => table::check(own, table, spec).or_else(invalid),
         _ => Ok(()),
     }
@@ -256,6 +257,21 @@ fn check_rcp(rcp: &Rcp) -> Result<(), RunError> {
         "rcp with alpha {}, beta {}, utilisation {}, initial {}, period {} and rtt {:?}, expected alpha and times \
          above 0, beta of at least 0, and shares above 0 and at most 1",
         rcp.alpha, rcp.beta, rcp.utilisation, rcp.initial, rcp.period, rcp.rtt
+    ))
+}
+
+/// Gains and shares of explicit windows.
+fn check_xcp(xcp: &Xcp) -> Result<(), RunError> {
+    let share = |x: f64| x > 0.0 && x <= 1.0;
+    let gains = xcp.alpha > 0.0 && xcp.alpha.is_finite() && xcp.beta >= 0.0 && xcp.beta.is_finite();
+    let shares = share(xcp.utilisation) && share(xcp.queue_share) && (0.0..=1.0).contains(&xcp.shuffle);
+    if gains && shares && xcp.rtt != Some(Time::ZERO) {
+        return Ok(());
+    }
+    invalid(format!(
+        "xcp with alpha {}, beta {}, shuffle {}, utilisation {}, queue share {} and rtt {:?}, expected alpha and rtt \
+         above 0, beta of at least 0, a shuffle from 0 to 1, and shares above 0 and at most 1",
+        xcp.alpha, xcp.beta, xcp.shuffle, xcp.utilisation, xcp.queue_share, xcp.rtt
     ))
 }
 

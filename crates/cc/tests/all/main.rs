@@ -28,3 +28,4 @@ mod timely;
 mod units;
 mod westwood;
 mod westwood_plus;
+mod xcp;

@@ -2,7 +2,7 @@
 
 use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::rcp::{KIND, Params, Rcp};
-use incast_cc::{Config, Controller, Env, Idle, Pacing, Rate, Time};
+use incast_cc::{Asks, Config, Controller, Env, Idle, Pacing, Rate, Time};
 
 fn line() -> Env {
     Env { base_rtt: us(20.0), line_rate: Rate::gbps(10), ..env(MSS, 10.0) }
@@ -53,7 +53,7 @@ fn after_a_pause_a_flow_begins_anew_but_no_quicker() {
 #[test]
 fn packets_ask_for_rates_and_each_is_acknowledged() {
     let asked = KIND.profile;
-    assert!(asked.ack_every_packet && asked.explicit_rate && asked.own_recovery && !asked.telemetry);
+    assert!(asked.ack_every_packet && asked.asks == Asks::Rate && asked.own_recovery && !asked.telemetry);
 }
 
 #[test]

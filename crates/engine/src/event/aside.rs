@@ -1,4 +1,5 @@
-//! Data that only the packets of some controllers carry, beside the packet: stamps of ports, and explicit rates.
+//! Data that only the packets of some controllers carry, beside the packet: stamps of ports, and what packets ask of
+//! switches.
 
 use crate::ids::LinkId;
 use incast_cc::Time;
@@ -44,16 +45,56 @@ impl Telemetry {
     }
 }
 
-/// Explicit rates: what a packet asks of the switches on its way, what its sender tells them, and what comes back.
+/// What a packet asks of the switches on its way, with what they have answered so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Signal {
+    /// A rate.
+    Rate(Granted),
+    /// By how much the window is to change.
+    Window(Demand),
+}
+
+/// A rate that switches grant (RCP).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rates {
+pub struct Granted {
     /// What the switches of its way have granted so far, bits per second on their links; infinite before the first.
-    /// `None` where the packet asks for none.
-    pub granted: Option<f64>,
-    /// The sender's smoothed round-trip time, of a packet that asks; zero where it is not known.
+    pub rate: f64,
+    /// The sender's smoothed round-trip time; zero where it is not known.
     pub rtt: Time,
-    /// What was granted to the packet that it acknowledges.
-    pub echoed: Option<f64>,
+}
+
+/// A change of window that switches allow (XCP).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Demand {
+    /// The sender's smoothed round-trip time; zero where it is not known.
+    pub rtt: Time,
+    /// Its window, bytes on links.
+    pub cwnd: f64,
+    /// By how much its rate is to change, as far as the switches of its way have left it: bytes per second on links.
+    pub change: f64,
+}
+
+impl Signal {
+    /// It counts once: an answer that came back twice would not be the same as one that came back once.
+    pub fn counts_once(&self) -> bool {
+        !matches!(self, Signal::Rate(_))
+    }
+
+    /// The answers to two packets come back with one acknowledgement.
+    pub fn join(&mut self, before: Signal) {
+        if let (Signal::Window(now), Signal::Window(before)) = (self, before) {
+            now.change += before.change;
+        }
+    }
+}
+
+/// What a packet asks of switches, and what they have answered the packet that it acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signals {
+    /// `None` where it asks for nothing.
+    pub asks: Option<Signal>,
+    /// `None` where nothing comes back.
+    pub echoed: Option<Signal>,
 }
 
 /// Data that only the packets of some controllers carry.
@@ -61,18 +102,26 @@ pub struct Rates {
 pub enum Aside {
     /// Stamps of ports.
     Stamps(Telemetry),
-    /// Explicit rates.
-    Rates(Rates),
+    /// Questions to switches, and their answers.
+    Signals(Signals),
 }
 
 impl Aside {
-    /// Its explicit rates; a packet with stamps gets them in their place.
-    pub fn rates(&mut self) -> &mut Rates {
+    /// What comes back, if anything.
+    pub fn echoed(&self) -> Option<Signal> {
+        match self {
+            Aside::Signals(signals) => signals.echoed,
+            Aside::Stamps(_) => None,
+        }
+    }
+
+    /// Its signals; a packet with stamps gets them in their place.
+    pub fn signals(&mut self) -> &mut Signals {
         if let Aside::Stamps(_) = self {
-            *self = Aside::Rates(Rates::default());
+            *self = Aside::Signals(Signals::default());
         }
         match self {
-            Aside::Rates(rates) => rates,
+            Aside::Signals(signals) => signals,
             Aside::Stamps(_) => unreachable!("they have just been replaced"),
         }
     }

@@ -1,6 +1,6 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
-use crate::event::aside::{Aside, Rates};
+use crate::event::aside::{Aside, Demand, Granted, Signal};
 use crate::ids::{FlowId, LinkId, NodeId};
 use incast_cc::Time;
 
@@ -487,10 +487,27 @@ pub struct Ext {
 }
 
 impl Ext {
-    /// The explicit rates of its packet, if it has any.
-    pub fn rates(&mut self) -> Option<&mut Rates> {
+    /// What its packet asks of switches, if anything.
+    #[inline]
+    pub fn asks(&mut self) -> Option<&mut Signal> {
         match self.aside.as_deref_mut() {
-            Some(Aside::Rates(rates)) => Some(rates),
+            Some(Aside::Signals(signals)) => signals.asks.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// The rate that its packet asks for, if it does.
+    pub fn rate(&mut self) -> Option<&mut Granted> {
+        match self.asks() {
+            Some(Signal::Rate(granted)) => Some(granted),
+            _ => None,
+        }
+    }
+
+    /// The change of window that its packet asks for, if it does.
+    pub fn demand(&mut self) -> Option<&mut Demand> {
+        match self.asks() {
+            Some(Signal::Window(demand)) => Some(demand),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ mod rcp;
 mod rule;
 mod sccp;
 pub mod table;
+mod xcp;
 
 use crate::event::packet::{Ext, Packet};
 use crate::event::series::Series;

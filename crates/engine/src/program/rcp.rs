@@ -1,7 +1,7 @@
 //! Explicit rates (RCP): each port grants one rate to all flows that leave by it, without a list of flows.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::aside;
+use crate::event::aside::Granted;
 use crate::event::packet::{Ext, Packet};
 use crate::spec::Rcp;
 use incast_cc::{Rate, Time};
@@ -62,10 +62,10 @@ impl Port {
     }
 
     /// A packet that asks for a rate gets no more than the port grants.
-    fn grant(&self, rates: &mut aside::Rates) {
+    fn grant(&self, granted: &mut Granted) {
         // a port that no packet was planned for has no rate yet
         if self.rate > 0.0 {
-            rates.granted = rates.granted.map(|granted| granted.min(self.rate));
+            granted.rate = granted.rate.min(self.rate);
         }
     }
 
@@ -137,11 +137,11 @@ impl SwitchProgram for Rates {
         if port.rate == 0.0 {
             port.rate = self.rule.initial.min(self.rule.utilisation) * link.as_f64();
         }
-        let rates = beside.ext.as_deref_mut().and_then(Ext::rates).filter(|rates| rates.granted.is_some());
-        let rtt = rates.as_ref().map(|rates| rates.rtt).filter(|rtt| *rtt > Time::ZERO);
+        let granted = beside.ext.as_deref_mut().and_then(Ext::rate);
+        let rtt = granted.as_ref().map(|granted| granted.rtt).filter(|rtt| *rtt > Time::ZERO);
         port.arrive(&self.rule, at.now, at.bytes(local, packet), rtt);
-        if let Some(rates) = rates.filter(|_| !at.ports[local].is_explicit()) {
-            port.grant(rates);
+        if let Some(granted) = granted.filter(|_| !at.ports[local].is_explicit()) {
+            port.grant(granted);
         }
         self.due = self.due.min(port.ends);
         Verdict::Pass
@@ -153,10 +153,10 @@ impl SwitchProgram for Rates {
 
     /// What waits in an explicit queue is granted the rate as it is when it leaves.
     fn egress(&mut self, at: &At, _packet: &mut Packet, ext: Option<&mut Ext>) {
-        if let (Some(local), Some(rates)) = (at.egress, ext.and_then(Ext::rates))
+        if let (Some(local), Some(granted)) = (at.egress, ext.and_then(Ext::rate))
             && at.rate(local) != Rate::INFINITE
         {
-            self.ports[local].grant(rates);
+            self.ports[local].grant(granted);
         }
     }
 

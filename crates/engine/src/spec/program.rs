@@ -16,6 +16,8 @@ macro_rules! programs {
             Phantom => phantom::Queues,
             /// Rates that switches grant to flows.
             Rcp => rcp::Rates,
+            /// Changes of windows that switches allow.
+            Xcp => xcp::Shares,
             /// Match-action tables.
             Table => table::Pipeline,
         }
@@ -102,4 +104,26 @@ pub struct Rcp {
     pub initial: f64,
     /// Least rate, bytes a round trip.
     pub least: u64,
+}
+
+/// Explicit windows (XCP): a port shares out what its link has left over among the packets that leave by it, or takes
+/// from them what waits (`docs/programs/xcp.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Xcp {
+    /// Gain of the rate that is left over.
+    pub alpha: f64,
+    /// Gain of the queue.
+    pub beta: f64,
+    /// Share of the traffic that goes from flow to flow in a round trip.
+    pub shuffle: f64,
+    /// Share of the link's rate that is given away.
+    pub utilisation: f64,
+    /// Shortest control interval; else it is the mean round-trip time.
+    pub interval: Time,
+    /// The shortest queue of this share of a round trip counts, without what packets wait there,
+    pub queue_share: f64,
+    /// ... but over no shorter time than this.
+    pub queue_interval: Time,
+    /// Mean round-trip time at the beginning; `None`: the first that a packet tells.
+    pub rtt: Option<Time>,
 }

@@ -2,7 +2,9 @@
 //! anew; `git diff` then says what a change moved.
 
 use crate::explicit_rates::rcp_program;
+use crate::explicit_windows::xcp_program;
 use crate::support::*;
+use incast_cc::Asks;
 use std::fmt::Write;
 
 const LOSSES: [(&str, f64); 3] = [("no loss", 0.0), ("0.1 %", 0.001), ("1 %", 0.01)];
@@ -28,9 +30,12 @@ fn cell(config: &Config, loss: f64, buffer: u64) -> String {
     spec.queues = vec![drop_tail(1000), marking(buffer, buffer / 5)];
     (spec.links[9].queue, spec.links[9].loss) = (1, Loss::Packet(loss));
     spec.flows = (0..4).map(|h| bulk(h, 4, Some(1_000_000))).collect();
-    if config.profile().explicit_rate {
-        spec.programs = vec![ProgramSpec { nodes: vec![5], program: Program::Rcp(rcp_program()) }];
-    }
+    let program = match config.profile().asks {
+        Asks::Nothing => None,
+        Asks::Rate => Some(Program::Rcp(rcp_program())),
+        Asks::Window => Some(Program::Xcp(xcp_program())),
+    };
+    spec.programs = program.into_iter().map(|program| ProgramSpec { nodes: vec![5], program }).collect();
     run_for(&mut spec, Time::s(2));
     let o = run(&spec);
     let sum = |f: fn(&FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();

@@ -8,6 +8,7 @@ mod datagrams;
 mod driven;
 mod ecn_threshold;
 mod explicit_rates;
+mod explicit_windows;
 mod failures;
 mod grid;
 mod hosts;

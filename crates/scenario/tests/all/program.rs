@@ -142,6 +142,9 @@ fn a_program_that_can_do_nothing_is_noted() {
     assert_eq!(rcp.len(), 1);
     assert!(rcp[0].starts_with("program.0 (rcp) does nothing: no flow asks for a rate"), "{rcp:?}");
     assert_eq!(notes("rcp-processor-sharing", &[]), [""; 0]);
+    let xcp = notes("dumbbell", &[("program", "[{ kind = \"xcp\" }]"), ("controller", "newreno")]);
+    assert_eq!(xcp.len(), 1);
+    assert!(xcp[0].starts_with("program.0 (xcp) does nothing: no flow asks how its window"), "{xcp:?}");
     let idle = |program: &str| notes("sccp-incast", &[("program", program)]);
     let no_count = "program.0 (idle) does nothing: no program counts flows, as sccp and tables do";
     assert_eq!(idle("[{ kind = \"idle\" }]"), [no_count]);
@@ -182,6 +185,41 @@ fn explicit_rates_keep_short_flows_near_processor_sharing_where_slow_start_takes
     assert!(rcp[0].1 > 2 * rcp[1].1 && rcp[1].1 > 100);
     assert!(ratios[0].0 < 1.25 && ratios[1].0 < 2.0, "{ratios:?}");
     assert!(ratios[0].1 > 3.0 && ratios[1].1 > 4.0, "{ratios:?}");
+}
+
+#[test]
+fn explicit_windows_make_short_flows_wait_for_what_explicit_rates_give_at_once() {
+    let rcp = completion_times(&[]);
+    let xcp = completion_times(&[("controller", "xcp"), ("program", "[{ kind = \"xcp\" }]")]);
+    println!("packets    flows   RCP   XCP, seconds");
+    for (rcp, xcp) in rcp.iter().zip(&xcp) {
+        println!("{:4} up {:10} {:5.2} {:5.2}", rcp.0, xcp.1, rcp.3, xcp.3);
+    }
+    // Dukkipati and McKeown 2006: a flow of a few tens of packets takes several times as long
+    let ratio = |class: usize| xcp[class].3 / rcp[class].3;
+    assert!(ratio(0) > 1.2 && ratio(1) > 2.0 && ratio(2) > 2.0, "{} {} {}", ratio(0), ratio(1), ratio(2));
+}
+
+#[test]
+fn windows_are_allowed_by_programs_and_bad_values_of_them_are_refused() {
+    let base = [("controller", "xcp"), ("program", "[{ kind = \"xcp\" }]")];
+    let with = |sets: &[(&str, &str)]| said("dumbbell", &[&base, sets].concat());
+    let says = |message: String, words: &[&str]| {
+        words.iter().for_each(|word| assert!(message.contains(word), "{word} not in: {message}"));
+    };
+    assert_eq!(with(&[]), "");
+    says(with(&[("program", "[]")]), &["controller = \"xcp\"", "kind = \"xcp\""]);
+    says(with(&[("program", "[{ kind = \"rcp\" }]")]), &["controller = \"xcp\"", "kind = \"xcp\""]);
+    for (key, value, words) in [
+        ("alpha", "0.0", "above 0"),
+        ("beta", "-0.1", "at least 0"),
+        ("utilisation", "0.0", "above 0"),
+        ("queue_share", "0.0", "above 0"),
+        ("rtt", "0s", "above 0"),
+    ] {
+        let key = format!("program.0.{key}");
+        says(with(&[(&key, value)]), &[&key, words]);
+    }
 }
 
 #[test]

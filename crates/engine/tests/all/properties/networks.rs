@@ -206,6 +206,8 @@ pub fn controllers() -> Vec<Config> {
         controller("bbr", &[]),
         controller("bbr", &[("rtt_window", "10ms"), ("probe_rtt", "1ms")]),
         controller("rcp", &[]),
+        controller("xcp", &[]),
+        controller("xcp", &[("rtt_of", "ack")]),
         controller("powertcp", &[]),
         controller("powertcp", &[("form", "authors-ns3")]),
         controller("theta-powertcp", &[]),
@@ -214,7 +216,7 @@ pub fn controllers() -> Vec<Config> {
     all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 39;
+pub const CONTROLLERS: u32 = 41;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {

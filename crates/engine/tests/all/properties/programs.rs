@@ -12,6 +12,7 @@ enum Draft {
     Idle(Idle),
     Phantom(Phantom),
     Rcp(Rcp),
+    Xcp(Xcp),
     Table(Box<TableDraft>),
 }
 
@@ -85,6 +86,24 @@ fn rcp() -> impl Strategy<Value = Rcp> {
             rtt,
             initial,
             least,
+        },
+    )
+}
+
+fn xcp() -> impl Strategy<Value = Xcp> {
+    let gains = (pick(&[(0.4, 0.226), (1.0, 0.0)]), pick(&[0.1, 0.0, 1.0]), pick(&[1.0, 0.9]));
+    let times = pick(&[Time::ZERO, Time::us(40), Time::ms(4)]);
+    let queues = pick(&[(1.0, Time::ZERO), (0.5, Time::ms(2))]);
+    (gains, times, queues, pick(&[None, Some(Time::us(200)), Some(Time::ms(50))])).prop_map(
+        |(((alpha, beta), shuffle, utilisation), interval, (queue_share, queue_interval), rtt)| Xcp {
+            alpha,
+            beta,
+            shuffle,
+            utilisation,
+            interval,
+            queue_share,
+            queue_interval,
+            rtt,
         },
     )
 }
@@ -224,6 +243,7 @@ fn drafts() -> impl Strategy<Value = Draft> {
         2 => pick(&[Time::us(100), Time::ms(2)]).prop_map(|timeout| Draft::Idle(Idle { timeout })),
         1 => pick(&[(0.95, 3000u64), (0.5, 20_000)]).prop_map(|(drain, mark)| Draft::Phantom(Phantom { drain, mark })),
         3 => rcp().prop_map(Draft::Rcp),
+        3 => xcp().prop_map(Draft::Xcp),
         4 => tables().prop_map(|table| Draft::Table(Box::new(table))),
     ]
 }
@@ -267,6 +287,7 @@ impl Drafts {
                 Draft::Idle(idle) => Program::Idle(idle.clone()),
                 Draft::Phantom(phantom) => Program::Phantom(phantom.clone()),
                 Draft::Rcp(rcp) => Program::Rcp(rcp.clone()),
+                Draft::Xcp(xcp) => Program::Xcp(xcp.clone()),
                 Draft::Table(draft) => Program::Table(table(draft, spec, &nodes)),
             };
             ProgramSpec { nodes, program }
@@ -407,7 +428,7 @@ pub fn drop_those_of_fifo_ports(spec: &mut Spec) {
 pub fn keep_those_without_queues(spec: &mut Spec) {
     spec.programs.retain(|own| match &own.program {
         Program::Sccp(_) | Program::Idle(_) => true,
-        Program::Phantom(_) | Program::Rcp(_) => false,
+        Program::Phantom(_) | Program::Rcp(_) | Program::Xcp(_) => false,
         Program::Table(table) => table.stages.iter().all(|stage| !stage.egress),
     });
 }

@@ -2,6 +2,7 @@
 
 use crate::text::problem::Report;
 use crate::topology::network::Network;
+use incast_cc::Asks;
 use incast_engine::spec::{self, Spec};
 
 /// Where a program is to run.
@@ -40,9 +41,15 @@ pub(super) fn connects(flow: &spec::FlowSpec) -> bool {
     flow.app.datagram_gap().is_none()
 }
 
-/// Whether a flow paces at a rate that switches grant.
-pub(super) fn asks_for_rate(spec: &Spec, flow: &spec::FlowSpec) -> bool {
-    connects(flow) && spec.controllers[flow.controller as usize].profile().explicit_rate
+/// What the packets of a flow ask of switches.
+pub(super) fn asks(spec: &Spec, flow: &spec::FlowSpec) -> Asks {
+    let asks = spec.controllers[flow.controller as usize].profile().asks;
+    if connects(flow) { asks } else { Asks::Nothing }
+}
+
+/// Whether any flow asks that of switches.
+pub(super) fn is_asked(spec: &Spec, what: Asks) -> bool {
+    spec.flows.iter().any(|flow| asks(spec, flow) == what)
 }
 
 /// The first entry of traffic whose connections begin without a handshake.

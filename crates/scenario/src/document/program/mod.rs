@@ -7,20 +7,23 @@ mod phantom;
 mod rcp;
 mod sccp;
 mod table;
+mod xcp;
 
 use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
 use crate::text::words::kinds;
 use crate::topology::network::Network;
 use idle::Idle;
+use incast_cc::Asks;
 use incast_engine::spec::{self, Spec};
-use kind::{Around, NodeProgram, asks_for_rate};
+use kind::{Around, NodeProgram, asks};
 use phantom::Phantom;
 use rcp::Rcp;
 use sccp::Sccp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::Table;
+use xcp::Xcp;
 
 kinds! {
     /// Code of switches and hosts that sees every packet of a node, and may change it.
@@ -40,6 +43,10 @@ kinds! {
         /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
         /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
+        /// Explicit windows (XCP). Each port shares out, once a round trip, what is left over among the packets that
+        /// leave by it, or takes from them what waits. Senders with `controller = "xcp"` change their windows by the
+        /// least that the ports of their way allow.
+        Xcp = "xcp",
         /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order.
         /// In each the entry of the highest priority that matches counts the packet and acts: on registers, on the
         /// packet's window and mark, on its way.
@@ -106,16 +113,30 @@ fn programs_share(programs: &[spec::ProgramSpec], before: usize, nodes: &[u32]) 
     programs[before].nodes.iter().any(|node| nodes.binary_search(node).is_ok())
 }
 
+/// What a program answers packets that ask.
+fn answers(program: &spec::Program) -> Asks {
+    match program {
+        spec::Program::Rcp(_) => Asks::Rate,
+        spec::Program::Xcp(_) => Asks::Window,
+        _ => Asks::Nothing,
+    }
+}
+
 /// What of a run does not go with its programs.
 pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Problem>) {
-    let grants = spec.programs.iter().any(|own| matches!(own.program, spec::Program::Rcp(_)));
-    if let Some(flow) = spec.flows.iter().find(|flow| asks_for_rate(spec, flow)).filter(|_| !grants) {
+    let unanswered = spec.flows.iter().find_map(|flow| {
+        let (asks, goes, kind) = match asks(spec, flow) {
+            Asks::Nothing => return None,
+            Asks::Rate => (Asks::Rate, "sends at the rate that switches grant, and none grants any", "rcp"),
+            Asks::Window => (Asks::Window, "has the window that switches allow, and none allows any", "xcp"),
+        };
+        let answered = spec.programs.iter().any(|own| answers(&own.program) == asks);
+        (!answered).then_some((flow, goes, kind))
+    });
+    if let Some((flow, goes, kind)) = unanswered {
         let controller = spec.controllers[flow.controller as usize].kind().name;
         let entry = &spec.groups[flow.group as usize];
-        let message = format!(
-            "traffic.{entry} sends at the rate that switches grant, and none grants any; expected a [[program]] with \
-             kind = \"rcp\""
-        );
+        let message = format!("traffic.{entry} {goes}; expected a [[program]] with kind = \"{kind}\"");
         problems.push(Problem::quoted("controller", controller, message));
     }
     for (i, (program, own)) in list.iter().zip(&spec.programs).enumerate() {

@@ -1,6 +1,6 @@
 //! Keys of explicit rates.
 
-use super::kind::{Around, NodeProgram, asks_for_rate, switches};
+use super::kind::{Around, NodeProgram, is_asked, switches};
 use crate::text::default::{bytes, thousandths};
 use crate::text::problem::Report;
 use crate::text::quantity::{Size, Time};
@@ -81,7 +81,6 @@ impl NodeProgram for Rcp {
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        let asked = spec.flows.iter().any(|flow| asks_for_rate(spec, flow));
-        (!asked).then_some("no flow asks for a rate, as those with controller = \"rcp\" do")
+        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow asks for a rate, as those with controller = \"rcp\" do")
     }
 }

@@ -42,7 +42,7 @@ impl Receiver {
         if self.side != NO_SIDE && !syn && t.window_update.looks_at_seq() {
             ext.get_or_insert_default().number = self.number(ctx) as u32;
         }
-        if let Some(held) = self.aside.take() {
+        if let Some(held) = self.aside.take().or_else(|| self.take_of_side(ctx)) {
             ext.get_or_insert_default().aside = Some(held);
         }
         // how long the host has had what it acknowledges
@@ -151,16 +151,29 @@ impl Receiver {
         self.tell(ctx, Kind::Nack, p.seq(), 0);
     }
 
-    /// The next ACK returns what ports have stamped, or granted; of a two-way connection data too returns rates.
+    /// What data of the other direction would return, if it counts once.
+    fn take_of_side(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Aside>> {
+        let aside = &mut ctx.sides.get_mut(self.side as usize)?.ext.aside;
+        aside.take_if(|aside| aside.echoed().is_some_and(|answer| answer.counts_once()))
+    }
+
+    /// The next ACK returns what ports have stamped, or answered; of a two-way connection data too returns answers.
     #[cold]
     pub(super) fn hold(&mut self, ctx: &mut NodeCtx<impl Effects>, ext: &mut Ext) {
         let Some(mut aside) = ext.aside.take() else { return };
-        if let Aside::Rates(rates) = &mut *aside {
-            if rates.granted.is_none() {
-                return;
+        if let Aside::Signals(signals) = &mut *aside {
+            let Some(mut answer) = signals.asks else { return };
+            let mut side = ctx.sides.get_mut(self.side as usize);
+            let waits = side.as_deref().map_or(self.aside.as_deref(), |side| side.ext.aside.as_deref());
+            if let Some(before) = waits.and_then(Aside::echoed) {
+                answer.join(before);
             }
-            *rates = Rates { echoed: rates.granted, ..Rates::default() };
-            if let Some(side) = ctx.sides.get_mut(self.side as usize) {
+            *signals = Signals { asks: None, echoed: Some(answer) };
+            if let Some(side) = &mut side {
+                if answer.counts_once() {
+                    side.ext.aside = Some(aside);
+                    return;
+                }
                 side.ext.aside = Some(aside.clone());
             }
         }

@@ -1,7 +1,7 @@
 //! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped
 //! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
 
-use crate::event::aside::{Aside, Rates};
+use crate::event::aside::{Aside, Signals};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::RunQueue;
@@ -149,7 +149,7 @@ pub struct Receiver {
     handshake_rtt: Time,
     /// The SYN-ACK that nothing has answered, where it is sent again.
     syn_ack: Option<Box<SynAck>>,
-    /// Stamps of the data packet that came last, or the rate granted to it, until an ACK has returned them.
+    /// Stamps of the data packet that came last, or what switches have answered it, until an ACK has returned them.
     aside: Option<Box<Aside>>,
     /// Entropy of the packet that came last.
     entropy: u16,

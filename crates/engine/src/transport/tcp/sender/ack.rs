@@ -274,20 +274,12 @@ impl Sender {
             // data that acknowledges carries its own stamps
             Aside::Stamps(telemetry) if !p.is(Kind::Piggyback) => self.tell_telemetry(ctx, telemetry),
             Aside::Stamps(_) => {}
-            Aside::Rates(rates) => {
-                if let Some(granted) = rates.echoed {
-                    self.tell_rate(ctx, granted);
+            Aside::Signals(signals) => {
+                if let Some(answer) = signals.echoed {
+                    self.tell_answer(ctx, answer);
                 }
             }
         }
-    }
-
-    /// The rate that an ACK returns, of which headers and the link's framing are a part.
-    fn tell_rate(&mut self, ctx: &NodeCtx<impl Effects>, granted: f64) {
-        let t = ctx.net.transport(self.transport);
-        let framing = ctx.ports[ctx.hosts[self.ip.host].port].framing();
-        let full = self.mss + t.header + framing;
-        self.cc.on_rate(granted * self.mss as f64 / full as f64);
     }
 
     /// The stamps that an ACK returns.

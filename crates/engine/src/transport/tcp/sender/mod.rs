@@ -23,6 +23,7 @@ mod renewal;
 mod reno_sack;
 mod rto;
 mod samples;
+mod signals;
 mod tlp;
 mod undo;
 mod window_usage;
@@ -30,7 +31,7 @@ mod window_usage;
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use crate::app::{AppState, Start};
-use crate::event::aside::{Aside, Rates, STAMPS, Telemetry};
+use crate::event::aside::{Aside, Demand, Granted, STAMPS, Signal, Signals, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_SIDE;
@@ -43,8 +44,8 @@ use crate::transport::opening::Opening;
 use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
-    Ack, Bytes, Cc, Congestion, Controller, Ecn, Env, Hop, Idle, Pacing, Phase, Profile, Rate, Round, TcpAck, Time,
-    Timeout,
+    Ack, Asks, Bytes, Cc, Congestion, Controller, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase, Profile, Rate, Round,
+    TcpAck, Time, Timeout,
 };
 use incast_record::{FlowRecord, Recorder};
 use peer_window::PeerWindow;

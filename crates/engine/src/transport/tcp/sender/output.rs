@@ -34,18 +34,10 @@ impl Sender {
             // ports are to stamp it
             ext.get_or_insert_default().aside = Some(Box::new(Aside::Stamps(Telemetry::default())));
         }
-        if self.profile.explicit_rate && (packet.len > 0 || kind == Kind::Syn) {
-            self.ask_for_rate(ext.get_or_insert_default());
+        if self.profile.asks != Asks::Nothing && (packet.len > 0 || kind == Kind::Syn) {
+            self.ask(ctx, ext.get_or_insert_default());
         }
         self.ip.send(ctx, t, &packet, ext.as_mut());
-    }
-
-    /// A packet asks the switches on its way for a rate.
-    #[cold]
-    fn ask_for_rate(&self, ext: &mut Ext) {
-        let aside = ext.aside.get_or_insert_with(|| Box::new(Aside::Rates(Rates::default())));
-        let rates = aside.rates();
-        (rates.granted, rates.rtt) = (Some(f64::INFINITY), self.rtt.srtt);
     }
 
     /// Two-way connections: the packet acknowledges what its host has received of the other flow.
@@ -70,7 +62,11 @@ impl Sender {
         packet.wnd = side.wnd;
         packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
         let host = if ctx.net.hosts_cost { ctx.now - side.came } else { Time::ZERO };
-        Some(Ext { host, ..side.ext.clone() })
+        let ext = Ext { host, ..side.ext.clone() };
+        if ext.aside.as_deref().and_then(Aside::echoed).is_some_and(|answer| answer.counts_once()) {
+            side.ext.aside = None;
+        }
+        Some(ext)
     }
 
     pub(super) fn send_segment(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64, len: u32, again: bool) {

@@ -1,0 +1,48 @@
+//! What a packet asks of the switches on its way, and what they have answered. Switches count bytes on links, and
+//! controllers bytes of payload.
+
+use super::*;
+
+impl Sender {
+    /// A packet asks the switches on its way.
+    #[cold]
+    pub(super) fn ask(&mut self, ctx: &NodeCtx<impl Effects>, ext: &mut Ext) {
+        let asks = match self.profile.asks {
+            Asks::Nothing => return,
+            Asks::Rate => Signal::Rate(Granted { rate: f64::INFINITY, rtt: self.rtt.srtt }),
+            Asks::Window => Signal::Window(self.demand(ctx)),
+        };
+        let aside = ext.aside.get_or_insert_with(|| Box::new(Aside::Signals(Signals::default())));
+        aside.signals().asks = Some(asks);
+    }
+
+    /// What an ACK brings back from the switches.
+    pub(super) fn tell_answer(&mut self, ctx: &NodeCtx<impl Effects>, answer: Signal) {
+        let (payload, full) = self.full_segment(ctx);
+        match answer {
+            Signal::Rate(granted) => self.cc.on_rate(granted.rate * payload / full),
+            Signal::Window(demand) => {
+                self.cc.on_feedback(&Feedback { change: demand.change * payload / full, rtt: demand.rtt });
+            }
+        }
+    }
+
+    /// By how much the window is to change: each packet of a window asks for its part of what the host's link has left.
+    fn demand(&self, ctx: &NodeCtx<impl Effects>) -> Demand {
+        let (rtt, (payload, full)) = (self.rtt.srtt, self.full_segment(ctx));
+        let cwnd = self.cc.cwnd() * full / payload;
+        let change = match ctx.ports[ctx.hosts[self.ip.host].port].rate() {
+            _ if rtt == Time::ZERO => 0.0,
+            Rate::INFINITE => f64::INFINITY,
+            line => (line.as_f64() / 8.0 - cwnd / rtt.as_secs_f64()) * (full / cwnd).min(1.0),
+        };
+        Demand { rtt, cwnd, change }
+    }
+
+    /// Bytes of a full segment: its payload, and all of it on its host's link, headers and framing included.
+    fn full_segment(&self, ctx: &NodeCtx<impl Effects>) -> (f64, f64) {
+        let t = ctx.net.transport(self.transport);
+        let framing = ctx.ports[ctx.hosts[self.ip.host].port].framing();
+        (self.mss as f64, (self.mss + t.header + framing) as f64)
+    }
+}

@@ -1,0 +1,89 @@
+//! Keys of explicit windows.
+
+use super::kind::{Around, NodeProgram, is_asked, switches};
+use crate::text::default::thousandths;
+use crate::text::problem::Report;
+use crate::text::quantity::Time;
+use incast_cc as cc;
+use incast_engine::spec::{self, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Explicit windows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Xcp {
+    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
+    /// `"edge*, core0"`.
+    #[serde(default = "switches")]
+    pub on: String,
+    /// Gain of the rate that is left over.
+    #[serde(default = "thousandths::<400>")]
+    pub alpha: f64,
+    /// Gain of the queue.
+    #[serde(default = "thousandths::<226>")]
+    pub beta: f64,
+    /// Share of the traffic that goes from flow to flow in a round trip where nothing else changes.
+    #[serde(default = "thousandths::<100>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub shuffle: f64,
+    /// Share of the link's rate that is given away in all.
+    #[serde(default = "thousandths::<1000>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub utilisation: f64,
+    /// The control interval is the mean round-trip time, but no shorter than this.
+    pub interval: Option<Time>,
+    /// The queue that counts is the shortest that packets met in so much of a round trip, without what they waited
+    /// there.
+    #[serde(default = "thousandths::<1000>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub queue_share: f64,
+    /// ... but over no shorter time than this.
+    pub queue_interval: Option<Time>,
+    /// The mean round-trip time at the beginning; without it the first that a packet tells, and windows stay as they
+    /// are before.
+    pub rtt: Option<Time>,
+}
+
+impl NodeProgram for Xcp {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn spec(&self, _around: &Around) -> spec::Program {
+        let time = |time: Option<Time>| time.map_or(cc::Time::ZERO, |time| time.0);
+        spec::Program::Xcp(spec::Xcp {
+            alpha: self.alpha,
+            beta: self.beta,
+            shuffle: self.shuffle,
+            utilisation: self.utilisation,
+            interval: time(self.interval),
+            queue_share: self.queue_share,
+            queue_interval: time(self.queue_interval),
+            rtt: self.rtt.map(|rtt| rtt.0),
+        })
+    }
+
+    fn check(&self, _around: &Around, at: &mut Report) {
+        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
+            at.value("alpha", self.alpha, "expected a number above 0: windows would never grow");
+        }
+        if !(self.beta >= 0.0 && self.beta.is_finite()) {
+            at.value("beta", self.beta, "expected a number of at least 0");
+        }
+        if !(self.utilisation > 0.0 && self.utilisation <= 1.0) {
+            at.value("utilisation", self.utilisation, "expected a share of the link's rate above 0 and at most 1");
+        }
+        if !(self.queue_share > 0.0 && self.queue_share <= 1.0) {
+            at.value("queue_share", self.queue_share, "expected a share of the round trip above 0 and at most 1");
+        }
+        if let Some(rtt) = self.rtt.filter(|rtt| rtt.0 == cc::Time::ZERO) {
+            at.text("rtt", rtt, "expected a time above 0");
+        }
+    }
+
+    fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
+        (!is_asked(spec, cc::Asks::Window))
+            .then_some("no flow asks how its window is to change, as those with controller = \"xcp\" do")
+    }
+}

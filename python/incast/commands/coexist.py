@@ -48,7 +48,7 @@ def coexist(
 
     formats = formats_of(format_)
     pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
-    tell(without_effect(pairs.settings, lambda kept: [replace(pairs, settings=tuple(kept)).base()[0]]))
+    tell(without_effect(pairs.settings, *[lambda kept: [replace(pairs, settings=tuple(kept)).base()[0]]] * 2))
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
     with progress.of_batch(err, quiet) as show:

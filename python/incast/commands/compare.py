@@ -74,7 +74,13 @@ def compare(
         _write_study(study, as_study)
         return
     tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
-    tell(without_effect(study.settings, lambda pairs: replace(study, settings=tuple(pairs)).points()))
+    tell(
+        without_effect(
+            study.settings,
+            lambda pairs: replace(study, settings=tuple(pairs)).points(),
+            lambda pairs: replace(study, settings=tuple(pairs)).bases(),
+        )
+    )
     study.refuse_equal_scenarios()
     study.refuse_equal_controllers()
     # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.

@@ -65,23 +65,26 @@ Pairs = Sequence[tuple[str, str]]
 """Settings: keys and values."""
 
 
-def without_effect(given: Pairs, made: Callable[[Pairs], list[Scenario]]) -> Iterator[str]:
-    """Say which settings do nothing: a later one replaces them, or all scenarios ``made`` are the same without them.
+def without_effect(
+    given: Pairs, made: Callable[[Pairs], list[Scenario]], bases: Callable[[Pairs], list[Scenario]]
+) -> Iterator[str]:
+    """Say which settings are lost: a later one replaces them, or what else is asked for does.
 
-    Of several that say the same one is kept: what is told may be left out all together.
+    Those that change ``bases`` by themselves, and nothing in the scenarios ``made`` with all that is asked for. A
+    default that is written out is not lost. Of several that say the same one is kept.
     """
     kept = [(key, value) for at, (key, value) in enumerate(given) if key not in (later for later, _ in given[at + 1 :])]
     for key, value in given:
         if (key, value) not in kept:
             yield f"--set {key}={value} does nothing: it is set again, and the last one counts"
-    whole = made(kept)
+    whole, plain = made(kept), bases([])
     for pair in list(kept):
         others = [other for other in kept if other != pair]
         try:
-            same = made(others) == whole
-        except (ScenarioError, StudyError):  # others need it
+            lost = made(others) == whole and bases([pair]) != plain
+        except (ScenarioError, StudyError):  # others need it, or it needs others
             continue
-        if same:
+        if lost:
             kept = others
             yield f"--set {pair[0]}={pair[1]} does nothing: all is the same without it"
 

@@ -47,7 +47,7 @@ def run(
     # paths in a scenario from the standard input start from the working directory
     given = Scenario.from_toml(_standard_input(), name="stdin") if scenario == "-" else Scenario.load(scenario)
     asked = given.with_(dict(settings(set_)))
-    tell(without_effect(settings(set_), lambda pairs: [given.with_(dict(pairs))]))
+    tell(without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2))
     if seed is not None:
         asked = asked.with_seed(seed)
     if threads is not None:

@@ -189,6 +189,10 @@ class ComparisonStudy:
         base = self._bases[case.scenario].with_({self.key: case.value} | dict(extra or {}))
         return base.with_controller(case.controller.text).with_seed(case.seed)
 
+    def bases(self) -> list[Scenario]:
+        """Give the scenarios with the settings, without a value of the key."""
+        return list(self._bases.values())
+
     def points(self) -> list[Scenario]:
         """Make the scenarios at every value of the key, with the first controller and seed."""
         return [

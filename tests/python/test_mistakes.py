@@ -14,9 +14,11 @@ import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
 from incast import FolderError, Result, tables
+from incast.commands.options import without_effect
 from incast.comparison import load
 from incast.output import Screen
 from incast.scenario import Scenario
+from incast.study.comparing import ComparisonStudy
 
 
 @pytest.mark.parametrize(
@@ -296,6 +298,34 @@ finally:
             text=True,
         )
         assert (done.returncode, done.stdout.strip()) == (2, ""), (words, done.stdout, done.stderr)
+
+
+def test_settings_that_do_nothing_are_told_and_no_others(incast: Command) -> None:
+    base = Scenario.load("dumbbell")
+
+    def told(*given: tuple[str, str]) -> list[str]:
+        return list(without_effect(given, *[lambda kept: [base.with_(dict(kept))]] * 2))
+
+    nothing, again = (
+        "does nothing: all is the same without it",
+        "does nothing: it is set again, and the last one counts",
+    )
+    assert told(("queue.mark", "65p")) == [], "a default that is written out"
+    assert told(("queue.mark", "66p"), ("run.seed", "2"), ("run.threads", "2"), ("measure.trace", "[0]")) == []
+    assert told(("queue.mark", "9p"), ("queue.mark", "8p")) == [f"--set queue.mark=9p {again}"]
+    # either of two that say the same may be left out, not both
+    assert told(("traffic.flows", "9"), ("traffic.bulk.flows", "9")) == [f"--set traffic.flows=9 {nothing}"]
+    # what others need, and what changes only beside others
+    assert told(("queue.kind", "red"), ("queue.min_th", "9p"), ("queue.max_th", "30p")) == []
+    assert told(("transport.preset", "linux"), ("transport.preset", "ns3"), ("transport.mss", "1448")) == [
+        f"--set transport.preset=linux {again}",
+    ]
+    study = ComparisonStudy.parse(["dumbbell"], ["dctcp"], "traffic.flows=2,3", 1, [("traffic.flows", "9")])
+    assert [point.resolved()["traffic"][0]["flows"] for point in study.points()] == [2, 3]
+    words = ("--vary", "traffic.flows=2,3", "--bins", "x", "--set", "traffic.flows=9", "--set", "queue.mark=66p")
+    answer = incast("compare", "dumbbell", "--cc", "dctcp", *words)
+    answer.refused(f"note: --set traffic.flows=9 {nothing}\n")
+    assert "queue.mark" not in answer.err
 
 
 def test_equal_scenarios_are_refused_before_any_run(incast: Command, tmp_path: Path) -> None:

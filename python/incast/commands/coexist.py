@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incast import output, progress
-from incast.commands.options import Format, Quiet, Settings, Workers, err, out, settings, tell
+from incast.commands.options import Format, Quiet, Settings, Workers, err, out, settings, tell, without_effect
 from incast.commands.options import folder as folder_of
 from incast.executor import Executor
 from incast.interrupts import loading
@@ -47,6 +48,7 @@ def coexist(
 
     formats = formats_of(format_)
     pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
+    tell(without_effect(pairs.settings, *[lambda kept: [replace(pairs, settings=tuple(kept)).base()[0]]] * 2))
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
     with progress.of_batch(err, quiet) as show:

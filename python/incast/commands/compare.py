@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incast import output, progress
-from incast.commands.options import Bins, Format, Paired, Quiet, Settings, Workers, err, out, settings, tell
+from incast.commands.options import (
+    Bins,
+    Format,
+    Paired,
+    Quiet,
+    Settings,
+    Workers,
+    err,
+    out,
+    settings,
+    tell,
+    without_effect,
+)
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, StudyError
 from incast.executor import Executor
@@ -61,6 +74,13 @@ def compare(
         _write_study(study, as_study)
         return
     tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
+    tell(
+        without_effect(
+            study.settings,
+            lambda pairs: replace(study, settings=tuple(pairs)).points(),
+            lambda pairs: replace(study, settings=tuple(pairs)).bases(),
+        )
+    )
     study.refuse_equal_scenarios()
     study.refuse_equal_controllers()
     # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from incast import output
-from incast.errors import FolderError, ScenarioError
+from incast.errors import FolderError, ScenarioError, StudyError
 from incast.plan import slug
+from incast.scenario import Scenario
 
 out = output.Screen()
 err = output.Screen(stderr=True)
@@ -58,6 +59,34 @@ def settings(texts: list[str] | None) -> list[tuple[str, str]]:
             raise ScenarioError(f'--set "{text}": expected KEY=VALUE, such as --set topology.k=8')
         pairs.append((key.strip(), value.strip()))
     return pairs
+
+
+Pairs = Sequence[tuple[str, str]]
+"""Settings: keys and values."""
+
+
+def without_effect(
+    given: Pairs, made: Callable[[Pairs], list[Scenario]], bases: Callable[[Pairs], list[Scenario]]
+) -> Iterator[str]:
+    """Say which settings are lost: a later one replaces them, or what else is asked for does.
+
+    Those that change ``bases`` by themselves, and nothing in the scenarios ``made`` with all that is asked for. A
+    default that is written out is not lost. Of several that say the same one is kept.
+    """
+    kept = [(key, value) for at, (key, value) in enumerate(given) if key not in (later for later, _ in given[at + 1 :])]
+    for key, value in given:
+        if (key, value) not in kept:
+            yield f"--set {key}={value} does nothing: it is set again, and the last one counts"
+    whole, plain = made(kept), bases([])
+    for pair in list(kept):
+        others = [other for other in kept if other != pair]
+        try:
+            lost = made(others) == whole and bases([pair]) != plain
+        except (ScenarioError, StudyError):  # others need it, or it needs others
+            continue
+        if lost:
+            kept = others
+            yield f"--set {pair[0]}={pair[1]} does nothing: all is the same without it"
 
 
 def folder(given: str | None, default: str) -> Path:

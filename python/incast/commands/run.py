@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from incast import memory, output, progress, run_table
-from incast.commands.options import MemoryLimit, Quiet, ScenarioName, Settings, err, out, settings, tell
+from incast.commands.options import MemoryLimit, Quiet, ScenarioName, Settings, err, out, settings, tell, without_effect
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError
 from incast.folders import new_folder
@@ -47,6 +47,7 @@ def run(
     # paths in a scenario from the standard input start from the working directory
     given = Scenario.from_toml(_standard_input(), name="stdin") if scenario == "-" else Scenario.load(scenario)
     asked = given.with_(dict(settings(set_)))
+    tell(without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2))
     if seed is not None:
         asked = asked.with_seed(seed)
     if threads is not None:

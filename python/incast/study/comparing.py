@@ -189,6 +189,16 @@ class ComparisonStudy:
         base = self._bases[case.scenario].with_({self.key: case.value} | dict(extra or {}))
         return base.with_controller(case.controller.text).with_seed(case.seed)
 
+    def bases(self) -> list[Scenario]:
+        """Give the scenarios with the settings, without a value of the key."""
+        return list(self._bases.values())
+
+    def points(self) -> list[Scenario]:
+        """Make the scenarios at every value of the key, with the first controller and seed."""
+        return [
+            self.scenario(Case(name, self.controllers[0], value, 1)) for name in self.scenarios for value in self.values
+        ]
+
     def refuse_equal_values(self) -> None:
         """Raise ``StudyError`` where two values of the key say the same: their runs would be counted twice."""
         for name in self.scenarios:

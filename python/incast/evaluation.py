@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from os import PathLike
@@ -68,9 +69,9 @@ def evaluate(
 ) -> Figures:
     """Simulate a scenario under each of ``seeds``, and return the figures of its summary. Nothing is written.
 
-    ``seeds`` is one seed or several. ``figures`` are dotted keys of ``summary.json``; all numbers of it unless given.
-    ``workers`` is how many runs go side by side, in threads: the engine holds no lock of the interpreter. The values
-    are the same with any number.
+    ``seeds`` is one seed or several different ones: a run counted twice would make an interval too narrow. ``figures``
+    are dotted keys of ``summary.json``; all numbers of it unless given. ``workers`` is how many runs go side by side,
+    in threads: the engine holds no lock of the interpreter. The values are the same with any number.
 
     Raises ``ScenarioError`` for a wrong scenario or seed, ``StudyError`` for a figure that the scenario does not have,
     and what ``Scenario.run`` raises.
@@ -80,6 +81,9 @@ def evaluate(
     numbers = (seeds,) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise ScenarioError("seeds: expected at least one")
+    twice = [seed for seed, count in Counter(numbers).items() if count > 1]
+    if twice:
+        raise ScenarioError(f"seeds: {twice[0]} is given twice; expected different seeds")
     if workers < 1:
         raise StudyError(f"workers = {workers}: expected 1 or more")
     cores = [scenario.with_seed(seed).core for seed in numbers]

@@ -101,9 +101,10 @@ class _Flows:
     def act(self, flow: int, action: Any) -> None:
         """Take an action for a flow."""
         episode = self.current()
-        number = float(np.asarray(action, dtype=np.float64).reshape(-1)[0])
+        given = np.asarray(action, dtype=np.float64).reshape(-1)
+        number = float(given[0]) if len(given) == 1 else math.nan
         high = self.action.choices - 1 if self.action.choices else 1
-        if not -1 <= number <= high or (self.action.choices and number < 0):
+        if not -1 <= number <= high or (self.action.choices and (number < 0 or not number.is_integer())):
             expected = f"a whole number from 0 to {high}" if self.action.choices else "a number from -1 to 1"
             raise StudyError(f"action {action!r}: expected {expected}")
         self.action.apply(episode.agents[flow], number)

@@ -80,6 +80,8 @@ def test_mistakes_are_named(small: Scenario) -> None:
         evaluate(small, 1, ["flows.jian"])
     with pytest.raises(ScenarioError, match="seeds: expected at least one"):
         evaluate(small, [])
+    with pytest.raises(ScenarioError, match="seeds: 2 is given twice"):  # it is no second observation
+        evaluate(small, [1, 2, 3, 2])
     with pytest.raises(ScenarioError, match="seed = -1"):
         evaluate(small, [1, -1])
     with pytest.raises(StudyError, match="workers = 0"):

@@ -253,11 +253,19 @@ def test_mistakes_of_an_agent_are_named() -> None:
         env.step([1.5])
     with pytest.raises(StudyError, match="expected a number from -1 to 1"):
         env.step([float("nan")])
+    for number_of in ([], [0.1, 0.2]):
+        with pytest.raises(StudyError, match="expected a number from -1 to 1"):
+            env.step(number_of)
     with pytest.raises(StudyError, match=r"seed.* = -3: expected a whole number"):
         env.reset(options={"seed": -3})
     env.close()
     with pytest.raises(ControllerError, match="in an environment of incast.learn alone"):
         incast.Scenario.load("dumbbell").with_controller("incast.episode:Agent").run()
+    chooses = FlowEnv("dumbbell", SHORT, action="discrete")
+    chooses.reset(seed=1)
+    with pytest.raises(StudyError, match="expected a whole number from 0 to 4"):
+        chooses.step(1.7)
+    chooses.close()
 
 
 def test_without_the_extra_the_error_names_it() -> None:

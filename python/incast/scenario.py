@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from incast import _core
+from incast import _core, memory
 from incast.controllers import register
 from incast.errors import ScenarioError
 from incast.result import Result, measured_run
@@ -98,12 +99,19 @@ class Scenario:
         """Threads of a run, ``run.threads``; ``None`` where that is ``"auto"``."""
         return self._core.threads
 
-    def memory(self) -> int:
-        """Return how many bytes a run takes, roughly.
+    def memory(self, most: float = math.inf) -> int:
+        """Return how many bytes a run takes, roughly; if they are more than ``most``, so many at least.
 
-        Raises ``ScenarioError`` as ``validate`` does.
+        Ports are counted before the network is built, and flows before they are made. Raises ``ScenarioError`` as
+        ``validate`` does.
         """
-        return self._core.memory()
+        return self._core.memory() if most == math.inf else self._core.memory(int(most))
+
+    def refuse_above(self, most: float, what: str) -> int:
+        """Return how many bytes a run takes; raises ``ScenarioError``, for ``what``, where they are above ``most``."""
+        needed = self.memory(most)
+        memory.refuse_above(needed, most, what)
+        return needed
 
     def toml(self) -> str:
         """Return the scenario as TOML with every default written out."""

@@ -104,9 +104,11 @@ impl Scenario {
         self.scenario.threads()
     }
 
-    /// Bytes that a run takes, roughly. Raises `ScenarioError` unless the scenario can be run.
-    fn memory(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.scenario.build().map(|spec| spec.memory())).map_err(scenario_error)
+    /// Bytes that a run takes, roughly; if they are more than `most`, so many at least. Raises `ScenarioError` unless the
+    /// scenario can be run.
+    #[pyo3(signature = (most=u64::MAX))]
+    fn memory(&self, py: Python<'_>, most: u64) -> PyResult<u64> {
+        py.detach(|| self.scenario.memory(most)).map_err(scenario_error)
     }
 
     /// Seed of the scenario.

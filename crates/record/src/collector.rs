@@ -42,11 +42,13 @@ impl Collector {
         Self { delay: histograms.clone(), rtt: histograms, ..Self::default() }
     }
 
-    /// Bytes of what is kept point by point: packet events with their texts, samples, queries and writes.
+    /// Bytes of what is kept point by point: packet events with their texts, steps of packets whose directions have
+    /// entries, samples, queries and writes.
     #[inline]
     pub fn kept_bytes(&self) -> u64 {
         let of = |count: usize, size: usize| (count * size) as u64;
         of(self.trace.len(), size_of::<PacketEvent>() + TEXTS)
+            + of(self.monitored.len(), size_of::<MonitorEvent>())
             + of(self.samples.len(), size_of::<Sample>())
             + of(self.messages.len(), size_of::<MessageRecord>())
     }

@@ -252,6 +252,16 @@ impl Scenario {
         Ok(build::build(self.document()?, &self.dir)?.spec)
     }
 
+    /// Bytes that a run takes, roughly. As soon as they are known to be more than `most`, so many at least: a network that
+    /// does not fit is not built.
+    pub fn memory(&self, most: u64) -> Result<u64, Errors> {
+        match build::within(self.document()?, &self.dir, most) {
+            Ok(built) => Ok(built.spec.memory()),
+            Err(build::Refused::Memory(least)) => Ok(least),
+            Err(build::Refused::Wrong(errors)) => Err(errors),
+        }
+    }
+
     /// The specification for the engine, and the warnings.
     pub fn prepare(&self) -> Result<Prepared, Errors> {
         let doc = self.document()?;

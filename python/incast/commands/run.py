@@ -53,9 +53,9 @@ def run(
     if threads is not None:
         asked = asked.with_({"run.threads": threads})
     with progress.of_wait(err, f"{asked.name}: reading", quiet):
-        notes, needed = asked.notes(), asked.memory()
+        needed = asked.refuse_above(memory.limit_of(memory_limit), asked.name)
+        notes = asked.notes()
     tell(notes)
-    memory.refuse_above(needed, memory.limit_of(memory_limit), asked.name)
     if not quiet and (err.is_terminal or needed >= memory.WORTH_TELLING):
         err.print(f"memory: about {memory.spoken(needed)}", highlight=False)
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from incast import controllers
 from incast.errors import FolderError, RunStopped, ScenarioError, StudyError
 from incast.executor import Needs, Status, default_workers, share
-from incast.memory import free_memory, machine_memory, refuse_above
+from incast.memory import free_memory, machine_memory
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study import copies
@@ -368,8 +368,7 @@ def _hired(
     needs = []
     for toml, name in some:
         scenario = Scenario.from_toml(toml, origin=store.folder, name=name)
-        needs.append(Needs(scenario.threads, scenario.memory()))
-        refuse_above(needs[-1].memory, memory_limit, f"a run of {name}")
+        needs.append(Needs(scenario.threads, scenario.refuse_above(memory_limit, f"a run of {name}")))
     needs *= max(1, -(-len(tasks) // len(needs)))
     at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free_memory())
     if hire is None:

@@ -9,19 +9,21 @@ use incast_record::Collector;
 /// More causes and effects than this at one picosecond are taken for an endless loop.
 const GENERATIONS: u16 = 50_000;
 
-/// Bytes of what a run records point by point: the packet trace, time series, queries and writes. As much as the time
-/// series that a scenario may ask for.
+/// Bytes of what a run records point by point: the packet trace, steps of counted packets, time series, queries and
+/// writes. As much as the time series that a scenario may ask for.
 pub const MOST_KEPT: u64 = 2_400_000_000;
 
 /// Why a run that was at `now` of `end` ends without a result: its records take more than they may.
 pub fn full(kept: &[&Collector], now: Time, end: Time) -> RunError {
     let bytes: u64 = kept.iter().map(|c| c.kept_bytes()).sum();
     let sum = |count: fn(&Collector) -> usize| kept.iter().map(|c| count(c)).sum::<usize>();
-    let (events, points, messages) = (sum(|c| c.trace.len()), sum(|c| c.samples.len()), sum(|c| c.messages.len()));
+    let (events, steps) = (sum(|c| c.trace.len()), sum(|c| c.monitored.len()));
+    let (points, messages) = (sum(|c| c.samples.len()), sum(|c| c.messages.len()));
     RunError::Invalid(format!(
-        "records of the run take {:.1} GB at {now} of {end}: {events} events of packets (measure.trace), {points} \
-         points of time series (measure.series), {messages} queries and writes; expected fewer traced flows, a longer \
-         measure.series.interval, fewer or larger writes, or a shorter run.duration",
+        "records of the run take {:.1} GB at {now} of {end}: {events} events of packets (measure.trace), {steps} steps \
+         of counted packets (measure.acks), {points} points of time series (measure.series), {messages} queries and \
+         writes; expected fewer traced flows, no measure.acks, a longer measure.series.interval, fewer or larger \
+         writes, or a shorter run.duration",
         bytes as f64 * 1e-9
     ))
 }

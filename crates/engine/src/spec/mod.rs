@@ -108,6 +108,14 @@ pub const MOST_THREADS: u32 = 255;
 /// With fewer domains to each a thread waits for others more than it works.
 pub const DOMAINS_A_THREAD: usize = 16;
 
+/// Memory that a run of so many ports and flows takes, roughly, in bytes: by measured runs of permutations. Deep queues
+/// everywhere take more.
+pub fn memory_of(ports: u64, flows: u64) -> u64 {
+    const PORT: u64 = 1_200;
+    const FLOW: u64 = 20_000;
+    PORT.saturating_mul(ports).saturating_add(FLOW.saturating_mul(flows))
+}
+
 /// Order of equal-time arrivals at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ties {
@@ -152,11 +160,9 @@ impl Spec {
         self.programs.iter().any(|p| p.nodes.binary_search(&node).is_ok())
     }
 
-    /// Memory that a run takes, roughly, in bytes: by measured runs of permutations. Deep queues everywhere take more.
+    /// Memory that a run takes: [`memory_of`] its ports and flows.
     pub fn memory(&self) -> u64 {
-        const PORT: u64 = 1_200;
-        const FLOW: u64 = 20_000;
-        PORT * self.links.len() as u64 + FLOW * self.flows.len() as u64
+        memory_of(self.links.len() as u64, self.flows.len() as u64)
     }
 
     /// The host at which an end of a flow is seen.

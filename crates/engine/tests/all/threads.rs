@@ -128,6 +128,23 @@ fn a_run_whose_records_take_too_much_ends_with_what_they_are_on_any_number_of_th
 }
 
 #[test]
+fn counted_packets_of_ack_directions_are_bounded_too() {
+    let mut spec = lossy(200_000);
+    (spec.observe.acks, spec.observe.most_kept) = (true, Some(20_000));
+    let error = |threads| {
+        let run = windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, threads, &mut |_| true);
+        run.map(|o| o.hops).unwrap_err().to_string()
+    };
+    let alone = error(Threads::Own(1));
+    assert!(alone.contains("steps of counted packets (measure.acks)") && !alone.contains(" 0 steps"), "{alone}");
+    assert_eq!(error(Threads::Own(3)), alone);
+    spec.observe.most_kept = Some(100_000_000);
+    let bounded = on(&spec, Threads::Own(1));
+    spec.observe.most_kept = None;
+    assert_eq!(bounded, on(&spec, Threads::Own(1)));
+}
+
+#[test]
 fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
     // windows of some 10 us, of which none has events in the first millisecond
     let mut spec = star(4, Rate::gbps(10), Time::us(10));

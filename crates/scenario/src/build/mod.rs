@@ -14,10 +14,11 @@ use crate::document::program;
 use crate::document::queue::Queue;
 use crate::document::{Document, Domains, Until};
 use crate::text::problem::Errors;
+use crate::topology::network::MAX_PORTS;
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
-use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec};
+use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec, memory_of};
 use incast_engine::{FlowId, LinkId};
 use std::path::Path;
 
@@ -31,19 +32,44 @@ pub(crate) struct Built {
     pub(crate) failing: Vec<usize>,
 }
 
+/// Why there is nothing to run.
+pub(crate) enum Refused {
+    /// Something is wrong with the document.
+    Wrong(Errors),
+    /// A run takes more memory than it may: at least so many bytes.
+    Memory(u64),
+}
+
+impl From<Errors> for Refused {
+    fn from(errors: Errors) -> Refused {
+        Refused::Wrong(errors)
+    }
+}
+
 /// Checks a document and builds what it says; `dir` is where the names of its files start.
 pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
+    within(doc, dir, u64::MAX).map_err(|refused| match refused {
+        Refused::Wrong(errors) => errors,
+        Refused::Memory(_) => unreachable!("no run takes more than all bytes"),
+    })
+}
+
+/// ... unless a run takes more than `most` bytes. Ports are counted before the network is built, and flows before their
+/// entry makes them.
+pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Refused> {
     let mut problems = Vec::new();
     let checks::Read { patterns, mut failures } = checks::keys(doc, &mut problems);
+    let ports = doc.topology.ports().filter(|ports| *ports <= MAX_PORTS);
+    refuse_above(most, memory_of(ports.unwrap_or(0), 0))?;
     let mut network = match doc.topology.build(dir) {
         Ok(network) => network,
         Err(Errors(more)) => {
             problems.extend(more);
-            return Err(Errors(problems));
+            return Err(Errors(problems).into());
         }
     };
     let own_queues = links::apply(&doc.links, &mut network, &mut problems);
-    let mut flows = Flows::new(doc, &network, dir);
+    let mut flows = Flows::new(doc, &network, dir, most);
     if problems.is_empty() {
         for ((entry, t), pattern) in (0u32..).zip(&doc.traffic).zip(patterns) {
             flows.path = format!("traffic.{}", t.name());
@@ -52,6 +78,7 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
             }
         }
     }
+    refuse_above(most, flows.memory)?;
     let Flows { controllers, transports, flows, failures: of_files, triggers, listed, queries, .. } = flows;
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
@@ -117,8 +144,12 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     Errors::unless_none(problems, ())?;
     let failing = failures::apply(&failures, &mut spec)?;
     checks::stations(&spec)?;
-    doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec))?;
+    doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec)).map_err(Errors::from)?;
     Ok(Built { spec, failures, failing })
+}
+
+fn refuse_above(most: u64, memory: u64) -> Result<(), Refused> {
+    if memory > most { Err(Refused::Memory(memory)) } else { Ok(()) }
 }
 
 /// Ports of switches that lead to hosts have a queue that does not mark, where the queue that trims says so.

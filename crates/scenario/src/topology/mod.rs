@@ -77,6 +77,23 @@ impl Topology {
         }
     }
 
+    /// Number of ports, two a cable, where the keys alone say it: known before anything is built.
+    pub fn ports(&self) -> Option<u64> {
+        let times = |factors: &[u32]| factors.iter().fold(1u64, |all, n| all.saturating_mul((*n).into()));
+        let cables = match self {
+            // three tiers of cables, each with one a host
+            Topology::FatTree(t) => times(&[t.k, t.k / 2, t.k / 2, 3]),
+            Topology::Dumbbell(t) => u64::from(t.senders) + u64::from(t.receivers) + 1,
+            Topology::Star(t) => u64::from(t.sources) + 1,
+            Topology::LeafSpine(t) => times(&[t.leaves, t.spines]).saturating_add(times(&[t.leaves, t.hosts_per_leaf])),
+            Topology::ThreeTier(t) => times(&[t.cores, t.aggregations])
+                .saturating_add(t.racks.into())
+                .saturating_add(times(&[t.racks, t.servers_per_rack])),
+            Topology::Cell(_) | Topology::Graph(_) => return None,
+        };
+        Some(cables.saturating_mul(2))
+    }
+
     /// Nodes, links and next hops. `dir` is where relative file names start.
     pub fn build(&self, dir: &Path) -> Result<Network, Errors> {
         let mut network = match self {

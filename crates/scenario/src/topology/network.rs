@@ -5,6 +5,8 @@ use incast_engine::spec::{CellSpec, LinkSpec, Router};
 
 /// Most hosts a scenario may have.
 pub const MAX_HOSTS: u64 = 1 << 20;
+/// More ports than the keys of any topology may make; who asks for more is told of hosts or links.
+pub const MAX_PORTS: u64 = 10 * MAX_HOSTS;
 
 /// A network before queues, flows and a seed.
 #[derive(Clone, Debug, Default)]

@@ -47,11 +47,15 @@ pub(crate) struct Flows<'a> {
     pub(crate) queries: Vec<spec::QuerySpec>,
     /// Flows announced so far.
     announced: u64,
+    /// Bytes that a run may take, and that one of the flows announced so far takes.
+    pub(crate) most: u64,
+    pub(crate) memory: u64,
 }
 
 impl<'a> Flows<'a> {
-    /// No flows yet, of a document in its network. `dir` is where the names of its files start.
-    pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path) -> Flows<'a> {
+    /// No flows yet, of a document in its network. `dir` is where the names of its files start; a run may take `most`
+    /// bytes.
+    pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path, most: u64) -> Flows<'a> {
         Flows {
             network,
             classes: doc.fewest_classes(),
@@ -72,6 +76,8 @@ impl<'a> Flows<'a> {
             listed: HashMap::new(),
             queries: Vec::new(),
             announced: 0,
+            most,
+            memory: 0,
         }
     }
 
@@ -96,6 +102,11 @@ impl<'a> Flows<'a> {
             let message = format!(
                 "expected at most {MAX_FLOWS} flows in all: the state and the record of a flow take about a kilobyte"
             );
+            return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
+        }
+        self.memory = spec::memory_of(self.network.links.len() as u64, self.announced);
+        if self.memory > self.most {
+            let message = format!("expected fewer flows: the run would take {} bytes of memory", self.memory);
             return Err(Problem::with_value(format!("{}.flows", self.path), n, message));
         }
         self.flows.reserve(n as usize);

@@ -2,7 +2,7 @@
 
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::paths::{Paths, divisors, hops};
-use incast_engine::spec::{Discipline, Limit, Loss, Spec};
+use incast_engine::spec::{Discipline, Limit, Loss, Spec, memory_of};
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_scenario::Scenario;
 use std::collections::{BTreeSet, HashMap};
@@ -548,4 +548,39 @@ fn a_back_delay_is_a_senders_own_return_delay() {
     assert_eq!(before[1].0, after[1].0);
     // the link has 10 us otherwise
     assert_eq!(before[1].1 + 50_000_000, after[1].1);
+}
+
+#[test]
+fn ports_are_known_before_a_network_is_built() {
+    let mut counted = 0;
+    for name in incast_scenario::builtin::names() {
+        let scenario = Scenario::load(name).unwrap();
+        let ports = scenario.document().unwrap().topology.ports();
+        assert!(ports.is_none_or(|n| n == scenario.build().unwrap().links.len() as u64), "{name}: {ports:?}");
+        counted += u32::from(ports.is_some());
+    }
+    assert!(counted > 20, "{counted}");
+}
+
+#[test]
+fn a_run_that_takes_too_much_memory_is_known_by_its_ports_and_then_by_its_flows() {
+    let mut scenario = Scenario::load("permutation").unwrap();
+    scenario.set("topology.k", "8").unwrap();
+    let (ports, flows) = (6 * 8 * 4 * 4, 128);
+    let whole = scenario.memory(u64::MAX).unwrap();
+    assert_eq!(whole, memory_of(ports, flows));
+    assert_eq!(scenario.memory(whole), Ok(whole));
+    assert_eq!(scenario.memory(whole - 1), Ok(whole), "by the flows of its entry");
+    // what is wrong with the flows would be found where they are made
+    scenario.set("traffic.flows", "3000000000").unwrap();
+    assert_eq!(scenario.memory(1000), Ok(memory_of(ports, 0)), "by its ports, before any flow");
+    assert!(scenario.memory(u64::MAX).unwrap_err().to_string().contains("expected at most 4000000 flows"));
+}
+
+#[test]
+fn more_hosts_than_any_network_may_have_are_told_of_first() {
+    let mut scenario = Scenario::load("permutation").unwrap();
+    scenario.set("topology.k", "4000000000").unwrap();
+    let told = scenario.memory(1000).unwrap_err().to_string();
+    assert!(told.contains("expected at most 1048576 in all"), "{told}");
 }

@@ -87,6 +87,7 @@ CONTROLLERS = [
     "rcp",
     "powertcp",
     "theta-powertcp",
+    "poseidon",
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 

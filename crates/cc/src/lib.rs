@@ -65,7 +65,7 @@ pub use controller::{
     Ack, Congestion, Controller, Delivery, Ecn, Env, Hop, Idle, Late, Pacing, Phase, Profile, Round, TcpAck, Timeout,
 };
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
-pub use swift::variants::{lswift, mswift, swift_ecn, swift_moving, swift_rebase, swift_v0};
+pub use swift::variants::{lswift, mswift, poseidon, swift_ecn, swift_moving, swift_rebase, swift_v0};
 pub use units::{Bytes, Rate, Time, UnitError};
 
 use registry::ParamSet;
@@ -93,4 +93,5 @@ controllers! {
     rcp::Rcp,
     powertcp::Powertcp,
     theta_powertcp::ThetaPowertcp,
+    poseidon::Poseidon,
 }

@@ -88,6 +88,7 @@ CONTROLLERS = [
     "xcp",
     "powertcp",
     "theta-powertcp",
+    "poseidon",
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 

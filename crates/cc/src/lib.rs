@@ -67,7 +67,7 @@ pub use controller::{
     TcpAck, Timeout,
 };
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
-pub use swift::variants::{lswift, mswift, swift_ecn, swift_moving, swift_rebase, swift_v0};
+pub use swift::variants::{lswift, mswift, poseidon, swift_ecn, swift_moving, swift_rebase, swift_v0};
 pub use units::{Bytes, Rate, Time, UnitError};
 
 use registry::ParamSet;
@@ -96,4 +96,5 @@ controllers! {
     xcp::Xcp,
     powertcp::Powertcp,
     theta_powertcp::ThetaPowertcp,
+    poseidon::Poseidon,
 }

@@ -9,7 +9,7 @@ use super::target_delay::TargetDelay;
 use super::window::{self, Constants, Moment, Verdict, Window};
 use crate::reno_window::AfterTimeout;
 use crate::units::ps;
-use crate::{Ack, Congestion, Controller, Env, Pacing, Time, Timeout};
+use crate::{Ack, Congestion, Controller, Env, Hop, Pacing, Time, Timeout};
 use alloc::boxed::Box;
 
 /// The delay signal of a member of the family: which delay it judges, and against which target.
@@ -17,6 +17,8 @@ pub trait DelaySignal {
     /// Judges an ACK: `delay` is its fabric delay in picoseconds, `fcwnd` the window in packets, `beta` the
     /// decrease constant. The delay and the target that decided go to the trace.
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement;
+    /// Stamps of the ports that the packet crossed which caused the next ACK to judge.
+    fn hear(&mut self, _hops: &[Hop]) {}
     /// Marks are part of the judgement; otherwise the first of a window is answered as a loss.
     const USES_MARKS: bool = false;
     /// The window to send by, of the one that the equations give, packets.
@@ -202,6 +204,10 @@ impl<R: DelaySignal> Controller for Family<R> {
         } else {
             self.emulate_ack(ack);
         }
+    }
+
+    fn on_telemetry(&mut self, hops: &[Hop]) {
+        self.rule.hear(hops);
     }
 
     fn on_loss(&mut self, event: &Congestion) {

@@ -74,6 +74,8 @@ pub(super) struct Constants {
 pub enum Verdict {
     /// Additive increase.
     Grow,
+    /// An increase by this share of the window for a window's packets acknowledged.
+    Raise(f64),
     /// A decrease by this share of the window, as far as max_mdf allows, if the last was an RTT ago.
     Cut(f64),
     /// Neither.
@@ -124,6 +126,7 @@ impl Window {
                 self.w = Emulation::whole_increase(c.ai, self.w, n);
             }
             Verdict::Grow => self.w += if self.w >= 1.0 { n * c.ai / self.w } else { n * c.ai },
+            Verdict::Raise(s) => self.w += s * n.min(self.w),
             Verdict::Cut(s) if self.can_decrease(at) => {
                 self.w *= (1.0 - s).max(1.0 - c.max_mdf);
             }

@@ -12,6 +12,7 @@ mod hpcc;
 mod lswift;
 mod mswift;
 mod newreno;
+mod poseidon;
 mod powertcp;
 mod rcp;
 mod registry;

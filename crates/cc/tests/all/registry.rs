@@ -117,7 +117,7 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Those that start with what the path holds, or with a rate: their pages say so.
-const OWN_START: [&str; 7] = ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp"];
+const OWN_START: [&str; 8] = ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon"];
 
 #[test]
 fn times_that_delays_are_held_against_are_above_0() {
@@ -134,6 +134,7 @@ fn times_that_delays_are_held_against_are_above_0() {
         ("hpcc", "base_rtt"),
         ("powertcp", "base_rtt"),
         ("theta-powertcp", "base_rtt"),
+        ("poseidon", "p"),
         ("timely", "t_low"),
         ("timely", "min_rtt"),
     ];

@@ -191,6 +191,65 @@ fn powertcp_is_the_same_under_every_partition() {
     compared(&incast(4, "theta-powertcp", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
 }
 
+/// Packets of queue where `n` flows of one hop rest: 2 us and 40 us ln n / ln 100 of 100 Gb/s.
+fn queue_of_shares(n: u32) -> f64 {
+    (2.0 + 40.0 * f64::from(n).ln() / 100f64.ln()) * 12_500.0 / 4_000.0
+}
+
+#[test]
+fn poseidon_flows_keep_the_queue_that_their_shares_want() {
+    for n in [2, 4, 10] {
+        let spec = incast(n, "poseidon", &[], drop_tail(1000), Time::ms(10), Time::ms(14));
+        let shared = shared(&spec, &run(&spec));
+        println!("{n} flows: {shared:?}, {} packets wanted", queue_of_shares(n));
+        assert!(shared.utilisation > 0.999 && shared.drops == 0 && shared.jain > 0.99, "{n}: {shared:?}");
+        assert!((shared.queue - queue_of_shares(n)).abs() < 0.1 * queue_of_shares(n), "{n}: {shared:?}");
+    }
+}
+
+/// Three switches in a row with two hosts each: one flow from the first switch to the last, and beside it another on
+/// each of the two links between them.
+fn parking_lot(kind: &str) -> Spec {
+    let mut spec = incast(5, kind, &[], drop_tail(1000), Time::ms(10), Time::ms(14));
+    let (rate, delay) = (spec.links[0].rate, spec.links[0].delay);
+    let of = |h: u32| 6 + h / 2;
+    let up = (0..6).map(|h| link(h, of(h), rate, delay, format!("h{h}>s")));
+    let down = (0..6).map(|h| link(of(h), h, rate, delay, format!("s>h{h}")));
+    let between = [(6, 7), (7, 6), (7, 8), (8, 7)].map(|(a, b)| link(a, b, rate, delay, format!("s{a}>s{b}")));
+    spec.links = up.chain(down).chain(between).collect();
+    spec.node_names = (0..6).map(|h| format!("h{h}")).chain((6..9).map(|s| format!("s{s}"))).collect();
+    spec.domain_of = (0..9).map(|node| if node < 6 { node / 2 } else { node - 6 }).collect();
+    let table = |set: [u32; 6]| Router::Table { set: set.to_vec(), sets: (0..4).map(|port| vec![port]).collect() };
+    spec.routers = vec![table([0, 1, 2, 2, 2, 2]), table([2, 2, 0, 1, 3, 3]), table([2, 2, 2, 2, 0, 1])];
+    spec.flows = [(0, 5), (1, 2), (3, 4)].map(|(src, dst)| bulk(src, dst, None)).to_vec();
+    spec
+}
+
+#[test]
+fn poseidon_flows_get_the_same_over_two_full_links_as_over_one() {
+    let shares = |kind: &str| {
+        let o = run(&parking_lot(kind));
+        let got: Vec<f64> = o.flows.iter().map(|f| f.delivered_m as f64).collect();
+        println!("{kind}: the long flow has {:.3} and {:.3} of its neighbours'", got[0] / got[1], got[0] / got[2]);
+        [got[0] / got[1], got[0] / got[2]]
+    };
+    let [first, second] = shares("poseidon");
+    assert!((0.97..1.03).contains(&first) && (0.97..1.03).contains(&second), "{first} {second}");
+    let [first, second] = shares("swift");
+    assert!(first < 0.9 && second < 0.9, "{first} {second}");
+}
+
+#[test]
+fn poseidon_is_the_same_under_every_partition() {
+    compared(&incast(4, "poseidon", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
+    compared(&Spec {
+        duration: Time::us(200),
+        measure_from: Time::ZERO,
+        measure_to: Time::us(200),
+        ..parking_lot("poseidon")
+    });
+}
+
 #[test]
 fn dcqcn_flows_come_to_a_fair_share() {
     // 400 and 1600 kB at 100 Gb/s, 0.2: the switches of HPCC's authors

@@ -4,6 +4,7 @@
 pub mod lswift;
 pub mod mswift;
 pub mod patience;
+pub mod poseidon;
 pub mod swift_ecn;
 pub mod swift_moving;
 pub mod swift_rebase;

@@ -212,11 +212,12 @@ pub fn controllers() -> Vec<Config> {
         controller("powertcp", &[("form", "authors-ns3")]),
         controller("theta-powertcp", &[]),
         controller("theta-powertcp", &[("form", "authors-ns3")]),
+        controller("poseidon", &[]),
     ];
     all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 41;
+pub const CONTROLLERS: u32 = 42;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {

@@ -1,0 +1,135 @@
+//! Poseidon: Swift's window, raised and cut by the largest delay of a single hop (Wang et al., NSDI 2023).
+//!
+//! ```text
+//! T(r) = p (ln r_max - ln r) / (ln r_max - ln r_min) + k,   r = cwnd / rtt
+//! U    = exp((T(r) - mpd) / p * (ln r_max - ln r_min) * m)
+//! mpd <= T:           cwnd *= 1 + (U - 1) n / cwnd   (an ACK of n packets)
+//! else, once an RTT:  cwnd *= max(U, 1 - max_mdf)
+//! ```
+//!
+//! `mpd` is the longest wait of one hop: bytes queued before the packet over the rate of the port, from the stamps that
+//! ports leave (telemetry). The target falls as the rate rises, so that of the flows of a queue the faster yield to the
+//! slower, and a flow yields only at the hop that holds it most. Losses, timeouts and windows below one packet are
+//! Swift's ([`crate::swift`]).
+
+use crate::registry::{Kind, ParamSet};
+use crate::swift::sender::{DelaySignal, Family, Judgement};
+use crate::swift::window::{self, Verdict};
+use crate::units::ps;
+use crate::{Ack, Env, Hop, Profile, Time};
+use core::mem::replace;
+
+params! {
+    /// What the target spans between the least and the largest rate.
+    p: Time = "40us", "", "Clark5/Poseidon, commit 6e3917b, and two other codes; the first measures bytes",
+        "a time above 0 with a unit, such as \"40us\"" => |t| *t > Time::ZERO;
+    /// Target of a flow at the largest rate: the queue that one flow alone keeps.
+    k: Time = "2us", "", "the same";
+    /// How hard a distance from the target moves the window.
+    m: f64 = "0.25", "", "the same", "a number above 0" => |x| *x > 0.0;
+    /// Largest rate r_max, of payload; none is the rate of the sender's link. The flows of a fabric want the same.
+    max_rate: Option<f64> = "none", "Mb/s", "Clark5/Poseidon: 100 Gb/s where links have that",
+        "\"none\" or a number above 0" => |x| x.is_none_or(|x| x > 0.0);
+    /// Largest rate over least rate, r_max / r_min.
+    rate_range: f64 = "100.0", "", "Clark5/Poseidon, its run line: 1 Gb/s at 100 Gb/s",
+        "a number above 1" => |x| *x > 1.0;
+    /// Largest factor U of an ACK.
+    max_factor: Option<f64> = "2.5", "", "Clark5/Poseidon; the equations have none",
+        "\"none\" or a number above 1" => |x| x.is_none_or(|x| x > 1.0);
+    then ..window: window::Params {
+        !ai; !beta; !decrease_clock; !counts; !arithmetic;
+        max_mdf = "0.5", "kalsasdf/HiNA-DCN_INET, commit ee6e27d; not verified in the paper";
+    };
+}
+
+/// Its description, as `describe` prints it.
+pub static KIND: Kind = Kind {
+    name: "poseidon",
+    title: "Poseidon",
+    source: "Wang et al., Poseidon: Efficient, Robust, and Practical Datacenter CC via Deployable INT, NSDI 2023; \
+             Clark5/Poseidon",
+    what: "Swift's window, moved by the longest wait of a single hop, by stamps that ports leave on packets, against a \
+           target that is the higher the slower the flow is.",
+    differences: &[
+        "A port stamps a packet at its arrival, with the bytes queued before it: the wait is what those take at its \
+         rate. The NIC's port stamps too.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused; the stamps take no room in packets. \
+         In the paper a packet carries the largest wait alone.",
+        "p and k are times, as in the paper; the authors' public simulator has bytes, which on links of several rates \
+         are several targets.",
+        "The increase of an ACK is at most U - 1 of the window: below one packet the printed one would be n / cwnd \
+         times that.",
+        "The rate r is the window over the latest round-trip time, and T is not bounded by r_min: a slower flow has a \
+         higher target than p + k.",
+        "Losses, timeouts and pacing below one packet are Swift's.",
+    ],
+    state: &[
+        ("target_delay_s", "target T of the latest ACK, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is held against the longest wait)"),
+        ("hop_delay_s", "longest wait of a single hop that the latest stamps tell, seconds"),
+    ],
+    profile: Profile { own_recovery: true, ack_every_packet: true, telemetry: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// The longest wait of a hop against a target by the rate. Times in picoseconds.
+#[derive(Clone, Debug)]
+pub struct LongestHop {
+    /// `ln(r_max / r)` is the logarithm of this, times rtt over the window in packets.
+    packets_a_ps: f64,
+    /// `p / ln(r_max / r_min)`.
+    slope: f64,
+    k: f64,
+    m: f64,
+    max_factor: f64,
+    /// By the stamps of the ACK at work; not a number where it brings none.
+    heard: f64,
+    /// By the latest stamps.
+    wait: f64,
+}
+
+impl DelaySignal for LongestHop {
+    fn hear(&mut self, hops: &[Hop]) {
+        let wait = |hop: &Hop| hop.queue.0 as f64 * 8e12 / hop.rate.as_f64();
+        self.heard = hops.iter().map(wait).fold(0.0, f64::max);
+        self.wait = self.heard;
+    }
+
+    fn judge(&mut self, ack: &Ack, _delay: f64, fcwnd: f64, _beta: f64) -> Judgement {
+        let heard = replace(&mut self.heard, f64::NAN);
+        let rtt = ps(ack.rtt.unwrap_or(Time::ZERO)).max(1.0);
+        let target = self.slope * libm::log(self.packets_a_ps * rtt / fcwnd) + self.k;
+        let verdict = if heard.is_nan() {
+            Verdict::Hold
+        } else {
+            let factor = libm::exp((target - heard) / self.slope * self.m).min(self.max_factor);
+            if heard <= target { Verdict::Raise(factor - 1.0) } else { Verdict::Cut(1.0 - factor) }
+        };
+        Judgement { verdict, target }
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("hop_delay_s", self.wait * 1e-12);
+    }
+}
+
+/// A Poseidon sender.
+pub type Poseidon = Family<LongestHop>;
+
+impl Poseidon {
+    /// A new flow, which begins with what its link sends in an idle round trip.
+    pub fn new(p: &Params, env: &Env) -> Poseidon {
+        let max_rate = p.max_rate.map_or(env.line_rate.as_f64(), |mbps| mbps * 1e6);
+        let rule = LongestHop {
+            packets_a_ps: max_rate / 8e12 / f64::from(env.mss),
+            slope: ps(p.p) / libm::log(p.rate_range),
+            k: ps(p.k),
+            m: p.m,
+            max_factor: p.max_factor.unwrap_or(f64::MAX),
+            heard: f64::NAN,
+            wait: f64::NAN,
+        };
+        let initial_window = env.line_rate.as_f64() * ps(env.base_rtt) / 8e12;
+        Family::start(rule, &p.window, None, &Env { initial_window, ..env.clone() })
+    }
+}

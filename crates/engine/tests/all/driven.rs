@@ -197,9 +197,9 @@ fn a_short_flow_is_given_credit_for_ever_by_htsim_alone() {
 
 #[test]
 fn a_flow_that_outlives_its_speculation_by_less_than_the_window_is_pulled() {
-    // The ACK of the first packet is back after 4.68 us, when 14 of 30 packets have gone. All 30 fit the speculative credit, so
-    // none of the 14 would ask for any if that counted. The first asks for a packet's, 9 quanta; the receiver gives 8
-    // with its answer. The credit is here before the fifteenth packet has gone: none waits for any.
+    // The ACK of the first packet is back after 4.68 us, when 14 of 30 packets have gone. All 30 fit the speculative
+    // credit, so none of the 14 would ask for any if that counted. The first asks for a packet's, 9 quanta; the
+    // receiver gives 8 with its answer. That is here before the fifteenth packet has gone: none waits for any.
     let mut spec = with(star(2, Rate::gbps(100), Time::us(1)), eqds(false), cutting(35 * PACKET));
     spec.flows = vec![bulk(0, 1, Some(30 * 4096))];
     let o = compared(&spec);

@@ -380,8 +380,8 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// uet-htsim asks after a timeout of a packet of `size` though it may have been sent again: where `others` wait, or window or
-    /// credit would not let another go.
+    /// uet-htsim asks after a timeout of a packet of `size` though it may have been sent again: where `others` wait, or
+    /// window or credit would not let another go.
     #[cold]
     fn ask_as_htsim(&mut self, ctx: &mut NodeCtx<impl Effects>, size: i64, others: bool) {
         let full = self.nscc.as_deref().is_some_and(|nscc| nscc.cwnd < size + self.in_flight);

@@ -16,6 +16,9 @@ HTSIM_DCTCP = (
     "queue.host.per_flow=1000",
     "traffic.file=builtin:htsim-permutation-dctcp",
 )
+UET_TREE = "parity/scenarios/uet-tree.toml"
+UET = ("topology.k=8", "traffic.file=../data/uet/perm_k8.cm")
+"""128 flows of 2 MB, as csg-htsim's NDP (permuted paths) and EQDS have them: CPU seconds of whole programs there."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,20 @@ CASES = (
     # other simulators' own runs: the same packets over the same ports
     Case("htsim-dctcp", "htsim-permutation", (*HTSIM, *HTSIM_DCTCP), k=10, aim_cpu_s=1.3, peer=("htsim", 3.6)),
     Case("htsim-swift", "htsim-permutation", HTSIM, k=10, aim_cpu_s=0.7, peer=("htsim", 5.0)),
+    Case(
+        "htsim-ndp",
+        UET_TREE,
+        (*UET, "routing.by=path", "transport.ndp.window=50"),
+        aim_cpu_s=0.07,
+        peer=("htsim", 0.55),
+    ),
+    Case(
+        "htsim-eqds",
+        UET_TREE,
+        (*UET, "routing.by=entropy", "transport.preset=eqds", "queue.limit=145600B"),
+        aim_cpu_s=0.096,
+        peer=("htsim", 0.77),
+    ),
     Case("two-senders", "two-senders", (), None, 0.4, peer=("ns-3", 10)),
     Case("days-e5", "parity/scenarios/days-e5.toml", k=32, slow=True, aim_cpu_s=5.5, peer=("Days", 126)),
     Case("demo-2000", "random-hotspot", ("traffic.flows=2000", "run.warmup=2s")),

@@ -72,7 +72,7 @@ pub struct Eqds {
     pub htsim: bool,
 }
 
-/// UET (Ultra Ethernet), as uet-htsim has it.
+/// UET (Ultra Ethernet).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Uet {
     /// NSCC: a window of the sender's.
@@ -91,6 +91,9 @@ pub struct Uet {
     pub spread: Spread,
     /// Entropies of a flow, a power of two up to 2^15.
     pub entropies: u32,
+    /// UET as uet-htsim has it: cut packets ask for no credit, requests repeat the last target, and flows that have all
+    /// they wanted are given credit beyond it.
+    pub htsim: bool,
 }
 
 /// How a sender of UET chooses entropies.

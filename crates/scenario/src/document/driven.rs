@@ -147,6 +147,9 @@ table! {
         /// Entropies of a flow: a power of two.
         #[schemars(range(min = 1, max = 32768))]
         entropies: u32,
+        /// RCCC as uet-htsim has it: a packet that was cut asks for no credit, a request for credit repeats the last
+        /// target, and a flow goes on being given credit after its end.
+        htsim: bool,
     }
 }
 
@@ -193,6 +196,7 @@ impl Uet {
             ack_bytes: self.ack_bytes?.0.0,
             spread: self.spread?.0,
             entropies: self.entropies?,
+            htsim: self.htsim?,
         })
     }
 

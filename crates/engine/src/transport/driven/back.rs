@@ -24,7 +24,9 @@ pub struct Receiving {
     /// Packets that have come.
     pub arrived: Arrived,
     /// The packet after the last of what has been written, once that is known.
-    pub end: Option<u32>,
+    end: Option<u32>,
+    /// The data packet after the newest that has come, whole or cut.
+    newest: u32,
     src: NodeId,
     flags: u16,
     packets: u32,
@@ -51,6 +53,7 @@ impl Receiving {
             transport: spec.transport,
             arrived: Arrived::default(),
             end: None,
+            newest: 0,
             src: NodeId(spec.src),
             flags: path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
@@ -83,9 +86,7 @@ impl Receiving {
     pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         self.ip.count(ctx, t, p);
         let number = p.seq() as u32;
-        if p.has(flag::PSH) {
-            self.end = Some(number + 1);
-        }
+        self.note_end(p);
         self.note_order(p, number);
         if !self.arrived.insert(number, p.len) {
             return false;
@@ -112,6 +113,20 @@ impl Receiving {
         } else if end < top && p.has(flag::MEASURED) && !p.has(flag::RETX) {
             self.reordering.get_or_insert_default().late(end, self.ip.arrived, next);
         }
+    }
+
+    /// A data packet has come, whole or cut: it may say where what has been written ends, or that more has been.
+    pub fn note_end(&mut self, p: &Packet) {
+        let number = p.seq() as u32;
+        if number >= self.newest {
+            self.newest = number + 1;
+            self.end = p.has(flag::PSH).then_some(number + 1);
+        }
+    }
+
+    /// The sender has more than has come.
+    pub fn note_more(&mut self) {
+        self.end = None;
     }
 
     /// All that has been written so far is here.

@@ -55,6 +55,7 @@ impl Receiver {
             self.on_rts(ctx, t, p);
         } else if p.is_trimmed() {
             self.base.ip.count_trimmed(ctx, p);
+            self.base.note_end(p);
             self.on_trimmed(ctx, t, p);
         } else if self.base.ip.is_whole(ctx, p) {
             self.on_data(ctx, t, p);
@@ -97,6 +98,7 @@ impl Receiver {
     /// The sender has credit for nothing: it asks for a packet's.
     fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
+        self.base.note_more();
         self.aim(ctx, p.ack as u32);
         self.ask_again(ctx, t);
         self.base.arrived.insert(number, 0);
@@ -140,6 +142,9 @@ impl Receiver {
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Granted {
         let t = ctx.net.transport(self.base.transport);
         let eqds = parameters(t);
+        if !eqds.htsim && self.base.is_complete() {
+            return self.leave(list);
+        }
         let quanta = (t.mss as u64 / QUANTUM).max(1) as u32;
         self.again = self.again.saturating_sub(quanta);
         self.given = self.given.wrapping_add(quanta);
@@ -152,7 +157,11 @@ impl Receiver {
         let gap = match eqds.htsim {
             // of a packet with what Ethernet puts around it
             true => port.serialization(full(t) + 38).0 as f64 * eqds.pull_rate,
-            false => port.serialization(quanta as u64 * QUANTUM).0 as f64 / eqds.pull_rate,
+            // of the packets that go for it, with what the link puts around each
+            false => {
+                let packets = (quanta as u64 * QUANTUM) as f64 / full(t) as f64;
+                port.serialization(full(t)).0 as f64 * packets / eqds.pull_rate
+            }
         };
         let short = self.given < self.target;
         let next = match list {
@@ -160,14 +169,25 @@ impl Receiver {
             List::Active if short => Some(List::Active),
             List::Active => {
                 self.active = false;
-                (eqds.htsim || !self.base.is_complete()).then_some(List::Idle)
+                Some(List::Idle)
             }
             List::Idle => {
                 let ahead = (self.given - self.target.min(self.given)) as u64;
                 let window = eqds.window as u64 * full(t);
-                (!short && ahead < window / QUANTUM && (eqds.htsim || !self.base.is_complete())).then_some(List::Idle)
+                (!short && ahead < window / QUANTUM).then_some(List::Idle)
             }
         };
         Granted { gap: Time(gap as u64), next }
+    }
+
+    /// All that was written is here: what is still asked for in a list is not given.
+    fn leave(&mut self, list: List) -> Granted {
+        match list {
+            List::Again => self.again = 0,
+            List::Active => self.active = false,
+            List::Idle => {}
+        }
+        self.target = self.target.min(self.given);
+        Granted { gap: Time::ZERO, next: None }
     }
 }

@@ -150,7 +150,11 @@ impl Sender {
     fn aim(&mut self, t: &TransportSpec, backlog: u64) {
         let eqds = parameters(t);
         let most = eqds.window as u64 * full(t);
-        let needs = backlog.min(most) as i64 - self.credit();
+        let mut needs = backlog.min(most) as i64 - self.credit();
+        if !eqds.htsim && self.speculating && backlog > 0 {
+            // the answer that ends the speculation may come before the rest has gone
+            needs = needs.max(full(t) as i64);
+        }
         let quanta = match needs {
             1.. => (needs as u64).div_ceil(QUANTUM) as u32,
             // a negative number of quanta is a large one
@@ -191,12 +195,20 @@ impl Sender {
             }
             _ => return,
         }
-        self.speculating = false;
+        self.stop_speculating(ctx);
         if !self.base.feed.is_finished() {
             self.begin_anew(ctx);
             self.pump(ctx);
         }
         self.arm(ctx);
+    }
+
+    /// The first answer has come. What is left of the speculative credit is of no use, and is not to be taken for any.
+    fn stop_speculating(&mut self, ctx: &NodeCtx<impl Effects>) {
+        self.speculating = false;
+        if !parameters(ctx.net.transport(self.base.transport)).htsim {
+            self.speculative = self.speculative.min(0);
+        }
     }
 
     /// One of its timers fired.
@@ -264,6 +276,10 @@ impl Sender {
         let t = ctx.net.transport(self.base.transport);
         if self.asked.is_some_and(|asked| ctx.now - asked < t.rto_min) {
             return;
+        }
+        if !parameters(t).htsim {
+            let backlog = self.backlog(ctx.now, t);
+            self.aim(t, backlog);
         }
         let number = self.base.sent.push(ctx.now, 0, false);
         let entropy = self.entropies.take();

@@ -42,6 +42,7 @@ impl Receiver {
         let cut = p.is_trimmed();
         if cut {
             self.base.ip.count_trimmed(ctx, p);
+            self.base.note_end(p);
         } else {
             if !self.base.ip.is_whole(ctx, p) {
                 return;

@@ -22,9 +22,10 @@ const EMPTY: u32 = 4;
 pub struct Receiver {
     /// What every receiver has.
     pub base: Receiving,
-    /// Credit given, and up to where the sender could use it.
+    /// Credit given, up to where the sender could use it, and what packets that were cut ask for.
     given: u32,
     target: u32,
+    again: u32,
     /// It is among the active flows of its host's pacer.
     active: bool,
     /// Bytes that came for the first time, modulo 2^32; bytes since the last ACK.
@@ -49,6 +50,7 @@ impl Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
             given: FIRST_PULL,
             target: FIRST_PULL,
+            again: 0,
             active: false,
             received: 0,
             since: 0,
@@ -70,6 +72,7 @@ impl Receiver {
             }
             _ if p.is_trimmed() => {
                 self.base.ip.count_trimmed(ctx, p);
+                self.base.note_end(p);
                 self.on_trimmed(ctx, t, p);
             }
             _ if self.base.ip.is_whole(ctx, p) => self.on_data(ctx, t, p),
@@ -112,12 +115,17 @@ impl Receiver {
         let flags = if p.has(flag::CE) { flag::ECE } else { 0 } | if last_hop { flag::PSH } else { 0 };
         let answer = Answer { number, next: self.base.arrived.next(), count: self.received, ..Answer::default() };
         self.base.answer(ctx, Class::Fifo, (Kind::Nack, flags, answer), p.entropy());
+        if !parameters(t).htsim {
+            // the target that it carries was reckoned as if it arrived
+            self.again += full(t).div_ceil(QUANTUM) as u32;
+        }
         self.join(ctx, t);
     }
 
     /// The sender asks for credit.
     fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
+        self.base.note_more();
         self.aim(ctx, t, p.ack as u32);
         self.join(ctx, t);
         self.base.arrived.insert(number, 0);
@@ -161,19 +169,25 @@ impl Receiver {
     /// The host's pacer has come to it in a list: it gives credit.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Granted {
         let t = ctx.net.transport(self.base.transport);
+        if !parameters(t).htsim && self.base.is_complete() {
+            return self.leave(list);
+        }
         let most = pull_quanta(t);
         let quanta = match list {
             List::Idle => most,
-            _ => most.min(self.target.saturating_sub(self.given)),
+            _ => most.min(self.target.saturating_sub(self.given).max(self.again)),
         };
         self.given += quanta;
+        self.again = self.again.saturating_sub(quanta);
         self.entropy = (self.entropy + 1) % PULL_ENTROPIES;
         let answer = Answer { count: self.given, next: self.base.arrived.next(), ..Answer::default() };
         self.base.answer(ctx, Class::Fifo, (Kind::Pull, 0, answer), self.entropy);
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
-        let quantum = (port.serialization(QUANTUM).0 as f64 / parameters(t).pull_rate) as u64;
+        // with what the link puts around each packet that goes for it
+        let wire = port.serialization(full(t)).0 as f64 * QUANTUM as f64 / full(t) as f64;
+        let quantum = (wire / parameters(t).pull_rate) as u64;
         let gap = Time(quantum * if quanta == 0 { EMPTY } else { quanta } as u64);
-        let short = self.given < self.target;
+        let short = self.given < self.target || self.again > 0;
         let next = match list {
             List::Idle => {
                 let ahead = self.given.saturating_sub(self.target) as u64;
@@ -187,5 +201,14 @@ impl Receiver {
         };
         debug_assert!(quanta as u64 * QUANTUM <= super::PULL * full(t));
         Granted { gap, next }
+    }
+
+    /// All that was written is here: what is still asked for in a list is not given.
+    fn leave(&mut self, list: List) -> Granted {
+        if list == List::Active {
+            (self.active, self.again) = (false, 0);
+        }
+        self.target = self.target.min(self.given);
+        Granted { gap: Time::ZERO, next: None }
     }
 }

@@ -89,8 +89,7 @@ impl Sender {
         self.pump(ctx);
         if self.rccc.is_some_and(|rccc| rccc.credit <= 0) && self.base.feed.backlog(ctx.now) > 0 {
             // nothing may be on its way that could say what is needed
-            let backlog = self.backlog(ctx.now);
-            self.aim(ctx, backlog, 0);
+            self.aim_anew(ctx);
             self.rts(ctx);
         }
         self.arm(ctx);
@@ -197,6 +196,12 @@ impl Sender {
         rccc.target = (needs.max(0) as u64).div_ceil(QUANTUM) as u32;
     }
 
+    /// The same, of what waits now.
+    fn aim_anew(&mut self, ctx: &NodeCtx<impl Effects>) {
+        let backlog = self.backlog(ctx.now);
+        self.aim(ctx, backlog, 0);
+    }
+
     /// An answer or a pull arrived.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
@@ -216,8 +221,24 @@ impl Sender {
         }
         if !self.base.feed.is_finished() {
             self.pump(ctx);
+            if p.is(Kind::Pull) {
+                self.ask_further(ctx);
+            }
         }
         self.arm(ctx);
+    }
+
+    /// A pull came. If that was all that had been asked for and still nothing may go, there is no packet to ask with.
+    fn ask_further(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let short = self.rccc.is_some_and(|rccc| rccc.credit <= 0 && rccc.target <= rccc.given);
+        if short && !self.waits && self.next_size(ctx.now) > 0 && !self.htsim(ctx) {
+            self.aim_anew(ctx);
+            self.rts(ctx);
+        }
+    }
+
+    fn htsim(&self, ctx: &NodeCtx<impl Effects>) -> bool {
+        parameters(ctx.net.transport(self.base.transport)).htsim
     }
 
     fn on_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, answer: &Answer) {
@@ -339,14 +360,39 @@ impl Sender {
                     self.stop_speculating();
                 }
                 self.pump(ctx);
+                if self.htsim(ctx) {
+                    self.ask_as_htsim(ctx, size, others);
+                    return self.arm(ctx);
+                }
             }
             Some(_) => return self.arm(ctx),
+            // its timer is that of packets on their way
+            None if self.htsim(ctx) => return,
             None => {}
         }
         if self.next_size(ctx.now) > 0 && !self.waits && (self.rccc.is_some() || !others) && !self.may_send(ctx.now) {
+            if !self.htsim(ctx) {
+                // the target that was told last may not count what was lost since
+                self.aim_anew(ctx);
+            }
             self.rts(ctx);
         }
         self.arm(ctx);
+    }
+
+    /// uet-htsim asks after a timeout of a packet of `size` though it may have been sent again: where `others` wait, or
+    /// window or credit would not let another go.
+    #[cold]
+    fn ask_as_htsim(&mut self, ctx: &mut NodeCtx<impl Effects>, size: i64, others: bool) {
+        let full = self.nscc.as_deref().is_some_and(|nscc| nscc.cwnd < size + self.in_flight);
+        let asks = match (self.rccc, others) {
+            (Some(_), true) => true,
+            (rccc, false) => full || rccc.is_some_and(|rccc| rccc.credit <= 0),
+            (None, true) => false,
+        };
+        if asks {
+            self.rts(ctx);
+        }
     }
 
     /// Asks for credit, or for an answer, at most once a round trip.

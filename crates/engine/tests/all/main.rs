@@ -10,6 +10,7 @@ mod ecn_threshold;
 mod explicit_rates;
 mod failures;
 mod grid;
+mod homa;
 mod hosts;
 mod measurement;
 mod messages;

@@ -5,7 +5,7 @@ use crate::ids::{EngineId, FlowId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    CellSpec, Discipline, Entropy, Eqds, FlowSpec, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU,
+    CellSpec, Discipline, Entropy, Eqds, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU,
     MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
     TransportSpec, Uet, Xcp,
 };
@@ -85,7 +85,36 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         Protocol::Ndp(_) => Ok(()),
         Protocol::Eqds(eqds) => check_eqds(eqds),
         Protocol::Uet(uet) => check_uet(uet),
+        Protocol::Homa(homa) => check_homa(spec, homa),
     })
+}
+
+/// Homa: its levels, what they are for, and that all flows have one setting and the lowest level as their class.
+fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
+    let cutoffs = homa.cutoffs.as_deref().unwrap_or_default();
+    let levels = (1..=Homa::MOST_LEVELS).contains(&homa.levels) && cutoffs.len() < homa.levels as usize;
+    if homa.unscheduled == 0 || !levels || homa.overcommit == Some(0) || !cutoffs.is_sorted_by(|a, b| a < b) {
+        return invalid(format!(
+            "homa with {} unscheduled bytes, {} levels, grants to {:?} messages and cutoffs {cutoffs:?}, expected at \
+             least 1, 1 to {}, at least 1, and rising ones, fewer than levels",
+            homa.unscheduled,
+            homa.levels,
+            homa.overcommit,
+            Homa::MOST_LEVELS
+        ));
+    }
+    if spec.transports.iter().filter_map(|t| t.protocol.homa()).any(|other| other != homa) {
+        return invalid("homa with two settings, expected one: a host grants messages of all its flows".into());
+    }
+    let own = |f: &&FlowSpec| spec.transports[f.transport as usize].protocol.homa().is_some();
+    let (class, ack_class) = (homa.levels - 1, 0);
+    match spec.flows.iter().filter(own).find(|f| (f.class, f.ack_class) != (class, ack_class)) {
+        Some(flow) => invalid(format!(
+            "a flow of homa with class {} and ack_class {}, expected {class}, its lowest level, and 0",
+            flow.class, flow.ack_class
+        )),
+        None => Ok(()),
+    }
 }
 
 /// EQDS: its window, pace and entropies.

@@ -2,7 +2,6 @@
 
 use crate::events::{MSS, ack, assert_printed, congestion, env, segments, timeout, us};
 use incast_cc::poseidon::{KIND, Params, Poseidon};
-use incast_cc::registry::ParamSet;
 use incast_cc::{Ack, Bytes, Config, Controller, Env, Hop, Pacing, Rate, Time};
 use proptest::prelude::*;
 

@@ -40,11 +40,35 @@ impl Endpoints {
         let host = ctx.net.place[node.ix()].node.of_host();
         let driven = &ctx.shared.driven[host.ix()];
         let (pull, credit) = (driven.pulls.at == ctx.now, driven.credits.at == ctx.now);
+        let scheduled = driven.scheduled.at == ctx.now;
         if pull && let Some(pull) = ctx.next_pull(host) {
             self.receivers[ctx.net.ends[pull.flow].receiver].pull(ctx, &pull);
         }
         if credit {
             self.grant(ctx, host, node);
+        }
+        if scheduled {
+            self.grant_messages(ctx, host);
+        }
+    }
+
+    /// Grants the messages of a host that lack the fewest bytes, until there is nothing to grant.
+    fn grant_messages(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
+        ctx.shared.driven[host.ix()].scheduled.at = Time::NEVER;
+        let Some(homa) = ctx.net.spec.transports.iter().find_map(|t| t.protocol.homa()) else { return };
+        loop {
+            let active = ctx.shared.driven[host.ix()].scheduled.active(homa.overcommit());
+            let mut ended = false;
+            for (rank, flow) in active.iter().enumerate() {
+                let level = homa.level_of_rank(rank, active.len());
+                if self.receivers[ctx.net.ends[*flow].receiver].grant_up(ctx, level) {
+                    ctx.shared.driven[host.ix()].scheduled.set(*flow, None);
+                    ended = true;
+                }
+            }
+            if !ended {
+                return;
+            }
         }
     }
 

@@ -4,9 +4,10 @@
 //! Sources: htsim's `FairPriorityQueue`, `FairPullQueue` and `NdpPullPacer` (Broadcom/csg-htsim 841d9e7).
 
 use crate::event::packet::Packet;
+use crate::host::scheduled::Scheduled;
 use crate::ids::FlowId;
 use incast_cc::Time;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// The host's part in all its flows.
@@ -18,6 +19,8 @@ pub struct DrivenHost {
     pub pulls: Pulls,
     /// Flows that wait for credit.
     pub credits: Credits,
+    /// Messages that wait for grants.
+    pub scheduled: Scheduled,
     /// Of so many turns at the wire data has one where control packets wait too.
     pub turns: u32,
 }
@@ -107,6 +110,8 @@ pub struct Outlet {
     fifo: VecDeque<Packet>,
     senders: VecDeque<FlowId>,
     both: u32,
+    /// Senders of which the one with the fewest bytes to send is next.
+    ranked: BTreeSet<(u64, FlowId)>,
     /// The wire is free from then on.
     pub free_at: Time,
     /// That is an event, because somebody waits for it.
@@ -127,9 +132,14 @@ impl Outlet {
         self.senders.push_back(flow);
     }
 
+    /// A sender with `left` bytes to send waits for its turn, which comes before those of senders with more.
+    pub fn push_ranked(&mut self, left: u64, flow: FlowId) {
+        self.ranked.insert((left, flow));
+    }
+
     /// Senders that wait.
     pub fn senders(&self) -> usize {
-        self.senders.len()
+        self.senders.len() + self.ranked.len()
     }
 
     /// Who is next. Where packets without data and senders wait, the senders have one turn of so many.
@@ -143,14 +153,17 @@ impl Outlet {
             data = self.both == 0;
         }
         match data {
-            true => self.senders.pop_front().map(Next::Sender),
+            true => {
+                let shortest = self.senders.pop_front().or_else(|| Some(self.ranked.pop_first()?.1));
+                shortest.map(Next::Sender)
+            }
             false => self.fifo.pop_front().map(Next::Packet),
         }
     }
 
     /// Nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.classes.iter().all(FairQueue::is_empty) && self.fifo.is_empty() && self.senders.is_empty()
+        self.classes.iter().all(FairQueue::is_empty) && self.fifo.is_empty() && self.senders() == 0
     }
 
     /// The wire has nothing to send, and none of the events that say so is due.

@@ -5,6 +5,7 @@ pub mod driven;
 pub mod messages;
 pub mod nic;
 pub mod processing;
+pub mod scheduled;
 
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;

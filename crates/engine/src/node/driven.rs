@@ -2,7 +2,8 @@
 
 use crate::event::order::Timer;
 use crate::event::packet::{Packet, flag};
-use crate::host::driven::{Class, List, Next, Pull};
+use crate::host::driven::{Class, List, Next, Outlet, Pull};
+use crate::host::scheduled::Message;
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
@@ -67,13 +68,35 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// A sender asks for the wire of its host: whether it is free. Else the sender has its turn later.
     pub fn asks_for_wire(&mut self, host: HostIx, flow: FlowId) -> bool {
+        self.wire_or(host, |outlet| outlet.push_sender(flow))
+    }
+
+    /// A sender with `left` bytes to send asks for the wire: whether it is free. Else it has its turn before senders
+    /// with more.
+    pub fn asks_for_wire_by(&mut self, host: HostIx, flow: FlowId, left: u64) -> bool {
+        self.wire_or(host, |outlet| outlet.push_ranked(left, flow))
+    }
+
+    /// Whether the wire of a host is free; else somebody `waits`.
+    fn wire_or(&mut self, host: HostIx, waits: impl FnOnce(&mut Outlet)) -> bool {
         let outlet = &mut self.shared.driven[host.ix()].outlet;
         if outlet.is_free(self.now) && outlet.is_empty() {
             return true;
         }
-        outlet.push_sender(flow);
+        waits(outlet);
         self.await_wire(host);
         false
+    }
+
+    /// The message of a flow waits for grants of its receiver's host, or none of it does: those that may be granted are
+    /// looked through.
+    pub fn schedule(&mut self, host: HostIx, flow: FlowId, message: Option<Message>) {
+        let scheduled = &mut self.shared.driven[host.ix()].scheduled;
+        if scheduled.set(flow, message) && scheduled.at == Time::NEVER {
+            scheduled.at = self.now;
+            let node = self.hosts[host].node;
+            self.timer(self.now, Timer::Pull(node));
+        }
     }
 
     /// A flow waits for credit of its receiver's host.

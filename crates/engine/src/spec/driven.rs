@@ -14,6 +14,8 @@ pub enum Protocol {
     Eqds(Eqds),
     /// UET.
     Uet(Uet),
+    /// Homa.
+    Homa(Homa),
 }
 
 impl Protocol {
@@ -24,12 +26,18 @@ impl Protocol {
             Protocol::Ndp(_) => "ndp",
             Protocol::Eqds(_) => "eqds",
             Protocol::Uet(_) => "uet",
+            Protocol::Homa(_) => "homa",
         }
     }
 
     /// Of so many turns at a host's wire data has one where control packets wait too (EQDS: 20 to 1; UET: 10 to 1).
     pub fn turns(&self) -> u32 {
         if let Protocol::Uet(_) = self { 11 } else { 21 }
+    }
+
+    /// Its parameters, if it is Homa.
+    pub fn homa(&self) -> Option<&Homa> {
+        if let Protocol::Homa(homa) = self { Some(homa) } else { None }
     }
 
     /// It is not TCP.
@@ -40,7 +48,7 @@ impl Protocol {
     /// It learns of losses by the headers of trimmed packets.
     pub fn needs_trimming(&self) -> bool {
         match self {
-            Protocol::Tcp => false,
+            Protocol::Tcp | Protocol::Homa(_) => false,
             Protocol::Ndp(_) | Protocol::Eqds(_) | Protocol::Uet(_) => true,
         }
     }
@@ -94,6 +102,73 @@ pub struct Uet {
     /// UET as uet-htsim has it: cut packets ask for no credit, requests repeat the last target, and flows that have all
     /// they wanted are given credit beyond it.
     pub htsim: bool,
+}
+
+/// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority; a level is a traffic class.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Homa {
+    /// Bytes of a message that go unasked, at least 1; as many are under way of one that is granted.
+    pub unscheduled: u64,
+    /// Priorities, 1 to 8. Flows have the lowest as their class, which packets without one of their own have.
+    pub levels: u8,
+    /// Messages that a host grants at a time; `None`: one a priority that unscheduled packets do not use.
+    pub overcommit: Option<u32>,
+    /// Unscheduled packets of messages of up to so many bytes have priority 0, 1, ...; those of others the next.
+    /// Rising; fewer than there are levels. `None`: they have priority 0.
+    pub cutoffs: Option<Vec<u64>>,
+}
+
+impl Homa {
+    /// Levels that a program or a transport can give to packets.
+    pub const MOST_LEVELS: u8 = 8;
+
+    fn cutoffs(&self) -> &[u64] {
+        self.cutoffs.as_deref().unwrap_or_default()
+    }
+
+    /// Priority of unscheduled packets of a message of `size` bytes.
+    pub fn level_of(&self, size: u64) -> u8 {
+        self.cutoffs().partition_point(|cutoff| *cutoff < size) as u8
+    }
+
+    /// The first priority of granted packets: the one after those of unscheduled packets, as far as there is one.
+    fn first_scheduled(&self) -> usize {
+        (self.cutoffs().len() + 1).min(self.levels as usize - 1)
+    }
+
+    /// Messages that a host grants at a time.
+    pub fn overcommit(&self) -> usize {
+        self.overcommit.map_or(self.levels as usize - self.first_scheduled(), |n| n as usize)
+    }
+
+    /// Priority of granted packets of the message number `rank` of `active` that are granted: the lowest levels are
+    /// used, so that a newcomer has a higher one.
+    pub fn level_of_rank(&self, rank: usize, active: usize) -> u8 {
+        (self.levels as usize).saturating_sub(active - rank).max(self.first_scheduled()) as u8
+    }
+
+    /// Cutoffs by the sizes of messages: as many levels of all as unscheduled bytes have of the bytes, at least one and
+    /// at least one less than there are, each with the same unscheduled bytes.
+    pub fn derive(&self, mut sizes: Vec<u64>) -> Vec<u64> {
+        sizes.sort_unstable();
+        let unasked = |size: u64| size.min(self.unscheduled) as u128;
+        let bytes: u128 = sizes.iter().map(|size| *size as u128).sum();
+        let all: u128 = sizes.iter().map(|size| unasked(*size)).sum();
+        let levels = self.levels as u128;
+        // half is rounded up
+        let share = if bytes == 0 { 1 } else { (2 * levels * all + bytes) / (2 * bytes) };
+        let count = share.min(levels.saturating_sub(1)).max(1);
+        let (mut cutoffs, mut sum) = (Vec::new(), 0);
+        for size in &sizes {
+            sum += unasked(*size);
+            let reached = sum * count >= all * (cutoffs.len() as u128 + 1);
+            let last = Some(size) == sizes.last() || cutoffs.len() as u128 + 1 >= count;
+            if reached && !last && cutoffs.last() != Some(size) {
+                cutoffs.push(*size);
+            }
+        }
+        cutoffs
+    }
 }
 
 /// How a sender of UET chooses entropies.

@@ -234,7 +234,7 @@ impl ReceiveEndpoint {
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)
             => udp.on_packet(ctx, p), driven.on_packet(ctx, p);
         /// One of its timers fired.
-        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => ();
+        fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => (), driven.on_timer(ctx);
         /// A task of its host's run queue is its own.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
         /// Takes a whole message that has come, if there is one.
@@ -280,6 +280,14 @@ impl ReceiveEndpoint {
         match self {
             ReceiveEndpoint::Driven(receiver) => receiver.grant(ctx, list),
             _ => None,
+        }
+    }
+
+    /// Its message is among those of its host that are granted, at priority `level`. Whether all of it is granted now.
+    pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
+        match self {
+            ReceiveEndpoint::Driven(receiver) => receiver.grant_up(ctx, level),
+            _ => true,
         }
     }
 

@@ -11,6 +11,7 @@ mod explicit_rates;
 mod explicit_windows;
 mod failures;
 mod grid;
+mod homa;
 mod hosts;
 mod measurement;
 mod messages;

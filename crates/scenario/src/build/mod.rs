@@ -3,6 +3,7 @@
 pub mod bounds;
 mod checks;
 mod failures;
+mod homa;
 mod mirror;
 mod observe;
 mod triggers;
@@ -79,7 +80,8 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         }
     }
     refuse_above(most, flows.memory)?;
-    let Flows { controllers, transports, flows, failures: of_files, triggers, listed, queries, .. } = flows;
+    let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, .. } = flows;
+    homa::prioritise(doc, &mut transports, &mut flows, &queries, &mut problems);
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);

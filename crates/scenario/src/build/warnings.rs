@@ -38,6 +38,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             found.extend(class_without_queue(t, used.classes));
         }
     }
+    found.extend(without_priorities(doc, spec));
     found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
     found.extend(dropped_beside_pauses(spec));
@@ -95,7 +96,9 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
             of.controllers.push(f.controller);
         }
         of.flows += 1;
-        of.classes |= f.class.max(f.ack_class) > 0;
+        // Homa's packets have classes that no entry asks for
+        let homa = spec.transports[f.transport as usize].protocol.homa().is_some();
+        of.classes |= !homa && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;
             of.first_late = Some(of.first_late.map_or(f.start, |first| first.min(f.start)));
@@ -254,6 +257,19 @@ fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
         _ => return None,
     };
     Some(format!("{key} does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"))
+}
+
+/// Homa over ports that have one queue for all its priorities.
+fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
+    let levels = spec.transports.iter().find_map(|t| t.protocol.homa())?.levels;
+    let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
+    let flat = most.filter(|queue| queue.classes().is_empty()).count();
+    (levels > 1 && flat > 0 && !doc.traffic.is_empty()).then(|| {
+        format!(
+            "transport.homa.levels = {levels} does nothing at {flat} ports of switches, which have one queue for all \
+             priorities (docs/queues/strict-priority.md)"
+        )
+    })
 }
 
 /// Flows that would open when the run is over.

@@ -6,6 +6,7 @@ use crate::text::words::{Word, words};
 use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
 
 /// Declares the table of a transport: keys that a user may give, and what of them others lend.
 macro_rules! table {
@@ -20,7 +21,7 @@ macro_rules! table {
         impl $name {
             /// The values given here, the others from `base`.
             fn or(&self, base: &$name) -> $name {
-                $name { $($key: self.$key.or(base.$key)),+ }
+                $name { $($key: Clone::clone(&self.$key).or_else(|| Clone::clone(&base.$key))),+ }
             }
         }
     };
@@ -215,6 +216,55 @@ impl Uet {
         }
         if let Some(n) = self.entropies.filter(|n| !n.is_power_of_two() || *n > 1 << 15) {
             at.value("entropies", n, "expected a power of two, 1 to 32768");
+        }
+    }
+}
+
+table! {
+    /// Homa.
+    Homa {
+        /// Bytes of a message that go unasked, all of a shorter one; as many are under way of one that is granted. The
+        /// bytes of a round trip.
+        unscheduled: Size,
+        /// Priorities: switches need as many classes in their queues. Control packets have the highest.
+        #[schemars(range(min = 1, max = 8))]
+        levels: u32,
+        /// Messages that a host grants at a time, one a sender. `auto`: one a priority that unscheduled packets leave.
+        overcommit: Auto<NonZeroU32>,
+        /// Unscheduled packets of a message of at most the first size have the highest priority, and so on; those above
+        /// the last the next one. `auto`: by the sizes of the scenario's messages, each priority with the same
+        /// unscheduled bytes, and as many priorities as these bytes have of all.
+        cutoffs: Auto<Vec<Size>>,
+    }
+}
+
+impl Homa {
+    pub(crate) fn over(&self, base: &Homa) -> Homa {
+        self.or(base)
+    }
+
+    /// As the engine has it.
+    pub(crate) fn spec(&self) -> Option<spec::Homa> {
+        let cutoffs = self.cutoffs.clone()?.given().map(|sizes| sizes.iter().map(|size| size.0.0).collect());
+        let overcommit = self.overcommit?.given().map(NonZeroU32::get);
+        let levels = self.levels?.min(u8::MAX as u32) as u8;
+        Some(spec::Homa { unscheduled: self.unscheduled?.0.0, levels, overcommit, cutoffs })
+    }
+
+    /// Bounds that types do not give; `all` has every value.
+    pub(crate) fn check(&self, all: &spec::Homa, at: &mut Report) {
+        if let Some(size) = self.unscheduled.filter(|size| size.0.0 == 0) {
+            at.text("unscheduled", size, "expected at least 1B: a receiver learns of a message by its first packet");
+        }
+        let most = spec::Homa::MOST_LEVELS as u32;
+        if let Some(levels) = self.levels.filter(|levels| !(1..=most).contains(levels)) {
+            at.value("levels", levels, format!("expected 1 to {most}"));
+        }
+        let cutoffs = all.cutoffs.as_deref().unwrap_or_default();
+        if !cutoffs.is_sorted_by(|a, b| a < b) {
+            at.key("cutoffs", "expected sizes that rise");
+        } else if cutoffs.len() >= all.levels as usize {
+            at.key("cutoffs", format!("has {} sizes; expected fewer than levels, {}", cutoffs.len(), all.levels));
         }
     }
 }

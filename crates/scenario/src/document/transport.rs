@@ -5,7 +5,7 @@
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
 //! preset's values.
 
-use crate::document::driven::{Eqds, Ndp, Uet, joined};
+use crate::document::driven::{Eqds, Homa, Ndp, Uet, joined};
 use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time};
@@ -40,6 +40,9 @@ macro_rules! keys {
             /// What UET has beside sizes, buffers and timeouts; with `preset = "uet"`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub uet: Option<Uet>,
+            /// What Homa has beside sizes, buffers and timeouts; with `preset = "homa"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub homa: Option<Homa>,
         }
 
         impl Transport {
@@ -51,6 +54,7 @@ macro_rules! keys {
                     ndp: joined(&self.ndp, &base.ndp, Ndp::over),
                     eqds: joined(&self.eqds, &base.eqds, Eqds::over),
                     uet: joined(&self.uet, &base.uet, Uet::over),
+                    homa: joined(&self.homa, &base.homa, Homa::over),
                 }
             }
 
@@ -373,6 +377,9 @@ pub enum Preset {
     Eqds,
     /// The transport of Ultra Ethernet: packets of 4160 bytes, NSCC at the sender, RCCC at the receiver, or both.
     Uet,
+    /// Homa (SIGCOMM 2018): packets of 1500 bytes, 9328 bytes of a message unasked, then grants to the shortest;
+    /// eight priorities.
+    Homa,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -383,7 +390,7 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 9] = [
+const FILES: [(Preset, &str, &str); 10] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
@@ -393,11 +400,12 @@ const FILES: [(Preset, &str, &str); 9] = [
     (Preset::Ndp, "ndp", include_str!("../../presets/ndp.toml")),
     (Preset::Eqds, "eqds", include_str!("../../presets/eqds.toml")),
     (Preset::Uet, "uet", include_str!("../../presets/uet.toml")),
+    (Preset::Homa, "homa", include_str!("../../presets/homa.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 9] = [
+    pub const ALL: [Preset; 10] = [
         Preset::Linux,
         Preset::LinuxDefault,
         Preset::Ns3,
@@ -407,6 +415,7 @@ impl Preset {
         Preset::Ndp,
         Preset::Eqds,
         Preset::Uet,
+        Preset::Homa,
     ];
 
     /// Name as in scenarios.
@@ -598,6 +607,7 @@ impl Transport {
             Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
             Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
             Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
+            Preset::Homa => all.homa.and_then(|homa| homa.spec()).map(spec::Protocol::Homa),
             _ => return spec::Protocol::Tcp,
         };
         let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
@@ -607,8 +617,9 @@ impl Transport {
     /// Contradictions between values.
     pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
-        let own = [self.ndp.is_some(), self.eqds.is_some(), self.uet.is_some()];
-        for (preset, _) in [Preset::Ndp, Preset::Eqds, Preset::Uet].into_iter().zip(own).filter(|(_, given)| *given) {
+        let own = [self.ndp.is_some(), self.eqds.is_some(), self.uet.is_some(), self.homa.is_some()];
+        let presets = [Preset::Ndp, Preset::Eqds, Preset::Uet, Preset::Homa];
+        for (preset, _) in presets.into_iter().zip(own).filter(|(_, given)| *given) {
             if self.preset != Some(preset) {
                 let name = preset.name();
                 at.key(name, format!("is of {name} alone; expected transport.preset = \"{name}\" beside it"));
@@ -617,6 +628,9 @@ impl Transport {
         self.ndp.iter().for_each(|own| own.check(&mut at.below("ndp")));
         self.eqds.iter().for_each(|own| own.check(&mut at.below("eqds")));
         self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));
+        if let (Some(own), Some(all)) = (&self.homa, s.protocol.homa()) {
+            own.check(all, &mut at.below("homa"));
+        }
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
             at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));

@@ -130,6 +130,6 @@ impl Poseidon {
             wait: f64::NAN,
         };
         let initial_window = env.line_rate.as_f64() * ps(env.base_rtt) / 8e12;
-        Family::start(rule, &p.window, None, &Env { initial_window, ..env.clone() })
+        Family::start(rule, &p.window, None, &Env { initial_window, ..*env })
     }
 }

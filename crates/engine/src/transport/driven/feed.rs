@@ -87,12 +87,17 @@ impl Feed {
     /// The next packet, if there is one: its bytes, and whether it is the last for now. Otherwise the application is
     /// asked again when it writes.
     pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>) -> Option<(u32, bool)> {
+        self.take_at_most(ctx, u64::MAX)
+    }
+
+    /// The same, with at most so many bytes.
+    pub fn take_at_most(&mut self, ctx: &mut NodeCtx<impl Effects>, most: u64) -> Option<(u32, bool)> {
         let backlog = self.backlog(ctx.now);
         if backlog == 0 {
             self.wait(ctx);
             return None;
         }
-        let len = backlog.min(self.mss as u64);
+        let len = backlog.min(self.mss as u64).min(most);
         self.taken += len;
         let last = backlog == len && (!self.app.is_bulk() || self.app.end() == Some(self.app.written));
         Some((len as u32, last))

@@ -7,6 +7,7 @@ mod entropies;
 mod eqds;
 mod feed;
 mod front;
+mod homa;
 mod ndp;
 mod paths;
 mod sent;
@@ -31,6 +32,7 @@ macro_rules! whichever {
             Self::Ndp($end) => $answer,
             Self::Eqds($end) => $answer,
             Self::Uet($end) => $answer,
+            Self::Homa($end) => $answer,
         }
     };
 }
@@ -44,6 +46,8 @@ pub enum Sender {
     Eqds(eqds::Sender),
     /// UET.
     Uet(uet::Sender),
+    /// Homa.
+    Homa(homa::Sender),
 }
 
 /// The receiving endpoint of such a transport.
@@ -55,6 +59,8 @@ pub enum Receiver {
     Eqds(eqds::Receiver),
     /// UET.
     Uet(uet::Receiver),
+    /// Homa.
+    Homa(homa::Receiver),
 }
 
 impl Sender {
@@ -65,6 +71,7 @@ impl Sender {
             Protocol::Ndp(_) => Some(Sender::Ndp(ndp::Sender::new(net, flow, host))),
             Protocol::Eqds(_) => Some(Sender::Eqds(eqds::Sender::new(net, flow, host))),
             Protocol::Uet(_) => Some(Sender::Uet(uet::Sender::new(net, flow, host))),
+            Protocol::Homa(_) => Some(Sender::Homa(homa::Sender::new(net, flow, host))),
         }
     }
 
@@ -118,6 +125,7 @@ impl Sender {
                 end.on_turn(ctx);
             }
             Sender::Uet(end) => end.on_turn(ctx),
+            Sender::Homa(end) => end.on_turn(ctx),
         }
     }
 
@@ -155,6 +163,7 @@ impl Receiver {
             Protocol::Ndp(_) => Some(Receiver::Ndp(ndp::Receiver::new(net, flow, host))),
             Protocol::Eqds(_) => Some(Receiver::Eqds(eqds::Receiver::new(net, flow, host))),
             Protocol::Uet(_) => Some(Receiver::Uet(uet::Receiver::new(net, flow, host))),
+            Protocol::Homa(_) => Some(Receiver::Homa(homa::Receiver::new(net, flow, host))),
         }
     }
 
@@ -181,6 +190,21 @@ impl Receiver {
         whichever!(self, end => end.on_packet(ctx, p));
     }
 
+    /// One of its timers fired.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let Receiver::Homa(end) = self {
+            end.on_timer(ctx);
+        }
+    }
+
+    /// Its message is among those that are granted, at priority `level`. Whether all of it is granted now.
+    pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
+        match self {
+            Receiver::Homa(end) => end.grant_up(ctx, level),
+            _ => true,
+        }
+    }
+
     /// A pull of it is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         if let Receiver::Ndp(end) = self {
@@ -191,7 +215,7 @@ impl Receiver {
     /// Its host's pacer has come to it in a list: it gives credit.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
         match self {
-            Receiver::Ndp(_) => None,
+            Receiver::Ndp(_) | Receiver::Homa(_) => None,
             Receiver::Eqds(end) => Some(end.grant(ctx, list)),
             Receiver::Uet(end) => Some(end.grant(ctx, list)),
         }

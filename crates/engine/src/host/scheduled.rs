@@ -1,0 +1,85 @@
+//! Messages of a host that wait for grants of it (Homa): those that lack the fewest bytes first, one a sender. Pure.
+
+use crate::ids::FlowId;
+use incast_cc::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a message stands in the order of grants.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Rank {
+    /// Bytes that have not come.
+    pub left: u64,
+    /// When its first packet came.
+    pub since: Time,
+    /// Its flow.
+    pub flow: FlowId,
+}
+
+/// A message that waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    /// Where it stands.
+    pub rank: Rank,
+    /// Node number of its sender.
+    pub src: u32,
+}
+
+/// Messages that wait.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    waiting: BTreeMap<FlowId, Rank>,
+    order: BTreeMap<Rank, u32>,
+    /// When the event comes that gives grants.
+    pub at: Time,
+}
+
+impl Default for Scheduled {
+    fn default() -> Scheduled {
+        Scheduled { waiting: BTreeMap::new(), order: BTreeMap::new(), at: Time::NEVER }
+    }
+}
+
+impl Scheduled {
+    /// The message of a flow waits, or none of it does. Whether grants may be due.
+    pub fn set(&mut self, flow: FlowId, message: Option<Message>) -> bool {
+        let before = self.waiting.remove(&flow);
+        if let Some(rank) = before {
+            self.order.remove(&rank);
+        }
+        if let Some(message) = message {
+            self.waiting.insert(flow, message.rank);
+            self.order.insert(message.rank, message.src);
+        }
+        !self.order.is_empty()
+    }
+
+    /// The first `most` that may be granted.
+    pub fn active(&self, most: usize) -> Vec<FlowId> {
+        let mut senders = BTreeSet::new();
+        let one_each = self.order.iter().filter(|(_, src)| senders.insert(**src));
+        one_each.map(|(rank, _)| rank.flow).take(most).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_lack_least_are_granted_one_a_sender() {
+        let mut scheduled = Scheduled::default();
+        let mut set = |flow, left, src| {
+            let rank = Rank { left, since: Time::ZERO, flow: FlowId(flow) };
+            scheduled.set(FlowId(flow), Some(Message { rank, src }));
+            scheduled.active(2).iter().map(|flow| flow.0).collect::<Vec<_>>()
+        };
+        assert_eq!(set(0, 10_000, 5), [0]);
+        assert_eq!(set(1, 20_000, 6), [0, 1]);
+        assert_eq!(set(2, 5_000, 7), [2, 0]);
+        assert_eq!(set(3, 3_000, 8), [3, 2]);
+        // a second of the same sender waits for the first
+        assert_eq!(set(4, 4_000, 8), [3, 2]);
+        assert!(scheduled.set(FlowId(3), None));
+        assert_eq!(scheduled.active(2), [FlowId(4), FlowId(2)]);
+    }
+}

@@ -1,0 +1,185 @@
+//! The receiving endpoint: what has come of a message, what it lacks, what its sender is asked for again.
+
+use super::parameters;
+use super::plan::Plan;
+use crate::event::order::Timer;
+use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::host::driven::Class;
+use crate::host::scheduled::{Message, Rank};
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::driven::back::Receiving;
+use crate::transport::ip::IpSink;
+use incast_cc::Time;
+use std::collections::BTreeSet;
+
+/// A receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// What every receiver has.
+    pub base: Receiving,
+    src: u32,
+    /// The latest message; its bytes that have come, and that may come; the packet after the latter.
+    plan: Plan,
+    came: u64,
+    granted: u64,
+    edge: u32,
+    /// A message has begun, then.
+    since: Option<Time>,
+    /// Packets after the last of messages that have not come whole.
+    ends: BTreeSet<u32>,
+    /// When something came last, and when the event comes that looks for what is missing.
+    heard: Time,
+    at: Time,
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
+        Receiver {
+            base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
+            src: net.flow(flow).src,
+            plan: Plan::default(),
+            came: 0,
+            granted: 0,
+            edge: 0,
+            since: None,
+            ends: BTreeSet::new(),
+            heard: Time::ZERO,
+            at: Time::NEVER,
+        }
+    }
+
+    /// A packet arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        if p.is(Kind::Probe) {
+            self.hear(ctx, Plan::read(p.ack));
+            self.on_probe(ctx, p.seq() as u32);
+        } else if p.is_trimmed() {
+            self.base.ip.count_trimmed(ctx, p);
+            self.hear(ctx, Plan::read(p.ack));
+        } else if self.base.ip.is_whole(ctx, p) {
+            self.hear(ctx, Plan::read(p.ack));
+            self.on_data(ctx, p);
+        }
+        self.wait_for_grants(ctx);
+        self.arm(ctx);
+    }
+
+    /// Packets tell of their message.
+    fn hear(&mut self, ctx: &NodeCtx<impl Effects>, plan: Plan) {
+        self.heard = ctx.now;
+        let t = ctx.net.transport(self.base.transport);
+        let unscheduled = parameters(t).unscheduled;
+        let news = self.since.is_none() || plan.first > self.plan.first;
+        if news {
+            if plan.first > self.base.arrived.next() {
+                self.ends.insert(plan.first);
+            }
+            (self.since, self.came) = (Some(ctx.now), 0);
+        } else if plan.first < self.plan.first || plan.size >= self.plan.size {
+            return;
+        } else {
+            // its sender has given up what was left
+            self.ends.remove(&self.plan.end(unscheduled, t.mss));
+        }
+        self.plan = plan;
+        self.granted = if news { unscheduled.min(plan.size as u64) } else { plan.size as u64 };
+        self.edge = plan.edge(self.granted, unscheduled, t.mss);
+        let end = plan.end(unscheduled, t.mss);
+        if end > self.base.arrived.next() {
+            self.ends.insert(end);
+        }
+    }
+
+    fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let t = ctx.net.transport(self.base.transport);
+        if !self.base.take(ctx, t, p) {
+            return;
+        }
+        if p.seq() as u32 >= self.plan.first {
+            self.came += p.len as u64;
+        }
+        let next = self.base.arrived.next();
+        if self.ends.first().is_some_and(|end| *end <= next) {
+            self.ends = self.ends.split_off(&(next + 1));
+            let echo = if p.has(flag::RETX) { 0 } else { p.sent_at().0 };
+            self.answer(ctx, Kind::Ack, Answer { echo, ..Answer::default() });
+        }
+    }
+
+    /// The sender, which has sent packets up to `sent`, asks what has come.
+    fn on_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, sent: u32) {
+        self.answer(ctx, Kind::Ack, Answer::default());
+        if self.base.arrived.next() < sent.min(self.edge) {
+            self.ask_again(ctx);
+        }
+    }
+
+    fn answer(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, answer: Answer) {
+        let answer = Answer { next: self.base.arrived.next(), ..answer };
+        self.base.answer(ctx, Class::Control, (kind, 0, answer), 0);
+    }
+
+    /// The message stands among those of its host that wait for grants, or no longer does.
+    fn wait_for_grants(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let (size, host) = (self.plan.size as u64, self.base.ip.host);
+        let message = (self.granted < size).then(|| {
+            let rank = Rank { left: size - self.came, since: self.since.unwrap_or(ctx.now), flow: self.base.flow };
+            Message { rank, src: self.src }
+        });
+        ctx.schedule(host, self.base.flow, message);
+    }
+
+    /// It is among the messages of its host that are granted, at priority `level`: as much as brings what is under way
+    /// to the unscheduled bytes. Whether all of it is granted.
+    pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
+        let t = ctx.net.transport(self.base.transport);
+        let (unscheduled, size) = (parameters(t).unscheduled, self.plan.size as u64);
+        let bytes = (self.came + unscheduled.max(t.mss as u64)).min(size);
+        let edge = self.plan.edge(bytes, unscheduled, t.mss);
+        if edge > self.edge {
+            // what is asked for now takes its time
+            (self.edge, self.granted, self.heard) = (edge, bytes, ctx.now);
+            self.answer(ctx, Kind::Pull, Answer { number: edge, map: level as u64, ..Answer::default() });
+            self.arm(ctx);
+        }
+        self.granted >= size
+    }
+
+    /// Asks for the first packets that are missing of those that may come.
+    fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let from = self.base.arrived.next();
+        let to = (from..self.edge).find(|number| self.base.arrived.has(*number)).unwrap_or(self.edge);
+        self.answer(ctx, Kind::Nack, Answer { number: from, count: to, ..Answer::default() });
+    }
+
+    fn deadline(&self, ctx: &NodeCtx<impl Effects>) -> Time {
+        match self.base.arrived.next() < self.edge {
+            true => self.heard.saturating_add(ctx.net.transport(self.base.transport).rto_min),
+            false => Time::NEVER,
+        }
+    }
+
+    fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let deadline = self.deadline(ctx);
+        if deadline != Time::NEVER && self.at == Time::NEVER {
+            self.at = deadline;
+            ctx.timer(deadline, Timer::DelayedAck(self.base.flow));
+        }
+    }
+
+    /// Its timer fired.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.at != ctx.now {
+            return;
+        }
+        self.at = Time::NEVER;
+        if self.deadline(ctx) <= ctx.now {
+            self.heard = ctx.now;
+            self.ask_again(ctx);
+        }
+        self.arm(ctx);
+    }
+}

@@ -1,0 +1,177 @@
+//! Homa: times by hand, the order of messages at both ends, and what must hold on any network.
+
+use crate::support::*;
+
+/// Packets of 1500 bytes with 1472 of payload; the unscheduled bytes of the authors' study.
+fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
+    let mut own = Homa { unscheduled: 9328, levels: 8, overcommit: None, cutoffs: None };
+    change(&mut own);
+    TransportSpec {
+        protocol: Protocol::Homa(own),
+        mss: 1472,
+        header: 28,
+        ack_size: 64,
+        mtu: 0,
+        handshake: false,
+        send_buffer: 1 << 30,
+        rto_min: Time::ms(1),
+        rto_initial: Time::ms(10),
+        ..plain()
+    }
+}
+
+/// The transport, switches with 8 strict priorities, and flows of the lowest.
+fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
+    let class = queue(Discipline::DropTail, limit);
+    let lowest = transport.protocol.homa().map_or(0, |homa| homa.levels - 1);
+    spec.transports = vec![transport];
+    spec.queues = vec![classes(Scheduler::Strict, vec![class; 8]), endless_queue()];
+    let hosts = spec.hosts;
+    spec.links.iter_mut().filter(|l| l.from < hosts).for_each(|l| l.queue = 1);
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.flows.iter_mut().for_each(|f| f.class = lowest);
+    spec
+}
+
+/// Messages of one host each to another around a switch: (source, destination, start, bytes).
+fn messages_of(flows: &[(u32, u32, u64, u64)], transport: TransportSpec) -> Spec {
+    let mut spec = star(5, Rate::gbps(10), Time::us(1));
+    let flow = |&(src, dst, start, bytes)| FlowSpec { start: Time(start), ..bulk(src, dst, Some(bytes)) };
+    spec.flows = flows.iter().map(flow).collect();
+    with(spec, transport, Limit::None)
+}
+
+/// When the last byte of each flow has come, ps after its start.
+fn received(o: &Outcome) -> Vec<u64> {
+    o.flows.iter().map(|f| f.received_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()
+}
+
+fn sum(o: &Outcome, f: fn(&FlowRecord) -> u64) -> u64 {
+    o.flows.iter().map(f).sum()
+}
+
+#[test]
+fn a_message_alone_takes_the_time_of_its_bytes() {
+    // 128 bytes twice at 0.8 ns, and two links
+    let o = compared(&messages_of(&[(0, 1, 0, 100)], homa(|_| ())));
+    assert_eq!(received(&o), [2 * 102_400 + 2_000_000]);
+    // the ACK: 64 bytes twice, and two links
+    assert_eq!(o.flows[0].finish_ps, Some(2_204_800 + 2 * 51_200 + 2_000_000));
+    // 22 packets: 30000 bytes and 22 headers leave the host without a pause; the last, of 92 bytes, waits at the switch
+    // for the one before it
+    let o = compared(&messages_of(&[(0, 1, 0, 30_000)], homa(|_| ())));
+    let sent = (30_000 + 22 * 28) * 800;
+    assert_eq!(received(&o), [sent - 73_600 + 1_000_000 + 1_200_000 + 73_600 + 1_000_000]);
+    assert_eq!((o.flows[0].sent, o.flows[0].delivered), (22, 30_000));
+    // 14 grants, the last of two packets, and an ACK
+    assert_eq!(o.packets_sent, 22 + 14 + 1);
+}
+
+#[test]
+fn a_sender_gives_its_wire_to_the_shortest_message() {
+    let all = homa(|homa| homa.unscheduled = 1 << 20);
+    let o = compared(&messages_of(&[(0, 1, 0, 100_000), (0, 2, 1_000_000, 3_000)], all));
+    // the wire is free at 1.2 us; then 1500, 1500 and 84 bytes, of which the last waits at the switch
+    let last = 1_200_000 + 2 * 1_200_000 + 1_000_000 + 1_200_000 + 67_200 + 1_000_000;
+    assert_eq!(received(&o)[1], last - 1_000_000);
+    // the long one ends later by those 3084 bytes, and what its last packet waits for the one before at the switch
+    let packets = 100_000_u64.div_ceil(1472);
+    let rest = 100_000 - (packets - 1) * 1472 + 28;
+    let sent = (100_000 + packets * 28 + 3_084) * 800;
+    assert_eq!(received(&o)[0], sent - rest * 800 + 1_000_000 + 1_200_000 + rest * 800 + 1_000_000);
+}
+
+#[test]
+fn a_receiver_grants_the_shortest_message_first() {
+    let ends = |overcommit| {
+        let transport = homa(|homa| homa.overcommit = Some(overcommit));
+        received(&compared(&messages_of(&[(0, 4, 0, 200_000), (1, 4, 0, 100_000), (2, 4, 0, 50_000)], transport)))
+    };
+    for overcommit in [1, 2, 7] {
+        let [long, middle, short] = ends(overcommit)[..] else { panic!() };
+        assert!(short < middle && middle < long, "{overcommit}: {short} {middle} {long}");
+        // 350 kB and headers at 10 Gb/s are 285.4 us
+        assert!(long > 285_400_000 && long < 300_000_000, "{long}");
+        // it waits at most for what the others send unasked
+        assert!(short < (50_000 + 20_000) * 820 + 8_000_000, "{short}");
+    }
+}
+
+#[test]
+fn priorities_follow_from_sizes() {
+    let own = Homa { unscheduled: 9328, levels: 8, overcommit: None, cutoffs: Some(vec![100, 1000]) };
+    assert_eq!([1, 100, 101, 1000, 1001].map(|size| own.level_of(size)), [0, 0, 1, 1, 2]);
+    // granted messages use the lowest levels, and share the first that unscheduled packets leave
+    assert_eq!([(0, 1), (0, 2), (1, 2), (0, 5), (0, 7)].map(|(i, of)| own.level_of_rank(i, of)), [7, 6, 7, 3, 3]);
+    assert_eq!(own.overcommit(), 5);
+    // all bytes unscheduled: seven levels of 704 bytes, of which the first size alone has less
+    let sizes = |counts: &[(u64, usize)]| counts.iter().flat_map(|(s, n)| vec![*s; *n]).collect::<Vec<u64>>();
+    assert_eq!(own.derive((1..=7).map(|i| 700 + i).collect()), [702, 703, 704, 705, 706]);
+    // an eighth is: one level, without a cutoff
+    assert!(own.derive(vec![9328 * 8; 5]).is_empty());
+    // 33328 of 84000 bytes are: three levels of 11109 bytes
+    assert_eq!(own.derive(sizes(&[(1000, 12), (2000, 6), (60_000, 1)])), [1000, 2000]);
+    assert!(own.derive(Vec::new()).is_empty() && own.derive(vec![500; 9]).is_empty());
+}
+
+#[test]
+fn every_message_comes_whole_and_once_whatever_is_lost() {
+    for seed in 1..4 {
+        for (limit, unscheduled) in [(Limit::None, 9328), (Limit::Packets(6), 9328), (Limit::Packets(6), 1)] {
+            let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
+            (spec.choice, spec.seed) = (PathChoice::Spray, seed);
+            spec.links.iter_mut().step_by(3).for_each(|l| l.loss = Loss::Packet(0.02));
+            spec.flows = (0..16).map(|h| bulk(h, (h * 5 + 3) % 16, Some(1 + h as u64 * 17_000))).collect();
+            spec.flows.extend((1..9).map(|h| FlowSpec { start: Time::us(h as u64), ..bulk(h, 0, Some(60_000)) }));
+            spec.ends_when_finished = true;
+            let cutoffs = Some(vec![20_000, 70_000]);
+            let transport = homa(|homa| (homa.unscheduled, homa.cutoffs) = (unscheduled, cutoffs));
+            let o = compared(&with(spec, transport, limit));
+            for f in &o.flows {
+                assert_eq!(Some(f.delivered), f.size, "{f:?}");
+                assert!(f.finish_ps.is_some() && f.received_ps.is_some(), "{f:?}");
+            }
+            assert!(sum(&o, |f| f.retransmissions) > 0, "something is lost");
+        }
+    }
+}
+
+#[test]
+fn queries_closed_loops_and_endless_flows_run_over_it() {
+    let transport = homa(|_| ());
+    let spec = asking(6, 50_000, transport.clone());
+    let o = compared(&with(spec, transport.clone(), Limit::None));
+    let queries = messages(&o, MessageKind::Query);
+    assert_eq!(queries.len(), 3);
+    // six responses of 50 kB at 10 Gb/s
+    assert!(queries.iter().all(|q| q.finish_ps.is_some_and(|end| end - q.start_ps < 300_000_000)), "{queries:?}");
+
+    let mut spec = messages_of(&[(0, 4, 0, 1), (1, 4, 0, 1)], transport);
+    let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
+    spec.flows[0].app = App::ClosedLoop(app);
+    spec.flows[1].app = App::Bulk(Bulk { size: None, write: 65_160 });
+    run_for(&mut spec, Time::ms(4));
+    let o = compared(&spec);
+    let writes = messages(&o, MessageKind::Write);
+    assert_eq!(writes.iter().filter(|w| w.finish_ps.is_some()).count(), 20, "{writes:?}");
+    // 1472 of 1500 bytes, with what the closed loop leaves
+    let rate = (o.flows[0].delivered + o.flows[1].delivered) as f64 * 8.0 / 4e-3;
+    assert!(rate > 9.5e9 && rate < 9.82e9, "{rate}");
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let told = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = messages_of(&[(0, 1, 0, 100)], homa(|_| ()));
+        change(&mut spec);
+        incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
+    };
+    let wrong = "expected at least 1, 1 to 8, at least 1, and rising ones";
+    assert!(told(&|s| s.transports = vec![homa(|homa| homa.unscheduled = 0)]).contains(wrong));
+    assert!(told(&|s| s.transports = vec![homa(|homa| homa.levels = 9)]).contains(wrong));
+    assert!(told(&|s| s.transports = vec![homa(|homa| homa.cutoffs = Some(vec![5, 5]))]).contains(wrong));
+    assert!(told(&|s| s.flows[0].class = 3).contains("expected 7, its lowest level"));
+    assert!(told(&|s| s.transports.push(homa(|homa| homa.levels = 7))).contains("expected one: a host"));
+    let four = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 4]);
+    assert!(told(&four).contains("has 4 classes"));
+}

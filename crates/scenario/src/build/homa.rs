@@ -1,0 +1,58 @@
+//! Priorities of Homa: those of its unscheduled packets by the sizes of messages, and classes of its flows.
+
+use crate::document::Document;
+use crate::text::problem::Problem;
+use incast_engine::spec::{App, FlowSpec, Homa, Protocol, QuerySpec, TransportSpec};
+
+/// Cutoffs that nobody gives follow from the messages of all flows of Homa. Packets without a priority have the lowest,
+/// control packets of receivers the highest.
+pub(super) fn prioritise(
+    doc: &Document,
+    transports: &mut [TransportSpec],
+    flows: &mut [FlowSpec],
+    queries: &[QuerySpec],
+    problems: &mut Vec<Problem>,
+) {
+    let Some(homa) = transports.iter().find_map(|t| t.protocol.homa()).cloned() else { return };
+    let own: Vec<bool> = transports.iter().map(|t| t.protocol.homa().is_some()).collect();
+    if transports.iter().filter_map(|t| t.protocol.homa()).any(|other| *other != homa) {
+        let message = "expected one setting for all traffic: a host grants messages of all its flows";
+        problems.push(Problem::new("transport.homa", message));
+    }
+    let cutoffs = homa.cutoffs.clone().unwrap_or_else(|| homa.derive(sizes(&own, flows, queries)));
+    for t in transports.iter_mut() {
+        if let Protocol::Homa(Homa { cutoffs: to, .. }) = &mut t.protocol {
+            *to = Some(cutoffs.clone());
+        }
+    }
+    let lowest = homa.levels.saturating_sub(1);
+    let mut entries = vec![false; doc.traffic.len()];
+    for flow in flows.iter_mut().filter(|f| own[f.transport as usize]) {
+        let given = flow.class > 0 || flow.ack_class > 0;
+        if given && !std::mem::replace(&mut entries[flow.group as usize], true) {
+            let key = format!("traffic.{}.class", doc.traffic[flow.group as usize].name());
+            problems.push(Problem::new(key, "homa gives each packet its class, a priority; expected none here"));
+        }
+        (flow.class, flow.ack_class) = (lowest, 0);
+    }
+    if let Some((key, least)) = doc.fewest_classes().filter(|(_, least)| *least <= lowest as usize)
+        && own.iter().any(|own| *own)
+    {
+        let message = format!("has {least} classes; expected {}, transport.homa.levels", lowest + 1);
+        problems.push(Problem::new(format!("{key}.classes"), message));
+    }
+}
+
+/// Sizes of messages, as far as they have one.
+fn sizes(own: &[bool], flows: &[FlowSpec], queries: &[QuerySpec]) -> Vec<u64> {
+    let of_flow = |f: &FlowSpec| match f.app {
+        App::Bulk(bulk) => bulk.size,
+        App::ClosedLoop(app) => Some(app.write),
+        _ => None,
+    };
+    let transfers = flows.iter().filter(|f| own[f.transport as usize]).filter_map(of_flow);
+    let connections = queries.iter().flat_map(|query| &query.connections);
+    let connections = connections.filter(|c| own[flows[c.request as usize].transport as usize]);
+    let messages = connections.flat_map(|c| [c.request_size, c.response_size]);
+    transfers.chain(messages).collect()
+}

@@ -104,8 +104,8 @@ impl Scenario {
         self.scenario.threads()
     }
 
-    /// Bytes that a run takes, roughly; if they are more than `most`, so many at least. Raises `ScenarioError` unless the
-    /// scenario can be run.
+    /// Bytes that a run takes, roughly; if they are more than `most`, so many at least. Raises `ScenarioError` unless
+    /// the scenario can be run.
     #[pyo3(signature = (most=u64::MAX))]
     fn memory(&self, py: Python<'_>, most: u64) -> PyResult<u64> {
         py.detach(|| self.scenario.memory(most)).map_err(scenario_error)

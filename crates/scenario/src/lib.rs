@@ -252,8 +252,8 @@ impl Scenario {
         Ok(build::build(self.document()?, &self.dir)?.spec)
     }
 
-    /// Bytes that a run takes, roughly. As soon as they are known to be more than `most`, so many at least: a network that
-    /// does not fit is not built.
+    /// Bytes that a run takes, roughly. As soon as they are known to be more than `most`, so many at least: a network
+    /// that does not fit is not built.
     pub fn memory(&self, most: u64) -> Result<u64, Errors> {
         match build::within(self.document()?, &self.dir, most) {
             Ok(built) => Ok(built.spec.memory()),

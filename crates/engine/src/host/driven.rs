@@ -142,6 +142,11 @@ impl Outlet {
         self.senders.len() + self.ranked.len()
     }
 
+    /// The next packet, before all senders.
+    pub fn next_packet(&mut self) -> Option<Packet> {
+        self.classes.iter_mut().find_map(FairQueue::pop).or_else(|| self.fifo.pop_front())
+    }
+
     /// Who is next. Where packets without data and senders wait, the senders have one turn of so many.
     pub fn next(&mut self, turns: u32) -> Option<Next> {
         if let Some(packet) = self.classes.iter_mut().find_map(FairQueue::pop) {

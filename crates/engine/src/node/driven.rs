@@ -2,7 +2,7 @@
 
 use crate::event::order::Timer;
 use crate::event::packet::{Packet, flag};
-use crate::host::driven::{Class, List, Next, Outlet, Pull};
+use crate::host::driven::{Class, List, Outlet, Pull};
 use crate::host::scheduled::Message;
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
@@ -29,8 +29,8 @@ impl<E: Effects> NodeCtx<'_, E> {
             if !outlet.is_free(self.now) {
                 break;
             }
-            // senders that wait are waited for
-            let Some(Next::Packet(packet)) = outlet.next(0) else { return };
+            // a sender that waits has its turn by an event: here it would send beside what it is about to do
+            let Some(packet) = outlet.next_packet() else { break };
             self.put_on_wire(host, &packet);
         }
         self.await_wire(host);

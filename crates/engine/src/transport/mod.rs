@@ -29,8 +29,8 @@ use timer::Task;
 pub enum SendEndpoint {
     /// TCP.
     Tcp(tcp::sender::Sender),
-    /// Any other. Of two variants, what a TCP packet calls is found by one comparison: a third cost it 1.2 instructions a
-    /// hop.
+    /// Any other. Of two variants, what a TCP packet calls is found by one comparison: a third cost it 1.2
+    /// instructions a hop.
     Other(OtherSender),
 }
 

@@ -85,6 +85,11 @@ impl Outstanding {
         self.get(*self.lost.first()?).copied()
     }
 
+    /// Its number.
+    pub fn first_lost_number(&self) -> Option<u32> {
+        self.lost.first().copied()
+    }
+
     /// Packets wait to be sent again.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()

@@ -27,14 +27,14 @@ pub struct Xcp {
     #[serde(default = "thousandths::<100>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub shuffle: f64,
-    /// Share of the link's rate that is given away in all.
+    /// Share of the link's rate that is given away in all, above 0.
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub utilisation: f64,
     /// The control interval is the mean round-trip time, but no shorter than this.
     pub interval: Option<Time>,
-    /// The queue that counts is the shortest that packets met in so much of a round trip, without what they waited
-    /// there.
+    /// The queue that counts is the shortest that packets met in so much of a round trip (above 0), without what
+    /// they waited there.
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub queue_share: f64,
@@ -70,6 +70,9 @@ impl NodeProgram for Xcp {
         }
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
             at.value("beta", self.beta, "expected a number of at least 0");
+        }
+        if !(0.0..=1.0).contains(&self.shuffle) {
+            at.value("shuffle", self.shuffle, "expected a share of the traffic from 0 to 1");
         }
         if !(self.utilisation > 0.0 && self.utilisation <= 1.0) {
             at.value("utilisation", self.utilisation, "expected a share of the link's rate above 0 and at most 1");

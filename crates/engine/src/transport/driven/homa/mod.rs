@@ -7,8 +7,9 @@
 //! Packets have priorities: unscheduled ones by the size of their message, granted ones by the rank that it has at its
 //! receiver.
 //!
-//! Rules are those of the paper's text; constants, window and the use of the lowest levels those of the authors' study
-//! (PlatformLab/HomaSimulation ab09ecb), timeouts those of HomaL4Protocol-ns-3 (3cac711).
+//! Rules are those on which public codes agree (PlatformLab/HomaSimulation ab09ecb, HomaModule, HomaL4Protocol-ns-3
+//! 3cac711), not held against the paper's text. Constants, window and the use of the lowest levels are those of the
+//! first, the authors' study, timeouts those of the last.
 
 mod plan;
 mod receiver;

@@ -108,19 +108,19 @@ impl Sender {
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let homa = parameters(t);
-        let (number, len, flags, last, asked) = match self.base.sent.resend(ctx.now) {
-            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last, false),
+        let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
+            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
             None => {
                 let most = if self.unasked > 0 { self.unasked } else { self.left };
                 let Some((len, last)) = self.base.feed.take_at_most(ctx, most) else { return self.give_up() };
-                let asked = self.unasked == 0;
                 self.left -= len as u64;
                 self.unasked = self.unasked.saturating_sub(len as u64);
-                (self.base.sent.push(ctx.now, len, last), len, 0, last, asked)
+                (self.base.sent.push(ctx.now, len, last), len, 0, last)
             }
         };
         let Some(plan) = self.message_of(number) else { return };
-        let level = if asked { self.level } else { homa.level_of(plan.size as u64) };
+        let granted = number >= plan.edge(0, homa.unscheduled, t.mss);
+        let level = if granted { self.level } else { homa.level_of(plan.size as u64) };
         let flags = flags | if last { flag::PSH } else { 0 };
         let mut packet = self.base.data(ctx, number, len, flags, t.header + len, 0);
         packet.ack = plan.told();
@@ -176,11 +176,11 @@ impl Sender {
         }
     }
 
-    /// Says how far it has sent, and asks what has come.
+    /// Says how far it has sent, up to what waits to go again, and asks what has come.
     fn probe_receiver(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let Some(plan) = self.messages.back().copied() else { return };
         let t = ctx.net.transport(self.base.transport);
-        let number = self.base.sent.next();
+        let number = self.base.sent.first_lost_number().unwrap_or(self.base.sent.next());
         let mut packet = self.base.control(ctx, Kind::Probe, number, t.ack_size, 0);
         packet.ack = plan.told();
         packet.set_class(0);

@@ -105,7 +105,7 @@ class Scenario:
         Ports are counted before the network is built, and flows before they are made. Raises ``ScenarioError`` as
         ``validate`` does.
         """
-        return self._core.memory() if most == math.inf else self._core.memory(int(most))
+        return self._core.memory() if most == math.inf else self._core.memory(min(int(most), 2**64 - 1))
 
     def refuse_above(self, most: float, what: str) -> int:
         """Return how many bytes a run takes; raises ``ScenarioError``, for ``what``, where they are above ``most``."""

@@ -66,6 +66,9 @@ impl PartialEq for Scenario {
     }
 }
 
+/// Bytes of the longest error in a text that shows the line.
+const LONGEST_TOLD: usize = 2_000;
+
 /// A scenario that is ready to run.
 pub struct Prepared {
     /// The specification for the engine.
@@ -108,8 +111,11 @@ impl Scenario {
 
     /// [`Scenario::from_toml`] of the text of `file`.
     fn read(text: &str, dir: &Path, name: &str, file: &str) -> Result<Scenario, Errors> {
-        let table: toml::Table =
-            text.parse().map_err(|e: toml::de::Error| Problem::new(file, e.to_string().trim_end()))?;
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+            // the line that is wrong is shown, unless nobody could read it
+            let (whole, short) = (e.to_string(), e.message());
+            Problem::new(file, if whole.len() > LONGEST_TOLD { short } else { whole.trim_end() })
+        })?;
         let own = table.get("name").and_then(Toml::as_str).unwrap_or(name).to_owned();
         let (dir, left_out, document) = (dir.to_owned(), Vec::new(), OnceLock::new());
         let scenario = Scenario { name: own, dir, table, left_out, document };

@@ -1,6 +1,6 @@
 //! Rates that switches grant to flows (RCP): the program of ports, and the senders that ask.
 
-use crate::support::*;
+use crate::support::{self, *};
 
 const GAIN: f64 = 1448.0 / 1500.0;
 
@@ -9,28 +9,9 @@ pub fn rcp_program() -> Rcp {
     Rcp { alpha: 0.4, beta: 0.4, utilisation: 1.0, period: Time::NEVER, rtt: None, initial: 0.05, least: 1500 }
 }
 
-fn transport() -> TransportSpec {
-    TransportSpec { handshake: true, delayed_ack: 1, send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }
-}
-
-/// A star at 10 Gb/s whose idle round trip is about 100 us. Flow `i` of host `i + 1` to host 0 begins at `starts[i]`.
+/// Flows that join on a star.
 fn joining(starts: &[Time], size: Option<u64>) -> Spec {
-    let hosts = starts.len() as u32 + 1;
-    let mut spec = star(hosts, Rate::gbps(10), Time::us(24));
-    spec.transports = vec![transport()];
-    spec.controllers = vec![controller("rcp", &[])];
-    spec.flows = (1..hosts).zip(starts).map(|(h, start)| FlowSpec { start: *start, ..bulk(h, 0, size) }).collect();
-    spec.queues = vec![drop_tail(10_000)];
-    spec.programs = vec![ProgramSpec { nodes: vec![hosts], program: Program::Rcp(rcp_program()) }];
-    spec.observe.ports = (0..spec.links.len() as u32).collect();
-    spec.observe.flows = (0..hosts - 1).collect();
-    run_for(&mut spec, Time::ms(10));
-    spec
-}
-
-/// The value of a series at a time.
-fn at(o: &Outcome, entity: &str, name: &str, time: u64) -> f64 {
-    series(o, entity, name).into_iter().take_while(|(t, _)| *t <= time).last().expect("it has begun").1
+    support::joining("rcp", Program::Rcp(rcp_program()), starts, size)
 }
 
 #[test]
@@ -41,11 +22,11 @@ fn a_flow_begins_at_the_rate_granted_to_its_syn_and_rises_to_the_links() {
     // before the answer to the SYN and with it
     assert_eq!(format!("{:.6} {:.6}", rates[0] * GAIN, rates[1]), "0.500000 0.500000");
     // x 1.38, then a little less each time, once a round trip
-    assert!((at(&o, "flow 0", "pacing_rate_bps", 3_000 * US) / 1e9 / GAIN - 10.0).abs() < 0.2);
+    assert!((value_at(&o, "flow 0", "pacing_rate_bps", 3_000 * US) / 1e9 / GAIN - 10.0).abs() < 0.2);
     let port = o.ports.iter().find(|p| &*p.name == "s>h0").unwrap();
     assert!(port.bytes as f64 * 8.0 / 0.01 / 1e9 > 8.5, "{}", port.bytes);
     // two links of 24 us each way, and serialization
-    let rtt = at(&o, "s>h0", "rcp_rtt_s", 10_000 * US);
+    let rtt = value_at(&o, "s>h0", "rcp_rtt_s", 10_000 * US);
     assert!((98e-6..110e-6).contains(&rtt), "{rtt}");
     assert_eq!(o.ports.iter().map(|p| p.drops).sum::<u64>(), 0);
 }
@@ -55,7 +36,7 @@ fn a_flow_that_joins_has_the_same_rate_at_once_and_both_a_fair_share_within_a_fe
     let mut spec = joining(&[0, 3000].map(Time::us), None);
     spec.programs[0].program = Program::Rcp(Rcp { period: Time::us(10), ..rcp_program() });
     let o = compared(&spec);
-    let rate = |flow: usize, us: u64| at(&o, &format!("flow {flow}"), "pacing_rate_bps", us * US) / 1e9 / GAIN;
+    let rate = |flow: usize, us: u64| value_at(&o, &format!("flow {flow}"), "pacing_rate_bps", us * US) / 1e9 / GAIN;
     // both get what the port grants, the newcomer from its first segment on
     for us in [3200, 3400, 4000, 9000] {
         let (a, b) = (rate(0, us), rate(1, us));
@@ -65,7 +46,7 @@ fn a_flow_that_joins_has_the_same_rate_at_once_and_both_a_fair_share_within_a_fe
     for us in [5500, 7000, 9900] {
         assert!((4.6..5.3).contains(&rate(1, us)), "{us} us: {}", rate(1, us));
     }
-    let left = at(&o, "s>h0", "queue_packets", 9_900 * US);
+    let left = value_at(&o, "s>h0", "queue_packets", 9_900 * US);
     assert!(left < 10.0, "{left} packets wait");
 }
 
@@ -85,11 +66,11 @@ fn the_least_rate_of_several_switches_counts() {
     spec.observe.flows = vec![0, 1];
     let o = compared(&spec);
     for flow in ["flow 0", "flow 1"] {
-        let rate = at(&o, flow, "pacing_rate_bps", 9_900 * US) / 1e9 / GAIN;
+        let rate = value_at(&o, flow, "pacing_rate_bps", 9_900 * US) / 1e9 / GAIN;
         assert!((0.45..0.55).contains(&rate), "{flow}: {rate}");
     }
     // what the second switch would grant
-    assert!((at(&o, "t>h2", "rcp_rate_bps", 9_900 * US) / 1e9 - 10.0).abs() < 1e-6);
+    assert!((value_at(&o, "t>h2", "rcp_rate_bps", 9_900 * US) / 1e9 - 10.0).abs() < 1e-6);
 }
 
 #[test]
@@ -132,7 +113,7 @@ fn rates_stop_changing_when_nothing_comes_and_the_run_ends() {
 
 #[test]
 fn answers_of_two_way_connections_are_paced_at_granted_rates_too() {
-    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..transport() });
+    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..asking_transport() });
     spec.controllers = vec![controller("rcp", &[])];
     spec.links.iter_mut().for_each(|link| link.delay = Time::us(20));
     spec.queues = vec![drop_tail(10_000)];
@@ -150,7 +131,7 @@ fn paths_of_a_fat_tree_grant_rates_under_any_routing() {
     for choice in [PathChoice::Ecmp, PathChoice::Spray] {
         let mut spec = fat_tree(4, Rate::gbps(10), Time::us(5));
         spec.choice = choice;
-        spec.transports = vec![transport()];
+        spec.transports = vec![asking_transport()];
         spec.controllers = vec![controller("rcp", &[]), controller("newreno", &[])];
         let flow = |h: u32| FlowSpec { controller: u32::from(h % 4 == 3), ..bulk(h, (5 * h + 3) % 16, Some(100_000)) };
         spec.flows = (0..16).filter(|h| (5 * h + 3) % 16 != *h).map(flow).collect();

@@ -1,6 +1,6 @@
 //! Windows that switches allow (XCP): the program of ports, and the senders that ask.
 
-use crate::support::*;
+use crate::support::{self, *};
 
 /// The paper's gains.
 pub fn xcp_program() -> Xcp {
@@ -16,28 +16,9 @@ pub fn xcp_program() -> Xcp {
     }
 }
 
-fn transport() -> TransportSpec {
-    TransportSpec { handshake: true, delayed_ack: 1, send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }
-}
-
-/// A star at 10 Gb/s whose idle round trip is about 100 us. Flow `i` of host `i + 1` to host 0 begins at `starts[i]`.
+/// Flows that join on a star.
 fn joining(starts: &[Time], size: Option<u64>) -> Spec {
-    let hosts = starts.len() as u32 + 1;
-    let mut spec = star(hosts, Rate::gbps(10), Time::us(24));
-    spec.transports = vec![transport()];
-    spec.controllers = vec![controller("xcp", &[])];
-    spec.flows = (1..hosts).zip(starts).map(|(h, start)| FlowSpec { start: *start, ..bulk(h, 0, size) }).collect();
-    spec.queues = vec![drop_tail(10_000)];
-    spec.programs = vec![ProgramSpec { nodes: vec![hosts], program: Program::Xcp(xcp_program()) }];
-    spec.observe.ports = (0..spec.links.len() as u32).collect();
-    spec.observe.flows = (0..hosts - 1).collect();
-    run_for(&mut spec, Time::ms(10));
-    spec
-}
-
-/// The value of a series at a time.
-fn at(o: &Outcome, entity: &str, name: &str, time: u64) -> f64 {
-    series(o, entity, name).into_iter().take_while(|(t, _)| *t <= time).last().expect("it has begun").1
+    support::joining("xcp", Program::Xcp(xcp_program()), starts, size)
 }
 
 /// Its greatest value from a time on.
@@ -52,7 +33,7 @@ fn a_lone_flow_fills_its_link_and_leaves_no_queue() {
     let share = port.bytes as f64 * 8.0 / 0.01 / 1e10;
     assert!(share > 0.95, "{share}");
     assert!(port.queue_max_packets <= 2, "{}", port.queue_max_packets);
-    let cwnd = at(&o, "flow 0", "cwnd_bytes", 9_900 * US);
+    let cwnd = value_at(&o, "flow 0", "cwnd_bytes", 9_900 * US);
     assert!((115_000.0..140_000.0).contains(&cwnd), "{cwnd}");
     assert_eq!(o.ports.iter().map(|p| p.drops).sum::<u64>(), 0);
 }
@@ -62,7 +43,7 @@ fn flows_that_join_come_to_equal_windows_without_a_standing_queue() {
     let mut spec = joining(&[0, 2000, 4000].map(Time::us), None);
     run_for(&mut spec, Time::ms(14));
     let o = compared(&spec);
-    let cwnd = |flow: usize, us: u64| at(&o, &format!("flow {flow}"), "cwnd_bytes", us * US);
+    let cwnd = |flow: usize, us: u64| value_at(&o, &format!("flow {flow}"), "cwnd_bytes", us * US);
     for us in [9_000, 12_000, 13_900] {
         let all = [0, 1, 2].map(|flow| cwnd(flow, us));
         let (least, most) = (all[0].min(all[1]).min(all[2]), all[0].max(all[1]).max(all[2]));
@@ -81,7 +62,7 @@ fn equal_shares_do_not_depend_on_round_trips() {
     let o = compared(&spec);
     let rate = |flow: usize| {
         let entity = format!("flow {flow}");
-        at(&o, &entity, "cwnd_bytes", 39_000 * US) / at(&o, &entity, "srtt_s", 39_000 * US) * 8.0 / 1e9
+        value_at(&o, &entity, "cwnd_bytes", 39_000 * US) / value_at(&o, &entity, "srtt_s", 39_000 * US) * 8.0 / 1e9
     };
     let (near, far) = (rate(0), rate(1));
     assert!((near / far - 1.0).abs() < 0.1, "{near} {far}");
@@ -104,11 +85,11 @@ fn a_port_that_others_leave_less_gives_the_rest_away() {
     spec.observe.flows = vec![0, 1];
     run_for(&mut spec, Time::ms(20));
     let o = compared(&spec);
-    let [a, b] = ["flow 0", "flow 1"].map(|flow| at(&o, flow, "acked_bytes", 19_900 * US));
+    let [a, b] = ["flow 0", "flow 1"].map(|flow| value_at(&o, flow, "acked_bytes", 19_900 * US));
     // a gigabit for 20 ms, the start included
     assert!(a + b > 2.2e6, "{a} {b}");
     assert!(most(&o, "s>t", "queue_packets", 10_000 * US) < 8.0);
-    let [a, b] = ["flow 0", "flow 1"].map(|flow| at(&o, flow, "cwnd_bytes", 19_900 * US));
+    let [a, b] = ["flow 0", "flow 1"].map(|flow| value_at(&o, flow, "cwnd_bytes", 19_900 * US));
     assert!((a / b - 1.0).abs() < 0.15, "{a} {b}");
 }
 
@@ -128,14 +109,14 @@ fn what_waits_in_explicit_queues_is_allowed_its_share_when_it_leaves() {
     let mut spec = joining(&[0, 500, 500].map(Time::us), None);
     spec.queues[0].explicit = true;
     let o = compared(&spec);
-    let cwnd = |flow: usize| at(&o, &format!("flow {flow}"), "cwnd_bytes", 9_900 * US);
+    let cwnd = |flow: usize| value_at(&o, &format!("flow {flow}"), "cwnd_bytes", 9_900 * US);
     let all = [cwnd(0), cwnd(1), cwnd(2)];
     assert!(all.iter().all(|w| (36_000.0..46_000.0).contains(w)), "{all:?}");
 }
 
 #[test]
 fn changes_come_back_once_on_two_way_connections() {
-    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..transport() });
+    let mut spec = asking(8, 500_000, TransportSpec { delayed_ack: 1, ..asking_transport() });
     spec.controllers = vec![controller("xcp", &[])];
     spec.links.iter_mut().for_each(|link| link.delay = Time::us(20));
     spec.queues = vec![drop_tail(10_000)];
@@ -165,7 +146,7 @@ fn paths_of_a_fat_tree_allow_windows_under_any_routing() {
     for choice in [PathChoice::Ecmp, PathChoice::Spray] {
         let mut spec = fat_tree(4, Rate::gbps(10), Time::us(5));
         spec.choice = choice;
-        spec.transports = vec![transport()];
+        spec.transports = vec![asking_transport()];
         spec.controllers = vec![controller("xcp", &[]), controller("newreno", &[])];
         let flow = |h: u32| FlowSpec { controller: u32::from(h % 4 == 3), ..bulk(h, (5 * h + 3) % 16, Some(100_000)) };
         spec.flows = (0..16).filter(|h| (5 * h + 3) % 16 != *h).map(flow).collect();

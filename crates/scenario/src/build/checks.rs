@@ -111,9 +111,17 @@ fn check_driven(
         let message = format!("expected another kind: {name} has a queue of its own in the host");
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
-    if !transports.iter().any(|t| t.protocol.needs_trimming()) {
-        return;
+    // a connection would count in the ideal completion time, and never be opened
+    for t in transports.iter().filter(|t| t.protocol.is_driven()) {
+        for (key, set) in [("handshake", t.handshake), ("lone_syn", t.lone_syn)] {
+            if set {
+                let message = format!("expected false: {} opens no connection", t.protocol.name());
+                problems.push(Problem::with_value(format!("transport.{key}"), true, message));
+            }
+        }
     }
+    let Some(t) = transports.iter().find(|t| t.protocol.needs_trimming()) else { return };
+    let name = t.protocol.name();
     let message = format!("expected \"trimming\": {name} learns by the headers of cut packets what is to come again");
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {

@@ -3,12 +3,14 @@
 
 pub mod bench;
 mod draws;
+mod explicit;
 pub mod fifo;
 mod queries;
 mod transport;
 
 pub use bench::{Bench, Caught};
 pub use draws::cases;
+pub use explicit::*;
 pub use incast_cc::{Config, Ecn, Rate, Time};
 pub use incast_engine::spec::*;
 pub use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Role};

@@ -9,6 +9,41 @@ fn the_good_one_is_good() {
 }
 
 #[test]
+fn a_line_that_nobody_could_read_is_not_shown() {
+    let told = |text: &str| Scenario::from_toml(text, Path::new("."), "test").err().expect("no TOML").to_string();
+    assert!(told("a = \"b").contains("1 | a = \"b"));
+    let endless = told(&"\0".repeat(1_000_000));
+    assert!(endless.starts_with("test: ") && endless.len() < 200, "{} bytes", endless.len());
+}
+
+#[test]
+fn transports_that_receivers_drive_open_no_connection() {
+    let to = |keys: &str| message("preset = \"linux\"", keys);
+    for (preset, name) in [("ndp", "ndp"), ("homa", "homa")] {
+        for key in ["handshake", "lone_syn"] {
+            let told = to(&format!("preset = \"{preset}\"\n{key} = true"));
+            let expected = format!("transport.{key} = true: expected false: {name} opens no connection");
+            assert!(told.lines().any(|line| line == expected), "{told}");
+        }
+    }
+}
+
+#[test]
+fn who_needs_queues_that_cut_is_named() {
+    let more = r#"
+[[traffic]]
+name = "more"
+pattern = "hotspot"
+flows = 1
+app = { kind = "bulk", size = "1MB" }
+transport = { preset = "ndp" }
+"#;
+    let text = GOOD.replace("preset = \"linux\"", "preset = \"homa\"") + more;
+    let told = check(&text).expect_err("no queue cuts").to_string();
+    assert!(told.contains("expected \"trimming\": ndp learns by the headers"), "{told}");
+}
+
+#[test]
 fn keys_and_words() {
     let words = |kind: &str| {
         let quoted: Vec<String> = list(kind).unwrap().iter().map(|item| format!("{:?}", item.name)).collect();

@@ -164,5 +164,7 @@ def _read(folder: Path, name: str) -> str:
         if not folder.exists():
             raise FolderError(f"{folder} does not exist: expected a run folder") from None
         raise FolderError(f"{folder} has no {name}: not a run folder") from None
+    except NotADirectoryError:
+        raise FolderError(f"{folder} is a file: expected a run folder, which incast run makes") from None
     except OSError as error:
         raise FolderError(f"cannot read {folder / name}: {error.strerror}") from None

@@ -42,6 +42,8 @@ class Scenario:
             raise TypeError(
                 f"Scenario.load takes the name of a scenario or the path of a file, not {type(name_or_path).__name__}"
             )
+        if str(name_or_path) == "-":
+            raise ScenarioError("-: only incast run reads a scenario from the standard input; write it to a file")
         return cls(_core.Scenario.load(str(name_or_path)))
 
     @classmethod

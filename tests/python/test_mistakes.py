@@ -436,3 +436,18 @@ def test_a_run_that_is_there_is_shown_and_not_made_again(incast: Command, tmp_pa
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(manifest | {"engine": "0123456789abcdef"}))
     incast("run", "dumbbell", *QUICK).refused("made by another build of the engine", "--out")
+
+
+def test_a_file_is_no_run_folder(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text("")
+    incast("plot", "x.toml").refused("x.toml is a file: expected a run folder")
+    told = "x.toml has no manifest.json and no study.json: expected the folder of a run or a comparison"
+    incast("report", "x.toml").refused(told)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("compare", "-", "--cc", "dctcp", "--cc", "swift"), ("coexist", "-", "--cc", "dctcp", "--cc", "swift")],
+)
+def test_only_run_reads_the_standard_input(incast: Command, arguments: tuple[str, ...]) -> None:
+    incast(*arguments).refused("-: only incast run reads a scenario from the standard input")

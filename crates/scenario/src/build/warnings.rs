@@ -14,7 +14,7 @@ use crate::text::words::Word;
 use crate::topology::cell::notes::out_of_range;
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::{Entropy, Limit, LinkSpec, PathChoice, Recovery, Rules, Spec};
+use incast_engine::spec::{Entropy, Limit, LinkSpec, PathChoice, Protocol, Recovery, Rules, Spec};
 use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
@@ -33,6 +33,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
         for controller in &used.controllers {
             form_of_another(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
         }
+        found.extend(without_part(t, &used, spec));
         never_started(t, &used, doc, &mut found);
         if doc.fewest_classes().is_none() {
             found.extend(class_without_queue(t, used.classes));
@@ -61,6 +62,16 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found
 }
 
+/// A controller beside a transport that sets the pace by itself: a comparison of controllers would compare nothing.
+fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
+    let (driven, controller) = (used.driven?, &spec.controllers[*used.controllers.first()? as usize]);
+    Some(format!(
+        "traffic.{}: its controller, {controller}, has no part: {driven} sets the pace of its flows \
+         (docs/receiver-driven.md)",
+        t.name()
+    ))
+}
+
 /// Threads that a controller in Python keeps a run from.
 fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
     let asked = doc.run.threads.given()?.0;
@@ -83,6 +94,8 @@ struct Used {
     late: usize,
     /// Some are of another traffic class than the first.
     classes: bool,
+    /// Name of the transport that drives them, where that is not TCP.
+    driven: Option<&'static str>,
     /// When the first of those opens.
     first_late: Option<cc::Time>,
 }
@@ -97,7 +110,9 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
         }
         of.flows += 1;
         // Homa's packets have classes that no entry asks for
-        let homa = spec.transports[f.transport as usize].protocol.homa().is_some();
+        let protocol = &spec.transports[f.transport as usize].protocol;
+        let homa = protocol.homa().is_some();
+        of.driven = (*protocol != Protocol::Tcp).then(|| protocol.name());
         of.classes |= !homa && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;

@@ -263,6 +263,8 @@ impl Homa {
         let cutoffs = all.cutoffs.as_deref().unwrap_or_default();
         if !cutoffs.is_sorted_by(|a, b| a < b) {
             at.key("cutoffs", "expected sizes that rise");
+        } else if cutoffs.first() == Some(&0) {
+            at.key("cutoffs", "expected sizes of at least 1B: no message is shorter");
         } else if cutoffs.len() >= all.levels as usize {
             at.key("cutoffs", format!("has {} sizes; expected fewer than levels, {}", cutoffs.len(), all.levels));
         }

@@ -30,6 +30,12 @@ fn transports_that_receivers_drive_open_no_connection() {
 }
 
 #[test]
+fn no_message_is_shorter_than_a_byte() {
+    let told = message("preset = \"linux\"", "preset = \"homa\"\nhoma = { cutoffs = [\"0B\", \"1kB\"] }");
+    assert!(told.contains("transport.homa.cutoffs: expected sizes of at least 1B"), "{told}");
+}
+
+#[test]
 fn who_needs_queues_that_cut_is_named() {
     let more = r#"
 [[traffic]]

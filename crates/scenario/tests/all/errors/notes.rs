@@ -304,3 +304,17 @@ fn a_host_that_loses_its_own_window_is_noted() {
     assert_eq!(notes("1p"), [short]);
     assert_eq!((notes("10p"), notes("none")), (vec![], vec![]));
 }
+
+/// Two controllers compared under such a transport would differ in nothing.
+#[test]
+fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
+    let noted = |preset: &str| {
+        let told = notes(&[("transport.preset", preset), ("controller", "dctcp")]);
+        told.into_iter().filter(|note| note.contains("no part")).collect::<Vec<_>>()
+    };
+    assert_eq!(noted("linux"), [""; 0]);
+    assert_eq!(
+        noted("homa"),
+        ["traffic.load: its controller, dctcp, has no part: homa sets the pace of its flows (docs/receiver-driven.md)"]
+    );
+}

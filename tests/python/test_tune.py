@@ -197,6 +197,70 @@ def test_a_set_that_cannot_be_run_is_counted_and_never_chosen(tmp_path: Path) ->
     assert found.best.tried not in refused
 
 
+def answers(folder: Path, rto_min: str, duration: str) -> Scenario:
+    """Put 40 answers to one client into a file; what is lost waits for a timer, and the run does not wait for all."""
+    made = Scenario.load("incast").with_({"transport.rto_min": rto_min, "run.duration": duration})
+    (folder / "answers.toml").write_text(made.toml())
+    return made
+
+
+def timers(folder: Path, values: list[str]) -> Tuning:
+    tune = {"minimise": "fct.slowdown_mean", "budget": 3, "seeds": 1, "held_out": 2}
+    axes = {"transport.rto_min": values}
+    return Tuning.of(Study(str(folder / "answers.toml"), axes=axes, keep=(), others={"tune": tune}))
+
+
+STARVED = """
+name = "timers"
+scenario = "answers.toml"
+keep = []
+[axes]
+"transport.rto_min" = ["200us", "1ms", "20ms"]
+[tune]
+minimise = "fct.slowdown_mean"
+budget = 8
+sampler = "random"
+seeds = 3
+held_out = 2
+"""
+
+
+def test_a_set_that_leaves_flows_unfinished_is_never_chosen(tmp_path: Path, incast: Command) -> None:
+    base = answers(tmp_path, "200us", "12ms")
+    (tmp_path / "timers.toml").write_text(STARVED)
+    answer = incast("tune", "timers.toml", "--out", "found", "--workers", "1")
+    assert answer.status == 0, answer.err
+    # who waits 20 ms for a timer does not finish in 12 ms, and who finished never lost a packet: a small mean of few
+    figures = ["fct.slowdown_mean", "fct.finished", "fct.count"]
+    starved, whole = (evaluate(s, [1, 2, 3], figures) for s in (base.with_({"transport.rto_min": "20ms"}), base))
+    assert starved["fct.slowdown_mean"].mean() < whole["fct.slowdown_mean"].mean()
+    assert list(whole["fct.finished"]) == list(whole["fct.count"])
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["best"]["values"]["transport.rto_min"] == "200us"
+    share = starved["fct.finished"][0] / starved["fct.count"][0]  # of the first seed, after which it is not run again
+    told = f"finished {share:.2f} of its flows; the defaults 1.00: not counted"
+    rows = (tmp_path / "found" / "trials.csv").read_text().splitlines()
+    of_starved = [row.split(",")[0] for row in rows if ",20ms," in row]
+    assert of_starved == [row.split(",")[0] for row in rows if row.endswith(f",20ms,,0,{told}")]
+    assert result["unfinished"] == [{"set": int(number), "told": told} for number in of_starved]
+    assert of_starved and all(f"set {number} {told}" in answer.out for number in of_starved)
+
+
+def test_where_every_set_leaves_flows_unfinished_none_is_chosen(tmp_path: Path) -> None:
+    answers(tmp_path, "200us", "12ms")
+    found = Search(timers(tmp_path, ["20ms", "30ms"]), tmp_path / "found")
+    tried = found.carry_out(1, lambda _: None)
+    with pytest.raises(StudyError, match=r"none of the 3 sets can be chosen \(the first: finished 0.35 of its flows"):
+        outcome.of(found, tried, 1)
+
+
+def test_a_set_that_finishes_no_less_than_the_defaults_counts(tmp_path: Path) -> None:
+    answers(tmp_path, "20ms", "8ms")
+    found = Search(timers(tmp_path, ["5ms", "20ms"]), tmp_path / "found")
+    tried = found.carry_out(1, lambda _: None)
+    assert tried and all(one.scores is not None and not one.unfinished for one in tried)
+
+
 def test_several_scenarios_are_tuned_for_the_mean_ratio_to_their_defaults(tmp_path: Path) -> None:
     (tmp_path / "wide.toml").write_text(
         Scenario.load("dumbbell").with_({"topology.senders": 4, "topology.receivers": 4}).toml()

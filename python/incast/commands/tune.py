@@ -75,12 +75,15 @@ def tune(
 
 def _print(found: Outcome) -> None:
     tuning = found.tuning
-    given_up = sum(one.scores is None and not one.refused for one in found.tried)
+    given_up = sum(one.scores is None and not one.refused and not one.unfinished for one in found.tried)
     refused = [one for one in found.tried if one.refused]
     told = f"{len(found.tried)} sets tried under {len(tuning.seeds)} seeds"
     told += f", {given_up} of them given up after fewer" if given_up else ""
     told += f", {len(refused)} that could not be run (the first: {refused[0].refused})" if refused else ""
     out.print(f"{tuning.target.study.name}: {' and '.join(map(str, tuning.objectives))}; {told}", highlight=False)
+    for one in found.tried:
+        if one.unfinished:
+            out.print(f"set {one.number + 1} {one.unfinished}", highlight=False, soft_wrap=True)
     if len(found.front) > 1:
         _print_front(found)
     values = ", ".join(f"{key} = {value}" for key, value in found.best.tried.values.items())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from incast.completions import ENOUGH
 from incast.errors import StudyError
 from incast.evaluation import Figures, evaluate
 from incast.output import nearest
@@ -25,6 +26,7 @@ WATCH = (
     "queues.drops", "flows.timeouts",
 )  # fmt: skip
 """Figures that are shown beside the objectives, where a run has them."""
+BEGAN, ENDED = "fct.count", "fct.finished"
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,23 @@ class Tuning:
                         "scenarios an objective is the mean ratio to the defaults, which must be above 0"
                     )
         self.target.refuse_idle(self.seeds[0], self.allow_idle)
+
+    def unfinished(self, flows: Mapping[str, tuple[float, float]], seeds: int) -> str:
+        """Say that a set left flows unfinished which the defaults finish; nothing where it did not.
+
+        ``flows`` is how many of them finished and how many began, by scenario, under the first ``seeds`` seeds. A
+        figure over what finished is small where little did, so such a set's scores say nothing.
+        """
+        for name, (ended, began) in flows.items():
+            theirs = [float(self.defaults[name][figure][:seeds].sum()) for figure in (ENDED, BEGAN)]
+            if not began or not theirs[1]:
+                continue
+            share, other = ended / began, theirs[0] / theirs[1]
+            if share < min(ENOUGH, other):
+                where = f" in {name}" if len(flows) > 1 else ""
+                digits = 2 if f"{share:.2f}" != f"{other:.2f}" else 4
+                return f"finished {share:.{digits}f} of its flows{where}; the defaults {other:.{digits}f}: not counted"
+        return ""
 
     def values(self, figures: Mapping[str, Figures]) -> list[list[float]]:
         """Give each objective's values, one a seed.

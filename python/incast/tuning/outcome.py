@@ -71,9 +71,10 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
     tuning = search.tuning
     whole = [one for one in tried if one.scores is not None]
     if not whole:
-        first = next((one.refused for one in tried if one.refused), "")
+        first = next((told for one in tried if (told := one.refused or one.unfinished)), "")
         raise StudyError(
-            f"none of the {len(tried)} sets could be run ({first}): expected ranges of values that the scenario takes"
+            f"none of the {len(tried)} sets can be chosen (the first: {first}): expected ranges of values that the "
+            "scenario takes and under which flows finish"
         )
     scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
     front = _front(tuning, whole)

@@ -62,7 +62,8 @@ def _trials(outcome: Outcome) -> str:
         scores = [math.fsum(values) / len(values) if values else "" for values in one.by_seed] or [""] * len(
             tuning.figures
         )
-        state = "whole" if one.scores is not None else f"refused: {one.refused}" if one.refused else "given up"
+        refused = f"refused: {one.refused}" if one.refused else one.unfinished
+        state = "whole" if one.scores is not None else refused or "given up"
         seeds = len(one.by_seed[0]) if one.by_seed else 0
         table.writerow([one.number + 1, *(one.values[key] for key in keys), *scores, seeds, state])
     return made.getvalue()
@@ -102,6 +103,7 @@ def data(outcome: Outcome) -> dict[str, Any]:
         "tried": len(outcome.tried),
         "whole": sum(one.scores is not None for one in outcome.tried),
         "refused": sum(bool(one.refused) for one in outcome.tried),
+        "unfinished": [{"set": one.number + 1, "told": one.unfinished} for one in outcome.tried if one.unfinished],
         "default_scores": dict(zip(tuning.figures, outcome.default_scores, strict=True)),
         "best": of_chosen(outcome.best),
         "front": [of_chosen(one) for one in outcome.front],

@@ -22,7 +22,7 @@ from typing import IO, Any
 from incast.errors import FolderError, ScenarioError, needs
 from incast.folders import NOT_EMPTY, put_first
 from incast.run_folder import engine_digest
-from incast.tuning.declaration import Parameter, Set, Tuning
+from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning
 
 try:
     import optuna
@@ -37,7 +37,7 @@ except ModuleNotFoundError as error:
 
 JOURNAL = "journal.log"
 MARK = "tune.json"
-MARK_FORMAT = 1
+MARK_FORMAT = 2
 PART = 3
 """Of the sets that reach a rung of seeds, one in so many goes on."""
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -98,11 +98,13 @@ class Tried:
     """Place among those that count, from 0."""
     values: Set
     scores: tuple[float, ...] | None
-    """Value of each objective over all seeds; ``None`` where it was given up, or refused."""
+    """Value of each objective over all seeds; ``None`` where it was given up, refused, or left flows unfinished."""
     by_seed: tuple[tuple[float, ...], ...]
     """Values of each objective by seed."""
     refused: str = ""
     """Why it could not be run, where that is so."""
+    unfinished: str = ""
+    """What it left unfinished that the defaults finish, where that is so."""
 
 
 class Search:
@@ -168,6 +170,11 @@ class Search:
                 trial.set_user_attr("refused", str(error))
                 self.study.tell(trial, state=TrialState.FAIL)
                 return
+            except _Unfinished as error:
+                # without scores, which would draw the sampler to where flows starve; pruned, it is behind all others
+                trial.set_user_attr("unfinished", str(error))
+                self.study.tell(trial, state=TrialState.PRUNED)
+                return
             trial.set_user_attr("by_seed", by_seed)
             if is_whole:
                 self.study.tell(trial, _means(by_seed))
@@ -183,9 +190,15 @@ class Search:
         """Run a set under more and more of the seeds, as long as it is among the best; second, whether under all."""
         tuning = self.tuning
         by_seed: list[list[float]] = [[] for _ in tuning.objectives]
+        flows = dict.fromkeys(tuning.target.scenarios, (0.0, 0.0))
         for rung in tuning.rungs:
             seeds = tuning.seeds[len(by_seed[0]) : rung]
-            found = tuning.values(tuning.target.evaluated(values, seeds, tuning.figures, workers))
+            runs = tuning.target.evaluated(values, seeds, [*tuning.figures, ENDED, BEGAN], workers)
+            for name, (ended, began) in flows.items():
+                flows[name] = ended + float(runs[name][ENDED].sum()), began + float(runs[name][BEGAN].sum())
+            if told := tuning.unfinished(flows, rung):
+                raise _Unfinished(told)
+            found = tuning.values(runs)
             for objective, have, more in zip(tuning.objectives, by_seed, found, strict=True):
                 have += more
                 if any(math.isnan(value) for value in more):
@@ -206,7 +219,10 @@ class Search:
         others = [
             trial.intermediate_values[rung]
             for trial in self._counted()
-            if trial.number < number and trial.state in FINISHED and rung in trial.intermediate_values
+            if trial.number < number
+            and trial.state in FINISHED
+            and rung in trial.intermediate_values
+            and "unfinished" not in trial.user_attrs
         ]
         better = sum(objective.better(other, score) for other in others)
         return better < max((len(others) + 1) // PART, 1)
@@ -248,7 +264,7 @@ class Search:
         told = trial.user_attrs
         scores = tuple(trial.values) if trial.state == TrialState.COMPLETE and trial.values else None
         by_seed = tuple(tuple(values) for values in told.get("by_seed", []))
-        return Tried(place, told["values"], scores, by_seed, told.get("refused", ""))
+        return Tried(place, told["values"], scores, by_seed, told.get("refused", ""), told.get("unfinished", ""))
 
     # Who is at work
 
@@ -310,6 +326,10 @@ class Search:
 
 class _NoFigure(Exception):
     """A run does not have the figure that is searched for."""
+
+
+class _Unfinished(Exception):
+    """A set left flows unfinished that the defaults finish."""
 
 
 def _counts(trial: FrozenTrial) -> bool:

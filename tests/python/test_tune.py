@@ -261,6 +261,52 @@ def test_a_set_that_finishes_no_less_than_the_defaults_counts(tmp_path: Path) ->
     assert tried and all(one.scores is not None and not one.unfinished for one in tried)
 
 
+LOSSY = """
+name = "lossy"
+scenario = "answer.toml"
+keep = []
+[axes]
+"transport.rto_min" = ["200us", "1ms"]
+[tune]
+minimise = "fct.slowdown_mean"
+budget = 2
+seeds = [1, 2, 5]
+held_out = {held_out}
+allow_idle = true
+"""
+
+
+@pytest.mark.parametrize(("held_out", "compared"), [([4, 11, 14], [11, 14]), ([4, 11], [11]), ([4, 7], [])])
+def test_a_figure_is_compared_under_the_seeds_where_both_have_it_and_their_number_is_said(
+    held_out: list[int], compared: list[int], tmp_path: Path, incast: Command
+) -> None:
+    # one answer over a wire with errors: under the seeds 4 and 7 the defaults' timer of 10 ms is too late for 4 ms
+    settings = {"topology.sources": 1, "topology.source_link.error_rate": 0.1, "run.duration": "4ms"}
+    base = Scenario.load("incast").with_(settings)
+    (tmp_path / "answer.toml").write_text(base.toml().replace("flows = 40", "flows = 1"))
+    (tmp_path / "lossy.toml").write_text(LOSSY.format(held_out=held_out))
+    answer = incast("tune", "lossy.toml", "--out", "found", "--workers", "1")
+    assert answer.status == 0, answer.err
+    told = f"fct.slowdown_mean is compared under {len(compared)} of {len(held_out)} seeds"
+    assert f"note: {told}, those where both have it" in answer.err
+    assert "flows.goodput_total_bps is compared" not in answer.err  # a figure that every run has
+    rows = json.loads((tmp_path / "found" / "result.json").read_text())["best"]["held_out"]
+    assert {row["seeds"] for row in rows if row["figure"] == "flows.goodput_total_bps"} == {len(held_out)}
+    (row,) = (row for row in rows if row["figure"] == "fct.slowdown_mean")
+    assert row["seeds"] == len(compared)
+    if compared:
+        tuned, defaults = (
+            evaluate(tmp_path / name, compared, ["fct.slowdown_mean"])["fct.slowdown_mean"]
+            for name in ("found/tuned.toml", "answer.toml")
+        )
+        assert row["tuned"]["mean"] == pytest.approx(tuned.mean(), rel=1e-12)
+        assert row["difference"]["mean"] == pytest.approx((tuned - defaults).mean(), rel=1e-9, abs=1e-12)
+    else:
+        assert row["tuned"] is row["defaults"] is row["difference"] is None
+    if len(compared) < 2:  # no interval
+        assert row["verdict"] == "unknown"
+
+
 def test_several_scenarios_are_tuned_for_the_mean_ratio_to_their_defaults(tmp_path: Path) -> None:
     (tmp_path / "wide.toml").write_text(
         Scenario.load("dumbbell").with_({"topology.senders": 4, "topology.receivers": 4}).toml()

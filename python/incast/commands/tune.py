@@ -120,6 +120,11 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
         cells = [*([row.scenario] if several else []), scale.label(row.figure), *_cells(row, scale.factor), row.verdict]
         table.add_row(*cells)
     out.print(table)
+    for row in chosen.compared:
+        if row.seeds < seeds:
+            where = f" in {row.scenario}" if several else ""
+            told = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both have it"
+            err.print(told, highlight=False, soft_wrap=True)
 
 
 def _cells(row: Compared, factor: float) -> list[str]:

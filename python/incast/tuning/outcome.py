@@ -17,7 +17,10 @@ from incast.tuning.search import Search, Tried
 
 @dataclass(frozen=True)
 class Compared:
-    """A figure of a set and of the defaults on the held-out seeds of a scenario, and the difference seed by seed."""
+    """A figure of a set and of the defaults on the held-out seeds of a scenario, and the difference seed by seed.
+
+    All three are over the seeds under which both have the figure; ``None`` without such seeds.
+    """
 
     scenario: str
     figure: str
@@ -25,12 +28,14 @@ class Compared:
     tuned: Estimate | None
     defaults: Estimate | None
     difference: Estimate | None
-    """Of the set less the defaults; ``None`` where not every seed has both."""
+    """Of the set less the defaults."""
+    seeds: int
+    """How many seeds were compared: those under which both have the figure."""
 
     @property
     def verdict(self) -> str:
         """Whether the interval of the difference lies on one side of zero."""
-        if self.difference is None:
+        if self.difference is None or self.difference.half_width is None:
             return "unknown"
         if self.difference.low > 0:
             return "higher"
@@ -111,10 +116,9 @@ def _compared(tuning: Tuning, values: Set, defaults: dict[str, Figures], workers
         watch = WATCH if tuning.watch is None else tuning.watch
         for figure in dict.fromkeys([*tuning.figures, *watch]):
             ours, theirs = runs.get(figure), others.get(figure)
-            if ours is None or theirs is None or np.isnan(ours).all() or np.isnan(theirs).all():
+            if ours is None or theirs is None or (np.isnan(ours).all() and np.isnan(theirs).all()):
                 continue
-            less = ours - theirs
-            paired = None if np.isnan(less).any() else estimate([float(one) for one in less])
-            unit = runs.unit(figure)
-            found.append(Compared(name, figure, unit, runs.estimate(figure), others.estimate(figure), paired))
+            both = ~np.isnan(ours - theirs)
+            tuned, other, less = (estimate([float(v) for v in part[both]]) for part in (ours, theirs, ours - theirs))
+            found.append(Compared(name, figure, runs.unit(figure), tuned, other, less, int(both.sum())))
     return tuple(found)

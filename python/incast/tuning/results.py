@@ -86,6 +86,7 @@ def data(outcome: Outcome) -> dict[str, Any]:
                 "defaults": of_estimate(row.defaults),
                 "difference": of_estimate(row.difference),
                 "verdict": row.verdict,
+                "seeds": row.seeds,
             }
             for row in one.compared
         ]

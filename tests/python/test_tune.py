@@ -377,7 +377,7 @@ def test_a_folder_keeps_one_search_whose_budget_may_grow(tmp_path: Path) -> None
         (
             {},
             {"transport.rto_min": {"from": "20ms", "to": "90ms"}},
-            "give the same figures under seed 1.* nobody reads it",
+            "20ms and .* and 90ms gave the same figures under seed 1, .*: expected values that make a difference",
         ),
     ],
 )
@@ -385,6 +385,15 @@ def test_mistakes_are_named(tune: dict[str, Any], axes: dict[str, Any] | None, w
     with pytest.raises(StudyError, match=words):
         searched(tmp_path / "found", tune, **({} if axes is None else {"axes": axes}))
     assert not (tmp_path / "found").exists()
+
+
+def test_values_too_coarse_to_make_a_difference_are_not_said_to_be_read_by_nobody(tmp_path: Path) -> None:
+    # the timer is read: 200us differs from 10ms in this scenario, and 40ms does not from 80ms, both behind its end
+    answers(tmp_path, "200us", "12ms")
+    timers(tmp_path, ["200us", "10ms"]).check()
+    with pytest.raises(StudyError, match="axis transport.rto_min: 40ms and 80ms gave the same figures") as refused:
+        timers(tmp_path, ["40ms", "80ms"]).check()
+    assert "nobody reads" not in str(refused.value)
 
 
 def test_mistakes_end_the_program_with_status_2(tmp_path: Path, incast: Command) -> None:

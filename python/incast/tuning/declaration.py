@@ -111,10 +111,10 @@ class Target:
         return {name: evaluate(self.made(name, values), seeds, figures, workers) for name in self.scenarios}
 
     def refuse_idle(self, seed: int, allow: bool) -> None:
-        """Raise ``StudyError`` for a parameter that no run reads.
+        """Raise ``StudyError`` for a parameter that makes no difference.
 
-        That is one whose values make the same scenario, or (unless allowed) under one seed the same figures at both
-        ends and in the middle of its range, all others at their defaults.
+        That is one that nobody reads, so that its values make the same scenario, or (unless allowed) one whose values
+        under one seed give the same figures at both ends and in the middle of its range, all others at their defaults.
         """
         for parameter in self.parameters:
             values = list(dict.fromkeys(parameter.axis.pick(part) for part in (0.0, 0.5, 1.0)))
@@ -130,8 +130,8 @@ class Target:
             runs = [self.evaluated({parameter.key: value}, [seed], None, 1) for value in values]
             if all(_same(runs[0][name], run[name]) for run in runs[1:] for name in self.scenarios):
                 raise StudyError(
-                    f"{told} give the same figures under seed {seed}, all else at its defaults: nobody reads it; "
-                    "leave it out, or give allow_idle = true"
+                    f"{told} gave the same figures under seed {seed}, all else at its defaults: expected values that "
+                    "make a difference; give others, leave it out, or give allow_idle = true"
                 )
 
 

@@ -27,6 +27,7 @@ WATCH = (
 )  # fmt: skip
 """Figures that are shown beside the objectives, where a run has them."""
 BEGAN, ENDED = "fct.count", "fct.finished"
+"""Figures: flows that have an end, and those of them that reached it."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,11 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
 }
 
 /// A controller beside a transport that sets the pace by itself: a comparison of controllers would compare nothing.
+/// Datagrams have no controller and no transport.
 fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
+    if matches!(t.app, App::Udp(_)) {
+        return None;
+    }
     let (driven, controller) = (used.driven?, &spec.controllers[*used.controllers.first()? as usize]);
     Some(format!(
         "traffic.{}: its controller, {controller}, has no part: {driven} sets the pace of its flows \
@@ -109,8 +113,8 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
             of.controllers.push(f.controller);
         }
         of.flows += 1;
-        // Homa's packets have classes that no entry asks for
         let protocol = &spec.transports[f.transport as usize].protocol;
+        // Homa's packets have classes that no entry asks for
         let homa = protocol.homa().is_some();
         of.driven = (*protocol != Protocol::Tcp).then(|| protocol.name());
         of.classes |= !homa && f.class.max(f.ack_class) > 0;

@@ -317,4 +317,10 @@ fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
         noted("homa"),
         ["traffic.load: its controller, dctcp, has no part: homa sets the pace of its flows (docs/receiver-driven.md)"]
     );
+    let datagrams = "\n[[traffic]]\nname = \"datagrams\"\npattern = \"hotspot\"\nflows = 1\n\
+                     app = { kind = \"udp\", rate = \"1Mbps\" }\n";
+    let text = GOOD.replace("preset = \"linux\"", "preset = \"homa\"") + datagrams;
+    let told = Scenario::from_toml(&text, Path::new("."), "test").unwrap().notes().unwrap();
+    let whose: Vec<&String> = told.iter().filter(|note| note.contains("no part")).collect();
+    assert!(whose.len() == 1 && whose[0].starts_with("traffic.load"), "datagrams have no controller: {told:?}");
 }

@@ -130,6 +130,7 @@ def compare(
     workers: int = 0,
     bins: str | None = None,
     formats: str = "png",
+    memory_limit: float | None = None,
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, as ``incast compare``.
 
@@ -137,6 +138,7 @@ def compare(
     ``vary`` one key with its values, ``settings`` keys that all runs have. Runs go side by side, ``workers`` of them
     (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again. ``bins`` parts
     flows by size, such as ``"10kB,1MB"`` (default decades); ``formats`` are files of pictures, such as ``"png,pdf"``.
+    Runs that take more than ``memory_limit`` bytes (the machine's unless given) are refused.
 
     Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or ``RunError`` of a run.
     """
@@ -148,6 +150,6 @@ def compare(
     study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
     parted, kinds = None if bins is None else Bins.parse(bins), formats_of(formats)
     folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
-    done = comparison.carry_out(study, folder, Executor(workers))
+    done = comparison.carry_out(study, folder, Executor(workers, memory_limit=memory_limit))
     done.bins = parted
     return Compared(done, kinds)

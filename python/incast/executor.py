@@ -17,7 +17,7 @@ from typing import Any
 
 from incast.errors import FolderError, RunStopped
 from incast.folders import new_folder
-from incast.memory import free_memory
+from incast.memory import free_memory, machine_memory
 from incast.plan import Job, Plan
 
 PATIENCE_S = 1.0
@@ -71,12 +71,19 @@ class Executor:
     """Makes the runs that are not there yet, side by side, and tells how far it has come.
 
     Runs of another build of the engine, and damaged ones, are made anew. ``KeyboardInterrupt`` stops the runs under
-    way and passes; what is finished stays, and is not repeated by the next call.
+    way and passes; what is finished stays, and is not repeated by the next call. Runs that take more than
+    ``memory_limit`` bytes (the machine's unless given) are refused before the first begins.
     """
 
-    def __init__(self, workers: int = 0, show: Callable[[Status], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        workers: int = 0,
+        show: Callable[[Status], None] = lambda _: None,
+        memory_limit: float | None = None,
+    ) -> None:
         self.workers = workers or default_workers()
         self.show = show
+        self.memory_limit = machine_memory() if memory_limit is None else memory_limit
         self.status = Status()
         self._stop = threading.Event()
         self._at_work: set[int] = set()
@@ -110,7 +117,7 @@ class Executor:
         self.show(self.status)
 
     def _run_all(self, todo: Collection[Job]) -> None:
-        at_once, self._cores = share(self.workers, _needs(todo), free_memory())
+        at_once, self._cores = share(self.workers, _needs(todo, self.memory_limit), free_memory())
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="incast-run")
         try:
             futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
@@ -191,8 +198,11 @@ def alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def _needs(jobs: Collection[Job]) -> list[Needs]:
-    """Say what the jobs take; runs that differ in their seeds take the same."""
+def _needs(jobs: Collection[Job], memory_limit: float) -> list[Needs]:
+    """Say what the jobs take; runs that differ in their seeds take the same.
+
+    Raises ``ScenarioError`` where one takes more than ``memory_limit`` bytes.
+    """
     known: dict[tuple[str, int | None], Needs] = {}
     needs = []
     for job in jobs:
@@ -200,7 +210,8 @@ def _needs(jobs: Collection[Job]) -> list[Needs]:
         # the hash does not tell of threads
         key = (scenario.hash, scenario.threads)
         if key not in known:
-            known[key] = Needs(scenario.threads, scenario.memory())
+            needed = scenario.refuse_above(memory_limit, f"a run of {scenario.name}")
+            known[key] = Needs(scenario.threads, needed)
         needs.append(known[key])
     return needs
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import incast as package
 from conftest import Command
-from incast import Scenario
+from incast import Scenario, ScenarioError
 from incast.executor import Needs, share
 from incast.memory import free_memory
 
@@ -37,6 +40,37 @@ def test_a_larger_network_takes_more() -> None:
     small, large = (Scenario.load("permutation").with_({"topology.k": k}).memory() for k in (8, 64))
     assert 100 * small < large < 4 * GB
     assert free_memory() > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "dumbbell", "--cc", "dctcp"],
+        ["coexist", "--cc", "dctcp", "--cc", "cubic"],
+        ["paper", "run", "swift/fig20"],
+    ],
+    ids=["compare", "coexist", "paper"],
+)
+def test_plans_refuse_runs_above_the_memory_limit(incast: Command, words: list[str]) -> None:
+    """As a study does, before the first run."""
+    words = [*words, "--out", "made", "--quiet"]
+    incast(*words, "--memory-limit", "1kB").refused("a run of ", "takes about", "1 kB is there", "--memory-limit none")
+    incast(*words, "--memory-limit", "lots").refused('--memory-limit "lots": expected a size such as "8GB"')
+    assert "Refuse what takes more memory" in incast(*words[: 2 if words[0] == "paper" else 1], "--help").out
+
+
+def test_the_same_comparison_goes_on_without_a_memory_limit(incast: Command, tmp_path: Path) -> None:
+    """What was refused leaves nothing in the way."""
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", "run.duration=10ms"]
+    words += ["--set", "run.warmup=2ms", "--out", str(tmp_path / "made"), "--quiet", "--memory-limit"]
+    incast(*words, "1kB").refused("a run of dumbbell takes about")
+    assert incast(*words, "none").status == 0
+
+
+def test_a_comparison_from_python_has_the_memory_limit(tmp_path: Path) -> None:
+    """The error is that of the command."""
+    with pytest.raises(ScenarioError, match="a run of dumbbell takes about .* 1 kB is there"):
+        package.compare("dumbbell", ["dctcp"], out=tmp_path / "made", memory_limit=1000)
 
 
 def test_a_thread_that_the_system_refuses_is_an_error(incast: Command, monkeypatch: pytest.MonkeyPatch) -> None:

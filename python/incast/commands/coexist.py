@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import output, progress
-from incast.commands.options import Format, Quiet, Settings, Workers, err, out, settings, tell, without_effect
+from incast import memory, output, progress
+from incast.commands.options import (
+    Format,
+    MemoryLimit,
+    Quiet,
+    Settings,
+    Workers,
+    err,
+    out,
+    settings,
+    tell,
+    without_effect,
+)
 from incast.commands.options import folder as folder_of
 from incast.executor import Executor
 from incast.interrupts import loading
@@ -36,6 +47,7 @@ def coexist(
     ] = None,
     set_: Settings = None,
     format_: Format = "png",
+    memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
 ) -> None:
     """Let controllers share a fabric two by two: shares of the goodput, delays, fairness.
@@ -51,8 +63,9 @@ def coexist(
     tell(without_effect(pairs.settings, *[lambda kept: [replace(pairs, settings=tuple(kept)).base()[0]]] * 2))
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
+    limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
-        found = coexistence.carry_out(pairs, folder, Executor(workers, show))
+        found = coexistence.carry_out(pairs, folder, Executor(workers, show, limit))
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, folder, formats), quiet)
 
 

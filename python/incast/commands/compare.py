@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import output, progress
+from incast import memory, output, progress
 from incast.commands.options import (
     Bins,
     Format,
+    MemoryLimit,
     Paired,
     Quiet,
     Settings,
@@ -61,6 +62,7 @@ def compare(
     paired: Paired = False,
     bins: Bins = None,
     format_: Format = "png",
+    memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
@@ -90,8 +92,9 @@ def compare(
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     folder = folder_of(out_, study.folder_name())
+    limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
-        done = comparison.carry_out(study, folder, Executor(workers, show))
+        done = comparison.carry_out(study, folder, Executor(workers, show, limit))
     done.bins = parted
     print_comparison(done, report.write(done, formats), quiet, paired)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from incast import output, progress
-from incast.commands.options import Quiet, Workers, err, out
+from incast import memory, output, progress
+from incast.commands.options import MemoryLimit, Quiet, Workers, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, PaperError
 from incast.executor import Executor
@@ -59,6 +59,7 @@ def run(
     seeds: PaperSeeds = None,
     workers: Workers = 0,
     out_: PaperFolder = None,
+    memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's figures and write its report, with a verdict on every claim.
@@ -71,8 +72,9 @@ def run(
     _known_scale(scale)
     paper, figures = reading.find(name, seeds)
     folder = folder_of(out_, f"paper-{paper.name}-{scale}")
+    limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
-        planning.carry_out(paper, figures, scale, folder, Executor(workers, show))
+        planning.carry_out(paper, figures, scale, folder, Executor(workers, show, limit))
     _print_paper(paper, figures, scale, seeds, out_, folder, quiet)
 
 

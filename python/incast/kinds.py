@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from incast import _core, controllers
+from incast.errors import ScenarioError
+from incast.output import nearest
 
 KINDS = (*_core.KINDS, "models")
 """Words for kinds, in the plural; the singular is understood too."""
@@ -26,3 +28,29 @@ def description(kind: str, name: str) -> str:
     if ":" in name and kind in ("controller", "controllers"):
         return controllers.description(name)
     return _core.describe(kind, name).rstrip("\n") + "\n"
+
+
+def kind_of(name: str) -> str:
+    """Say of which kind the only thing of a name is; raises ``ScenarioError`` where there are several, or none."""
+    if ":" in name:
+        return "controllers"
+    members = {kind: [member for member, _ in listing(kind)] for kind in KINDS}
+    found = [kind for kind, names in members.items() if name in names]
+    if len(found) > 1:
+        raise ScenarioError(
+            f"{name}: several kinds have one, {', '.join(found)}: expected KIND NAME, such as "
+            f"incast describe {found[0]} {name}"
+        )
+    if found:
+        return found[0]
+    if _is_kind(name):
+        raise ScenarioError(f"{name}: a kind; expected a name of that kind beside it (incast list {name})")
+    near = nearest(name, [member for names in members.values() for member in names])
+    raise ScenarioError(f"{name}: no kind has one; incast list KIND names what there is of {', '.join(KINDS)}{near}")
+
+
+def _is_kind(word: str) -> bool:
+    try:
+        return bool(listing(word))
+    except ScenarioError:
+        return False

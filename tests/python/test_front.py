@@ -50,6 +50,17 @@ def test_kinds_are_understood_in_the_singular(incast: Command) -> None:
     assert incast("describe", "controller", "swift").out == incast("describe", "controllers", "swift").out
 
 
+def test_a_name_that_one_kind_alone_has_needs_no_kind(incast: Command) -> None:
+    assert incast("describe", "cubic").out == incast("describe", "controller", "cubic").out
+    assert incast("describe", "fair-share").out == incast("describe", "model", "fair-share").out
+
+
+def test_a_name_that_several_kinds_have_is_refused_with_the_kinds(incast: Command) -> None:
+    incast("describe", "dctcp").refused(
+        "error: dctcp: several kinds have one, controllers, models:", "incast describe controllers dctcp"
+    )
+
+
 def test_swifts_description_has_its_parameters_units_and_sources(incast: Command) -> None:
     text = incast("describe", "controller", "swift").out
     for word in ["base_target", "epsilon", "min-rtt", "max_mdf", "auto", "packets", "SIGCOMM"]:

@@ -146,6 +146,10 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["list", "controlers"], ["controlers", "controllers"]),
         (["describe", "controller", "swfit"], ["swfit", "swift"]),
         (["describe", "contoller", "swift"], ["contoller", "controller"]),
+        (["describe", "cubik"], ["cubik: no kind has one", 'did you mean "cubic"?']),
+        (["describe", "controller"], ["controller: a kind", "incast list controller"]),
+        (["describe", "queues"], ["queues: a kind", "incast list queues"]),
+        (["describe", "controller", "swift", "cubic"], ["controller swift cubic: expected", "KIND NAME"]),
         (["run", "/dev/zero"], ["/dev/zero: not a text file"]),
         (["run", "dumbbell", "--set", "transport.mss=65535"], ["transport.mss = 65535", "at most 65483"]),
         (

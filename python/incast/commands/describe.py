@@ -10,6 +10,7 @@ from rich.table import Table
 
 from incast import _core, kinds
 from incast.commands.options import out
+from incast.errors import ScenarioError
 
 
 def list_(
@@ -25,10 +26,22 @@ def list_(
 
 
 def describe(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(kinds.KINDS)}.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name (incast list KIND).")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[KIND] NAME",
+            help=f"A name (incast list KIND); the kind where several have it, one of: {', '.join(kinds.KINDS)}.",
+        ),
+    ],
 ) -> None:
     """Say what something is: its parameters with units, defaults and sources."""
+    match words:
+        case [name]:
+            kind = kinds.kind_of(name)
+        case [kind, name]:
+            pass
+        case _:
+            raise ScenarioError(f"{' '.join(words)}: expected a name, or a kind and a name (incast describe KIND NAME)")
     sys.stdout.write(kinds.description(kind, name))
 
 

@@ -22,7 +22,7 @@ from incast.plan import Job, Mark, Plan, refuse_too_many, slug
 from incast.result import Result, rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
-from incast.study.comparing import Controller, refuse_equal
+from incast.study.comparing import Controller, refuse_equal, shared_notes
 
 PAIRS_FILE = "coexistence.json"
 PAIRS_FORMAT = 1
@@ -90,9 +90,10 @@ class Pairs:
                 f"{' and '.join(ends)}: flows end, and where all do within the measured interval a share of the "
                 "goodput tells of sizes alone"
             )
-        for a, b in self.meetings:
-            told += self.meeting(scenario, names, a, b).notes()
-        return told
+        meetings = {(f"{a.text} beside {b.text}",): (a, b) for a, b in self.meetings}
+        return told + shared_notes(
+            {case: self.meeting(scenario, names, a, b).notes() for case, (a, b) in meetings.items()}
+        )
 
     @staticmethod
     def meeting(scenario: Scenario, names: tuple[str, str], a: Controller, b: Controller) -> Scenario:

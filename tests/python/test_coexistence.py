@@ -18,6 +18,7 @@ from incast.report import number
 from incast.result import rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate
+from incast.study.comparing import shared_notes
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
 
@@ -156,6 +157,27 @@ def test_what_sets_entries_apart_is_told_before_the_runs(incast: Command, tmp_pa
     # as incast run tells it of each
     form = incast(*pair[:1], "--cc", "dctcp:form=ns3", *pair[3:], "--out", "form").err
     assert 'traffic.a.controller.form = "ns3" belongs beside' in form
+
+
+def test_a_note_names_the_pairs_that_have_it(incast: Command) -> None:
+    """A switch program for xcp is idle only where no flow of the pair is xcp's."""
+    words = ["coexist", "--cc", "dctcp", "--cc", "xcp", "--seeds", "1", *SHORT[:4]]
+    told = incast(*words, "--set", 'program=[{kind="xcp"}]', "--out", "idle").err
+    assert "note: dctcp beside dctcp: program.0 (xcp) does nothing" in told
+    assert told.count("does nothing") == 1
+
+
+def test_shared_notes_name_their_cases_by_the_word_that_decides() -> None:
+    cases = {(name, cc): [] for name in "ab" for cc in ("x", "y", "z", "u")}
+    assert shared_notes(cases) == []
+    assert shared_notes({case: ["of all", "of all"] for case in cases}) == ["of all"]
+    of_two = {case: ["n"] if case[1] in "xy" else [] for case in cases}
+    assert shared_notes(of_two) == ["x; y: n"]
+    of_one_scenario = {case: ["n"] if case[0] == "b" else [] for case in cases}
+    assert shared_notes(of_one_scenario) == ["b: n"]
+    apart = {("a", "x"), ("b", "y"), ("b", "z"), ("a", "u"), ("b", "u")}
+    told = shared_notes({case: ["n"] if case in apart else [] for case in cases})
+    assert told == ["a, x; a, u; b, y; and 2 more: n"]
 
 
 def test_datagrams_beside_two_controllers_share_nothing_fairly() -> None:

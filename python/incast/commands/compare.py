@@ -75,7 +75,7 @@ def compare(
     if as_study is not None:
         _write_study(study, as_study)
         return
-    tell(note for case in study.cases() if case.seed == 1 for note in study.scenario(case).notes())
+    tell(study.notes())
     tell(
         without_effect(
             study.settings,

@@ -126,6 +126,33 @@ def value_of(text: str) -> str | int | float | bool:
     return text
 
 
+def shared_notes(notes: Mapping[tuple[str, ...], Sequence[str]], most: int = 3) -> list[str]:
+    """Tell each note once: as it is where all cases have it, else with the cases that have it before it.
+
+    A case is a tuple of words, such as scenario, controller and value. Where a note hangs on one of them alone, only
+    that word is told; and of all that have the note the first ``most``.
+    """
+    holders: dict[str, list[tuple[str, ...]]] = {}
+    for case, told in notes.items():
+        for note in dict.fromkeys(told):
+            holders.setdefault(note, []).append(case)
+    return [
+        note if len(cases) == len(notes) else f"{_owners(cases, list(notes), most)}: {note}"
+        for note, cases in holders.items()
+    ]
+
+
+def _owners(holders: Sequence[tuple[str, ...]], cases: Sequence[tuple[str, ...]], most: int) -> str:
+    """Name the cases that have something, by one of their words where it decides."""
+    words = [", ".join(case) for case in holders]
+    for place in range(len(cases[0])):
+        own = list(dict.fromkeys(case[place] for case in holders))
+        if [case for case in cases if case[place] in own] == list(holders):
+            words = own
+            break
+    return "; ".join(words[:most]) + (f"; and {len(words) - most} more" if len(words) > most else "")
+
+
 @dataclass(frozen=True)
 class Case:
     """One run of a comparison."""
@@ -188,6 +215,16 @@ class ComparisonStudy:
         """Make the scenario of one run."""
         base = self._bases[case.scenario].with_({self.key: case.value} | dict(extra or {}))
         return base.with_controller(case.controller.text).with_seed(case.seed)
+
+    def notes(self) -> list[str]:
+        """Return what is worth knowing of the scenarios before the runs, with whose it is."""
+        first = [case for case in self.cases() if case.seed == 1]
+        return shared_notes(
+            {
+                (case.scenario, case.controller.text, f"{self.key} = {case.value}"): self.scenario(case).notes()
+                for case in first
+            }
+        )
 
     def bases(self) -> list[Scenario]:
         """Give the scenarios with the settings, without a value of the key."""

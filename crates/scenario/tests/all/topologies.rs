@@ -571,6 +571,10 @@ fn a_run_that_takes_too_much_memory_is_known_by_its_ports_and_then_by_its_flows(
     assert_eq!(whole, memory_of(ports, flows));
     assert_eq!(scenario.memory(whole), Ok(whole));
     assert_eq!(scenario.memory(whole - 1), Ok(whole), "by the flows of its entry");
+    let mut classes = scenario.clone();
+    let queue = "{kind = \"drop-tail\", limit = \"1MB\"}";
+    classes.set("queue", &format!("{{kind = \"strict-priority\", classes = [{queue}, {queue}]}}")).unwrap();
+    assert_eq!(classes.memory(u64::MAX), Ok(whole + 2 * 600 * ports), "each port of them has two queues");
     // what is wrong with the flows would be found where they are made
     scenario.set("traffic.flows", "3000000000").unwrap();
     assert_eq!(scenario.memory(1000), Ok(memory_of(ports, 0)), "by its ports, before any flow");

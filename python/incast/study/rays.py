@@ -12,6 +12,7 @@ import logging
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
@@ -36,9 +37,13 @@ def hire_at(on: str, workers: int) -> Hire:
     ray = _ray()
     address = "auto" if on == "ray" else on if on.startswith("ray://") else on.removeprefix("ray:")
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
+        # Ray Client warns of what the error says
+        with warnings.catch_warnings(action="ignore"):
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, ignore_reinit_error=True)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        raise StudyError(f"--on {on}: no Ray cluster answers: {error}") from None
+        # Ray Client passes on the traceback of its server: its last line says why
+        why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        raise StudyError(f"--on {on}: no Ray cluster answers: {why}") from None
     cpus = int(ray.cluster_resources().get("CPU", 1))
 
     def hired(_here: int, folder: Path, keep: Sequence[str], _cores: int) -> Rays:

@@ -336,6 +336,8 @@ def test_rows_of_tables_become_one_number() -> None:
     assert of("count", where={"bytes": "< 9"}) == 4, "a null fits no comparison"
     assert of("sum", where={"group": "a*"}) == of("sum", where={"group": "*a"}) == 3
     assert of("count", where={"group": "*.*"}) == 0, "a dot is a dot"
+    assert of("count", where={"group": "not a*"}) == of("count", where={"group": "not a"}) == 2
+    assert of("count", where={"group": "not *"}) == 0
     with pytest.raises(PaperError, match=r'where\.group = "group": expected a column of numbers'):
         of("sum", where={"group": "> 0"})
     with pytest.raises(PaperError, match='table writes has no column "size"'):

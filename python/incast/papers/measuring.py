@@ -218,9 +218,19 @@ def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:
             numbers = values.cast(pa.float64())
             kept = [_COMPARED[sign](numbers, bound) for sign, bound in compared]
             table = table.filter(reduce(pc.and_, kept))
-        elif "*" in wanted:
-            pattern = ".*".join(re.escape(part) for part in wanted.split("*"))
-            table = table.filter(pc.match_substring_regex(values.cast(pa.string()), f"^{pattern}$"))
         else:
-            table = table.filter(pc.equal(values.cast(pa.string()), wanted))
+            fits = _fits(values.cast(pa.string()), wanted.removeprefix(NOT))
+            table = table.filter(pc.invert(fits) if wanted.startswith(NOT) else fits)
     return table
+
+
+NOT = "not "
+"""Before a value or pattern: the rows without it are kept."""
+
+
+def _fits(texts: pa.ChunkedArray, wanted: str) -> pa.ChunkedArray:
+    """Hold texts against a value, or a pattern with ``*``."""
+    if "*" not in wanted:
+        return pc.equal(texts, wanted)
+    pattern = ".*".join(re.escape(part) for part in wanted.split("*"))
+    return pc.match_substring_regex(texts, f"^{pattern}$")

@@ -211,7 +211,7 @@ def made(incast: Path, case: Case, keep: Path) -> Path | str:
 
 
 def demo(incast: Path, root: Path, keep: Path) -> Path | str:
-    """Run the comparison of ``make demo`` and keep the summaries of its runs."""
+    """Run the comparison of ``make demo`` and keep its figures; runs lie as a build has them, by its own digest."""
     folder = keep / "demo"
     if not folder.exists():
         dry = subprocess.run(["make", "-n", "demo"], cwd=root, capture_output=True, text=True, check=True).stdout
@@ -222,7 +222,9 @@ def demo(incast: Path, root: Path, keep: Path) -> Path | str:
         run = subprocess.run([incast, *words], cwd=keep, capture_output=True, text=True, check=False)
         if run.returncode != 0:
             return run.stderr.strip()
-        (keep / "demo-making").rename(folder)
+        folder.mkdir()
+        (keep / "demo-making" / "comparison.json").rename(folder / "comparison.json")
+        shutil.rmtree(keep / "demo-making")
     return folder
 
 

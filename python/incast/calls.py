@@ -14,7 +14,6 @@ from incast import comparison, report
 from incast.comparison import Comparison, slowdowns_of
 from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
-from incast.executor import Executor
 from incast.figures import figures_of
 from incast.folders import write_whole
 from incast.look import formats_of
@@ -131,14 +130,18 @@ def compare(
     bins: str | None = None,
     formats: str = "png",
     memory_limit: float | None = None,
+    store: str | Path | None = None,
+    rebuild: bool = False,
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, as ``incast compare``.
 
     ``scenarios`` are names of built-in scenarios or paths, ``controllers`` texts such as ``"swift:target=min-rtt"``,
     ``vary`` one key with its values, ``settings`` keys that all runs have. Runs go side by side, ``workers`` of them
-    (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again. ``bins`` parts
-    flows by size, such as ``"10kB,1MB"`` (default decades); ``formats`` are files of pictures, such as ``"png,pdf"``.
-    Runs that take more than ``memory_limit`` bytes (the machine's unless given) are refused.
+    (0: one a core), into the folder ``out`` (default runs/compare-...); what is there is not made again. ``store`` is a
+    store of runs that studies share (default one in the folder), and ``rebuild`` makes runs of another build of the
+    engine anew in it. ``bins`` parts flows by size, such as ``"10kB,1MB"`` (default decades); ``formats`` are files of
+    pictures, such as ``"png,pdf"``. Runs that take more than ``memory_limit`` bytes (the machine's unless given) are
+    refused.
 
     Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or ``RunError`` of a run.
     """
@@ -150,6 +153,13 @@ def compare(
     study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
     parted, kinds = None if bins is None else Bins.parse(bins), formats_of(formats)
     folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
-    done = comparison.carry_out(study, folder, Executor(workers, memory_limit=memory_limit))
+    done = comparison.carry_out(
+        study,
+        folder,
+        store=None if store is None else Path(store),
+        workers=workers,
+        rebuild=rebuild,
+        memory_limit=memory_limit,
+    )
     done.bins = parted
     return Compared(done, kinds)

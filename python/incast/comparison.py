@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from incast import completions
-from incast.completions import Bins, Completions, Reading, Sizes
+from incast import completions, run_notes
+from incast.completions import Bins, Completions, Reading, Rows, Sizes
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
-from incast.executor import Executor
+from incast.executor import Status, alone_in
 from incast.exposure import on_seconds
-from incast.plan import Job, Mark, Plan, slug
+from incast.folders import write_whole
+from incast.plan import Mark, slug
 from incast.result import COMPLETIONS, RATES, Result, rates_of
-from incast.run_folder import read_table
-from incast.scenario import Scenario
+from incast.run_folder import engine_digest
 from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
+from incast.study.definition import Definition
+from incast.study.making import make
+from incast.study.reading import Runs
+from incast.study.store import Store, parquet
 
 SERIES_FLOWS = 3
 """Flows whose window is drawn over time, where there are as many."""
@@ -32,12 +39,19 @@ SERIES_POINTS = 1000
 """Points of a time series over a whole run: more than a picture's column has pixels."""
 
 
+POINTS_FILE, SERIES_FILE = "points.parquet", "series.parquet"
+"""Which runs of the store the comparison is of: its points, and those of the runs over time."""
+
+OWN_STORE = "runs"
+"""Store of a comparison that is given none, in its folder."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run of a comparison: its figures, and what stands behind them."""
 
     case: Case
-    folder: Path
+    rows: Rows
     summary: dict[str, Any]
     manifest: dict[str, Any]
     on_s: float
@@ -59,7 +73,7 @@ class Run:
         """Read what completes: flows of a size (``fct``), ``queries`` or ``writes``."""
         if not self.figure(f"{part}.count"):
             return completions.NONE
-        return completions.read(self.folder, part, self.summary["run"]["sim_s"])
+        return completions.read(self.rows, part, self.summary["run"]["sim_s"])
 
     def figure(self, key: str) -> float | None:
         """Look a figure up by its dotted key; ``None`` where it does not exist."""
@@ -81,7 +95,7 @@ class Run:
         """Return the first few flows that a controller governs: others have no window to draw."""
         if not self.datagrams:
             return tuple(range(min(SERIES_FLOWS, self.summary["flows"]["count"])))
-        groups = read_table(self.folder, "flows", ["flow", "group"]).to_pylist()
+        groups = self.rows("flows", ["flow", "group"]).to_pylist()
         return tuple(row["flow"] for row in groups if row["group"] not in self.datagrams)[:SERIES_FLOWS]
 
     def _governed(self, name: str) -> float | None:
@@ -106,7 +120,7 @@ class Series:
     """The run of one controller whose windows and queue were recorded over time."""
 
     case: Case
-    folder: Path
+    rows: Rows
     port: str
     flows: tuple[int, ...]
     """Flows whose windows are drawn."""
@@ -134,6 +148,8 @@ class Comparison:
     series: list[Series] = field(default_factory=list)
     series_gap: str | None = None
     """Why nothing is drawn over time, where that is so."""
+    store: Path = Path(OWN_STORE)
+    """Store that holds the runs."""
     bins: Bins | None = None
     """Bins of sizes that were asked for; unless given, decades of the sizes that there are."""
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
@@ -283,124 +299,184 @@ class Comparison:
         return sum(float(run.manifest["cost"]["cpu_s"]) for run in self.runs.values())
 
 
-def plan(study: ComparisonStudy, folder: Path) -> Plan[Case]:
-    """Plan the runs; every scenario is checked, and so is whether values of the key differ."""
-    cases = {case: study.scenario(case) for case in study.cases()}
-    for scenario in cases.values():
-        scenario.validate()
+def check(study: ComparisonStudy) -> None:
+    """Check the scenario of every point, and that no two scenarios, controllers or values are the same."""
+    for case in study.cases():
+        if case.seed == 1:
+            study.scenario(case).validate()
     study.refuse_equal_scenarios()
     study.refuse_equal_controllers()
     study.refuse_equal_values()
-    other = "another comparison: give another --out, or remove it first"
-    mark = Mark(STUDY_FILE, study.json(), lambda path: _read_study(path.parent) == study, other)
-    return Plan(folder, mark, _jobs(folder / "runs", cases))
 
 
-def carry_out(study: ComparisonStudy, folder: Path, executor: Executor) -> Comparison:
-    """Run what is not there yet, and load the rest."""
-    planned = plan(study, folder)
-    with executor.carrying_out(planned):
-        runs = {case: _load(case, job.folder) for case, job in planned.jobs.items()}
-        gap = _record_series(Comparison(study, folder, runs), executor)
+@dataclass(frozen=True)
+class _Home:
+    """What a comparison's folder says of it."""
+
+    study: ComparisonStudy
+    store: Path
+    name: str
+    """Name of the study in the store."""
+
+
+def carry_out(
+    study: ComparisonStudy,
+    folder: Path,
+    *,
+    store: Path | None = None,
+    workers: int = 0,
+    show: Callable[[Status], None] = lambda _: None,
+    rebuild: bool = False,
+    memory_limit: float | None = None,
+) -> Comparison:
+    """Make the runs that the store lacks, and load them all; the store is the folder's own unless given.
+
+    A folder of a comparison with fewer controllers, values or seeds becomes this one's. In the folder's own store runs
+    of another build of the engine are made anew, in another one with ``rebuild`` alone.
+    """
+    check(study)
+    home = _claim(study, folder, store)
+    own = home.store == folder / OWN_STORE
+
+    def made(part: Definition, points_file: str) -> None:
+        filled = make(home.store, part, workers=workers, show=show, rebuild=rebuild or own, memory_limit=memory_limit)
+        points = filled.points(part.name)
+        assert points is not None, "a study that is made has points"
+        write_whole(folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
+
+    with alone_in(folder, deep=False):
+        write_whole(folder / STUDY_FILE, _mark_text(home, folder))
+        made(study.definition(home.name), POINTS_FILE)
+        gap = None
+        try:
+            made(_series_study(_without_series(home, folder), f"{home.name}-series"), SERIES_FILE)
+        except RunStopped:
+            raise
+        except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
+            gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # a comparison stands without them
     comparison = load(folder)
     comparison.series_gap = gap or comparison.series_gap
     return comparison
 
 
-def _record_series(comparison: Comparison, executor: Executor) -> str | None:
-    """Make the runs that are drawn over time; return why not, for a comparison stands without them."""
-    try:
-        executor.run(_series_jobs(comparison).values())
-    except RunStopped:
-        raise
-    except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
-        return "; ".join([str(error), *getattr(error, "__notes__", [])])
-    return None
+def _claim(study: ComparisonStudy, folder: Path, store: Path | None) -> _Home:
+    """Mark the folder as this comparison's; raises ``FolderError`` where it holds something else."""
+    home = _Home(study, store or folder / OWN_STORE, slug(study.folder_name()))
+    grows = "give another --out, or remove it first; a comparison grows by controllers, values and seeds"
+    mark = Mark(
+        STUDY_FILE,
+        _mark_text(home, folder),
+        lambda path: study.grows_from(_read_home(path.parent).study),
+        f"another comparison: {grows}",
+    )
+    mark.put(folder)
+    there = _read_home(folder)
+    return _Home(study, store or there.store, there.name)
+
+
+def _mark_text(home: _Home, folder: Path) -> str:
+    return home.study.json(study=home.name, store=os.path.relpath(home.store, folder))
 
 
 def load(folder: Path) -> Comparison:
-    """Read a comparison back from its folder; every run must be there."""
-    study = _read_study(folder)
-    runs = {}
-    for case in study.cases():
-        place = _folder_of(folder / "runs", case, study.scenario(case))
-        if not place.exists():
-            raise FolderError(
-                f"{folder} is not finished: the run {case} is missing; go on with: {study.command(str(folder))}"
-            )
-        runs[case] = _load(case, place)
-    comparison = Comparison(study, folder, runs)
+    """Read a comparison back from its folder and its store; every run must be there."""
+    home = _read_home(folder)
+    comparison = _without_series(home, folder)
     try:
-        comparison.series = _load_series(comparison)
+        comparison.series = _load_series(comparison, home)
     except (ScenarioError, StudyError, FolderError) as error:
         comparison.series_gap = str(error)
     return comparison
 
 
-def _load_series(comparison: Comparison) -> list[Series]:
-    found = []
-    for case, job in _series_jobs(comparison).items():
-        start_s = Result.load(job.folder).summary["run"]["measure_from_s"]
-        run = comparison.runs[case]
-        found.append(Series(case, job.folder, _busiest(comparison, case), run.first_flows(), start_s))
+def _without_series(home: _Home, folder: Path) -> Comparison:
+    found = _results(home, folder, POINTS_FILE, home.study.cases())
+    runs = {case: _load(case, result, rows) for case, (result, rows) in found.items()}
+    return Comparison(home.study, folder, runs, store=home.store)
+
+
+def _results(home: _Home, folder: Path, points_file: str, cases: Iterable[Case]) -> dict[Case, tuple[Result, Rows]]:
+    """Find the runs of the cases in the store, by what the folder says of them."""
+    store = None if home.store == folder / OWN_STORE else str(home.store)
+    told = f"go on with: {home.study.command(str(folder), store=store)}"
+    try:
+        points = pq.read_table(folder / points_file)
+    except FileNotFoundError:
+        raise FolderError(f"{folder} is not finished: it has no {points_file}; {told}") from None
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise FolderError(f"{folder / points_file} cannot be read: {error}; {told}") from None
+    engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
+    there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
+    named: dict[Case, tuple[str, dict[str, Any]]] = {}
+    for case in cases:
+        row = there.get(home.study.place(case), {"seeds": [], "runs": []})
+        run = dict(zip(row["seeds"], row["runs"], strict=True)).get(case.seed)
+        if run is None:
+            raise FolderError(f"{folder} is not finished: the run {case} is missing; {told}")
+        named[case] = run, row
+    runs = Runs(Store.at(home.store), (run for run, _ in named.values()))
+    found = {}
+    for case, (run, row) in named.items():
+        if run not in runs:
+            raise FolderError(f"{home.store} lacks the run {case}; {told}")
+        result = runs.result(run, row["toml"], row["name"], case.seed, row["hash"], engine)
+        found[case] = result, _rows_of(runs, run)
     return found
 
 
-def _read_study(folder: Path) -> ComparisonStudy:
+def _rows_of(runs: Runs, run: str) -> Rows:
+    return lambda table, columns: runs.rows(run, table, columns)
+
+
+def _load_series(comparison: Comparison, home: _Home) -> list[Series]:
+    cases = series_cases(comparison.study)
+    port = _busiest(comparison, cases[0])
+    if not all(comparison.runs[case].first_flows() for case in cases):
+        _series_study(comparison, home.name)  # says why there are none
+    found = []
+    for case, (result, rows) in _results(home, comparison.folder, SERIES_FILE, cases).items():
+        start_s = result.summary["run"]["measure_from_s"]
+        found.append(Series(case, rows, port, comparison.runs[case].first_flows(), start_s))
+    return found
+
+
+def _read_home(folder: Path) -> _Home:
+    path = folder / STUDY_FILE
+    again = f"give another --out, or remove {folder} first"
     try:
-        return ComparisonStudy.from_json((folder / STUDY_FILE).read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
+        study = ComparisonStudy.from_data(data)
+        return _Home(study, Path(os.path.normpath(folder / data["store"])), data["study"])
     except FileNotFoundError:
         if not folder.exists():
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
         raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise FolderError(
-            f"{folder / STUDY_FILE} is damaged: {error}; give another --out, or remove {folder} first"
-        ) from None
+        raise FolderError(f"{path} is damaged: {error}; {again}") from None
     except StudyError as error:
-        raise FolderError(f"{folder / STUDY_FILE}: {error}; give another --out, or remove {folder} first") from None
+        raise FolderError(f"{path}: {error}; {again}") from None
     except OSError as error:
-        raise FolderError(f"cannot read {folder / STUDY_FILE}: {error.strerror}") from None
+        raise FolderError(f"cannot read {path}: {error.strerror}") from None
 
 
-def _folder_of(parent: Path, case: Case, scenario: Scenario) -> Path:
-    """Name a run's folder; the hash makes it this scenario's alone."""
-    leaf = f"{slug(case.value)}-seed{case.seed}-{scenario.hash[:8]}"
-    return parent / slug(scenario.name) / slug(case.controller.text) / leaf
-
-
-def _jobs(parent: Path, cases: Mapping[Case, Scenario]) -> dict[Case, Job]:
-    """Make the jobs of cases; more of what is varied is more work."""
-    return {
-        case: Job(str(case), scenario, _folder_of(parent, case, scenario), _number(case.value) or 0.0)
-        for case, scenario in cases.items()
-    }
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _load(case: Case, folder: Path) -> Run:
-    result = Result.load(folder)
-    starts = read_table(folder, "flows", ["group", "start_s"])
+def _load(case: Case, result: Result, rows: Rows) -> Run:
     run = result.summary["run"]
     resolved = tomllib.loads(result.toml)
-    on_s = on_seconds(resolved, starts, run["measure_from_s"], run["measure_to_s"])
+    on_s = on_seconds(resolved, rows("flows", ["group", "start_s"]), run["measure_from_s"], run["measure_to_s"])
     entries = resolved["traffic"]
     elephants = tuple(entry["name"] for entry in entries if entry["pattern"] == "elephants")
     rates: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
     if result.datagrams:
-        flows = read_table(folder, "flows", RATES)
+        flows = rows("flows", RATES)
         rates = rates_of(flows, result.datagrams), rates_of(flows, result.datagrams, "throughput_active_bps")
-    sized = completions.read(folder, "fct", run["sim_s"]) if result.summary["fct"]["count"] else completions.NONE
+    sized, notes = completions.NONE, []
+    if result.summary["fct"]["count"]:
+        sized = completions.read(rows, "fct", run["sim_s"])
+        notes = run_notes.reasons(result.summary, result.toml, rows("flows", run_notes.COLUMNS))
     sized.refuse_beaten_ideals(str(case))
     return Run(
         case,
-        folder,
+        rows,
         result.summary,
         result.manifest,
         on_s,
@@ -408,7 +484,7 @@ def _load(case: Case, folder: Path) -> Run:
         result.datagrams,
         *rates,
         sizes=completions.sizes_of(sized),
-        notes=tuple(result.reasons()),
+        notes=tuple(notes),
     )
 
 
@@ -428,26 +504,27 @@ def _busiest(comparison: Comparison, case: Case) -> str:
     return port
 
 
-def _series_jobs(comparison: Comparison) -> dict[Case, Job]:
-    cases = {}
-    for case in series_cases(comparison.study):
+def _series_study(comparison: Comparison, name: str) -> Definition:
+    """Give the study of the runs that are drawn over time."""
+    cases = series_cases(comparison.study)
+    extra = {}
+    for case in cases:
         summary, flows = comparison.runs[case].summary, comparison.runs[case].first_flows()
         if not flows:
             raise StudyError(f"the run {case} has no flow that a controller governs")
         # Whole nanoseconds, and not below 1 us: there a series would be one point a packet.
         interval_ns = max(1000, round(summary["run"]["sim_s"] * 1e9 / SERIES_POINTS))
-        extra = {
+        extra[case.controller.text] = {
             "measure.series.flows": list(flows),
             "measure.series.ports": [_busiest(comparison, case)],
             "measure.series.interval": f"{interval_ns}ns",
         }
-        cases[case] = comparison.study.scenario(case, extra)
-    return _jobs(comparison.folder / "series", cases)
+    return comparison.study.parts(name, cases[0].scenario, cases[0].value, extra)
 
 
 def samples_of(series: Series) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
     """Return the time series of a run by (entity, name): times in seconds, and values."""
-    table = read_table(series.folder, "samples")
+    table = series.rows("samples", ["entity", "name", "time_s", "value"])
     found = {}
     pairs = table.group_by(["entity", "name"]).aggregate([]).to_pylist()
     for pair in pairs:

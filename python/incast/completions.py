@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from incast.errors import RunError, StudyError
-from incast.run_folder import read_table
 from incast.statistics import Estimate, estimate, rank
 
 ENOUGH = 0.99
@@ -189,13 +187,16 @@ _TABLES = {
 """Tables and columns of what completes, by the part of the summary that is about it."""
 
 
-def read(folder: Path, part: str, end_s: float) -> Completions:
-    """Read what a run folder says of flows of a size (``fct``), ``queries`` or ``writes``; the run ended at ``end_s``.
+Rows = Callable[[str, Sequence[str]], pa.Table]
+"""Gives columns of a table of a run, by its name."""
 
-    Raises ``FolderError`` where a table cannot be read.
+
+def read(rows: Rows, part: str, end_s: float) -> Completions:
+    """Read what a run says of flows of a size (``fct``), ``queries`` or ``writes``; the run ended at ``end_s``.
+
+    Raises what ``rows`` does.
     """
-    name, columns = _TABLES[part]
-    return of_table(read_table(folder, name, columns), part, end_s)
+    return of_table(rows(*_TABLES[part]), part, end_s)
 
 
 def of_table(table: pa.Table, part: str, end_s: float) -> Completions:

@@ -179,8 +179,11 @@ class Executor:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Keep a second program out of the folder while this one runs, and clear what a killed one left."""
+def alone_in(folder: Path, deep: bool = True) -> Iterator[None]:
+    """Keep a second program out of the folder while this one runs, and clear what a killed one left.
+
+    Not ``deep`` leaves folders in it alone, where these have a lock of their own.
+    """
     try:
         lock = (folder / ".lock").open("w")
     except OSError as error:
@@ -190,7 +193,7 @@ def alone_in(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderError(f"{folder} is in use: another program is running there") from None
-        for stale in folder.rglob(".*.partial-*"):
+        for stale in (folder.rglob if deep else folder.glob)(".*.partial-*"):
             if stale.is_dir():
                 shutil.rmtree(stale, ignore_errors=True)
             else:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from incast.comparison import Comparison, Run, samples_of
+from incast.comparison import Comparison, Run, Series, samples_of
 from incast.completions import one_size
 from incast.errors import FolderError
 from incast.look import (
@@ -30,7 +29,6 @@ from incast.look import (
 from incast.output import counted
 from incast.points import Points, Told, draw_points, fit_a_log_axis, mark_end, until, y_axis
 from incast.result import COMPLETIONS
-from incast.run_folder import read_table
 from incast.statistics import Estimate
 
 PANELS_ABREAST = 4
@@ -296,10 +294,10 @@ def nothing_to_see(comparison: Comparison, figure: Figure) -> str | None:
     return None
 
 
-def _ends(folder: Path, flows: Sequence[int]) -> dict[str, float]:
+def _ends(series: Series) -> dict[str, float]:
     """Give when flows ended, in seconds, by the name that time series have for them."""
-    finish = read_table(folder, "flows", ["finish_s"])["finish_s"].to_pylist()
-    return {f"flow {flow}": finish[flow] for flow in flows if finish[flow] is not None}
+    finish = series.rows("flows", ["finish_s"])["finish_s"].to_pylist()
+    return {f"flow {flow}": finish[flow] for flow in series.flows if finish[flow] is not None}
 
 
 def _series_panels(count: int) -> tuple[Canvas, list[Axes], list[Axes]]:
@@ -332,7 +330,7 @@ def plot_series(comparison: Comparison) -> Canvas | None:
     for number, (one, data, top, bottom) in enumerate(zip(series, columns, tops, bottoms, strict=True)):
         colour = COLOURS[number % len(COLOURS)]
         windows = sorted(key for key in data if key[1] == "cwnd_bytes")
-        ends = _ends(one.folder, one.flows)
+        ends = _ends(one)
         for i, key in enumerate(windows):
             times, values = data[key]
             if key[0] in ends:

@@ -127,7 +127,7 @@ def of_batch(console: Console, quiet: bool) -> Iterator[Callable[[Status], None]
         speed = status.hops / max(time.monotonic() - bar.started, 1e-9)
         bar.update(
             "runs",
-            status.done / status.total,
+            status.done / status.total if status.total else 1.0,
             f"{status.finished} of {status.total}, {speed / 1e6:.1f} M hops/s",
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,13 +15,12 @@ import numpy as np
 from rich.console import Console
 
 from incast import _core, completions, gallery, marks, slowdowns, tables
-from incast.comparison import Comparison, Run, aggregate_json
+from incast.comparison import OWN_STORE, Comparison, Run, aggregate_json
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.folders import write_whole
 from incast.output import counted
 from incast.result import COMPLETIONS
-from incast.run_folder import read_table
 from incast.statistics import Estimate
 from incast.study.comparing import Controller
 from incast.tables import Column
@@ -616,7 +616,7 @@ def near_elephants(run: Run) -> list[Near]:
     if not run.elephants:
         return []
     names = ["flow", "src", "dst", "shared_source", "shared_destination", "fct_s", "start_s", "group"]
-    columns = (column.to_pylist() for column in read_table(run.folder, "flows", names).columns)
+    columns = (column.to_pylist() for column in run.rows("flows", names).columns)
     end_s = float(run.summary["run"]["sim_s"])
     return [
         Near(flow, src, dst, (source, destination), fct or max(end_s - start, 0.0), fct is not None)
@@ -652,12 +652,15 @@ interval.</td></tr>
 
 def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
     bins = None if comparison.bins is None else comparison.bins.text
-    command = comparison.study.command(str(comparison.folder), bins, formats)
+    own = comparison.store == comparison.folder / OWN_STORE
+    place = str(comparison.store)
+    command = comparison.study.command(str(comparison.folder), bins, formats, None if own else place)
     figures = run.summary["run"]
     return f"""<section><h2>Make it again</h2>
 <pre><code>{escape(command)}</code></pre>
 <p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
 simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s"]:g}&nbsp;s to
-{figures["measure_to_s"]:g}&nbsp;s. Every run lies in its own folder under <code>runs/</code>, with its resolved
-scenario: <code>incast run scenario.toml</code> repeats it byte for byte. The means above are in
+{figures["measure_to_s"]:g}&nbsp;s. All runs are in the store <code>{escape(place)}</code>, with their resolved
+scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> asks it, and <code>incast study
+export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one. The means above are in
 <code>comparison.json</code>.</p></section>"""

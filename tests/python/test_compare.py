@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import random
 import re
 import shlex
 import shutil
@@ -17,10 +18,11 @@ from typing import Any
 import pytest
 
 from conftest import QUICK, Command, command, environment, left_in
-from incast import Result, figures
+from incast import Result, Scenario, Store, figures
 from incast.comparison import SERIES_POINTS, load, samples_of
 from incast.figures import FIGURES
 from incast.report import scaled
+from incast.run_folder import engine_digest
 
 STUDY = [
     *("random-hotspot", "random-pairs"),
@@ -44,8 +46,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "c"
 
 
-def run_folders(folder: Path) -> list[Path]:
-    return sorted(path.parent for path in (folder / "runs").rglob("manifest.json"))
+def made_in(store: Path) -> dict[str, int]:
+    """Give the number of runs of each chunk of a store: a chunk is what one command made."""
+    opened = Store.at(store)
+    return {name: opened.read(f"chunks/{name}.parquet", ["run"]).num_rows for name in opened.chunks()}
 
 
 def test_folder_holds_report_pictures_and_every_run(made: Path) -> None:
@@ -53,9 +57,9 @@ def test_folder_holds_report_pictures_and_every_run(made: Path) -> None:
     pictures = {f"{figure.name}.png" for figure in FIGURES} - {"loss.png", "timeouts.png"} | {"over-time.png"}
     assert "Loss: no picture, 0 in all runs." in (made / "report.html").read_text()
     assert set(left_in(made)) == pictures | {
-        *("report.html", "comparison.json", "study.json", "runs", "series", ".lock"),
+        *("report.html", "comparison.json", "study.json", "points.parquet", "series.parquet", "runs", ".lock"),
     }
-    assert len(run_folders(made)) == RUNS
+    assert made_in(made / "runs") == {"0001-0000": RUNS, "0002-0000": 2}, "and one more a controller over time"
     for picture in pictures:
         assert (made / picture).read_bytes().startswith(b"\x89PNG")
 
@@ -63,7 +67,7 @@ def test_folder_holds_report_pictures_and_every_run(made: Path) -> None:
 def test_controllers_meet_the_same_placements_under_one_seed(made: Path) -> None:
     placements: dict[tuple[str, str, int], set[str]] = {}
     for case, run in load(made).runs.items():
-        flows = Result.load(run.folder).flows.select(["src", "dst", "start_s"])
+        flows = run.rows("flows", ["src", "dst", "start_s"])
         placements.setdefault((case.scenario, case.value, case.seed), set()).add(str(flows.to_pydict()))
     assert len(placements) == RUNS / 2
     assert all(len(found) == 1 for found in placements.values())
@@ -103,7 +107,10 @@ def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
     assert len(points) == RUNS / 2
     point = points["random-pairs", "dctcp", "20"]
     runs = comparison.point("random-pairs", "dctcp", "20")
-    summaries = [json.loads((run.folder / "summary.json").read_text()) for run in runs]
+    settings = dict(pair.split("=") for pair in QUICK[1::2]) | {"traffic.flows": "20"}
+    scenario = Scenario.load("random-pairs").with_(settings).with_controller("dctcp")
+    summaries = [scenario.run(seed).summary for seed in (1, 2)]
+    assert [run.summary for run in runs] == summaries, "the store gives back what a run says"
     throughputs = [s["flows"]["throughput_mean_bps"] for s in summaries]
     assert point["runs"] == 2
     assert point["flows.throughput_mean_bps"]["mean"] == pytest.approx(sum(throughputs) / 2)
@@ -151,13 +158,14 @@ def test_elephants_stand_in_no_figure_of_flows(incast: Command, tmp_path: Path) 
     assert "mean us" in done.out, "all delays are below a millisecond"
     assert " elephants.flows  controller " in done.out
     points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
-    for point, folder in zip(points, run_folders(tmp_path / "c"), strict=True):
-        group = json.loads((folder / "summary.json").read_text())["groups"]["permutation"]["flows"]
+    comparison = load(tmp_path / "c")
+    for point, run in zip(points, comparison.runs.values(), strict=True):
+        group = run.summary["groups"]["permutation"]["flows"]
         for name in ("throughput_active_mean_bps", "jain", "loss_total_pct", "delay_mean_s", "delay_p99_s"):
             assert point[f"flows.{name}"]["mean"] == group[name], name
-    series = load(tmp_path / "c").series[0]
-    result = Result.load(next(path.parent for path in (tmp_path / "c/runs").rglob("3-seed1-*/manifest.json")))
-    elephants = {row["flow"] for row in result.flows.to_pylist() if row["group"] == "elephants"}
+    series, run = comparison.series[0], list(comparison.runs.values())[-1]
+    elephants = {row["flow"] for row in run.rows("flows", ["flow", "group"]).to_pylist() if row["group"] == "elephants"}
+    assert len(elephants) == 3
     assert len(series.flows) == 3
     assert not elephants & set(series.flows)
     assert "figures of flows are without elephants" in (tmp_path / "c/report.html").read_text()
@@ -237,7 +245,7 @@ def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Pat
     words = ("compare", "dumbbell", "--cc", "swift", "--cc", "dctcp", "--seeds", "2", "--paired")
     done = incast(*words, "--set", "run.duration=20ms", "--set", "run.warmup=10ms", "--out", "c")
     assert done.status == 0, done.err
-    assert len(run_folders(tmp_path / "c")) == 2 * 2
+    assert made_in(tmp_path / "c/runs") == {"0001-0000": 2 * 2, "0002-0000": 2}
     points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
     assert [(p["controller"], p["run.duration"]) for p in points] == [("swift", "20ms"), ("dctcp", "20ms")]
     incast("compare", "dumbbell", "two-senders", "--cc", "swift", "--out", "d").refused(
@@ -269,29 +277,181 @@ def test_the_command_in_the_report_makes_the_same_figures(made: Path, incast: Co
     assert again.read_bytes() == (made / "comparison.json").read_bytes()
 
 
-def test_finished_runs_are_not_repeated(made: Path, incast: Command, tmp_path: Path) -> None:
+def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
-    folders = run_folders(tmp_path / "c")
-    shutil.rmtree(folders[0])
-    half = folders[0].with_name(f".{folders[0].name}.partial-0123abcd")
-    half.mkdir()
-    (half / "summary.json").write_text("{")
-    stamps = {folder: folder.stat().st_mtime_ns for folder in folders[1:]}
-    incast("report", "c").refused("not finished", "incast compare")
+    before = json.loads((made / "comparison.json").read_text())
     assert incast("compare", *STUDY, "--out", "c", "--quiet").status == 0
-    assert run_folders(tmp_path / "c") == folders
-    assert not half.exists()
-    assert {folder: folder.stat().st_mtime_ns for folder in folders[1:]} == stamps
+    chunks = {"0001-0000": RUNS, "0002-0000": 2}
+    assert made_in(tmp_path / "c/runs") == chunks, "nothing is made twice"
     assert (tmp_path / "c/comparison.json").read_bytes() == (made / "comparison.json").read_bytes()
+
+    grown = [word.replace("4,20", "4,20,6") for word in STUDY]
+    grown[grown.index("--seeds") + 1] = "3"
+    answer = incast("compare", *grown, "--cc", "newreno", "--out", "c", "--quiet")
+    assert answer.status == 0, answer.err
+    # 2 scenarios, 3 values, 3 controllers, 3 seeds, without those there; over time newreno is new
+    assert made_in(tmp_path / "c/runs") == chunks | {"0003-0000": 2 * 3 * 3 * 3 - RUNS, "0004-0000": 1}
+    after = json.loads((tmp_path / "c/comparison.json").read_text())
+    assert len(after["points"]) == 2 * 3 * 3
+
+    status = incast("study", "status", "c/runs", "--check")
+    assert status.status == 0, status.err
+    assert re.search(r"^compare-random-hotspot-random-pairs-\w+: 18 points, 3 seeds, 54 runs$", status.out, re.M)
+    rows = Store.at(tmp_path / "c/runs").runs.to_pylist()
+    keyed = {(row["scenario"], row["arm"], row["traffic.flows"], row["seed"]): row for row in rows}
+    arms = {"dctcp": "dctcp", "swift:target=min-rtt,epsilon=auto": "swift-min-rtt-epsilon-auto"}
+    for point in before["points"]:
+        place = point["scenario"], arms[point["controller"]], int(point["traffic.flows"])
+        hops = [keyed[*place, seed]["run.hops"] for seed in (1, 2)]
+        assert sum(hops) == point["hops"]
+
+    smaller = [word.replace("4,20", "4") for word in STUDY]
+    incast("compare", *smaller, "--out", "c").refused("another comparison", "grows by controllers, values and seeds")
+
+
+def test_a_comparison_that_is_killed_leaves_the_same_bytes(tmp_path: Path) -> None:
+    words = [
+        "compare",
+        "random-pairs",
+        "--cc",
+        "dctcp",
+        "--cc",
+        "swift",
+        "--vary",
+        "traffic.flows=20,21",
+        "--seeds",
+        "2",
+    ]
+    words = command([*words, *QUICK, "--workers", "1", "--quiet", "--out"])
+    draw, killed = random.Random(1), 0
+    whole = time.monotonic()
+    subprocess.run([*words, "whole"], cwd=tmp_path, env=environment(), check=True, capture_output=True)
+    whole = time.monotonic() - whole
+    for _ in range(6):
+        process = subprocess.Popen(
+            [*words, "c"], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            process.wait(draw.uniform(0.2, 1) * whole)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            killed += 1
+    assert killed >= 2
+    last = subprocess.run([*words, "c"], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert last.returncode == 0, last.stderr
+    for name in ("comparison.json", "runs/SHA256SUMS", "runs/store.json", "study.json", "points.parquet"):
+        assert (tmp_path / "c" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert not list((tmp_path / "c").rglob(".*.partial-*"))
+    assert not Store.at(tmp_path / "c/runs").damaged()
+
+
+def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
+    words = ("compare", "dumbbell", "--vary", "traffic.start=0ms,1ms", "--store", "lab", *SMALL[:-3], "--quiet")
+    assert incast(*words, "--cc", "dctcp", "--cc", "swift", "--out", "a").status == 0
+    assert made_in(tmp_path / "lab") == {"0001-0000": 4, "0002-0000": 2}
+    assert not (tmp_path / "a/runs").exists()
+    assert incast(*words, "--cc", "swift", "--cc", "newreno", "--out", "deeper/b").status == 0
+    # two runs and a series of newreno
+    assert made_in(tmp_path / "lab") == {"0001-0000": 4, "0002-0000": 2, "0003-0000": 2, "0004-0000": 1}
+    (tmp_path / "lab.toml").write_text(
+        'scenario = "dumbbell"\nseeds = 1\nset.run.duration = "5ms"\nset.run.warmup = "1ms"\n'
+        'axes.traffic.start = ["0ms", "1ms"]\narms.new = "newreno"\narms.old = "dctcp"\n'
+    )
+    done = incast("study", "run", "lab.toml", "--store", "lab")
+    assert done.status == 0, done.err
+    assert "lab: 4 points, 1 seed, 4 runs" in done.out
+    assert "store: lab, 9 runs" in done.out, "a study finds the runs of comparisons"
+    page = (tmp_path / "deeper/b/report.html").read_text()
+    assert "--store lab --out deeper/b" in page
+
+    # a report works from anywhere, and where both have moved
+    (tmp_path / "there").mkdir()
+    for name in ("lab", "a", "deeper"):
+        (tmp_path / name).rename(tmp_path / "there" / name)
+    for name in ("a", "deeper/b"):
+        kept = (tmp_path / "there" / name / "comparison.json").read_bytes()
+        (tmp_path / "there" / name / "comparison.json").unlink()
+        answer = incast("report", f"{tmp_path}/there/{name}", "--quiet", cwd=Path("/"))
+        assert answer.status == 0, answer.err
+        assert (tmp_path / "there" / name / "comparison.json").read_bytes() == kept
+    shutil.rmtree(tmp_path / "there/lab")
+    incast("report", "there/a").refused("there/lab does not exist")
+
+
+def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(BESIDE_DATAGRAMS)
+    words = ("compare", "own.toml", "--cc", "swift", "--cc", "mine.py:Mine", "--seeds", "1", "--quiet")
+    (tmp_path / "mine.py").write_text(MINE.format(window=4))
+    assert incast(*words, "--out", "a").status == 0
+    before = (tmp_path / "a/comparison.json").read_bytes()
+    (tmp_path / "mine.py").write_text(MINE.format(window=1))
+    assert incast(*words, "--out", "b").status == 0, "the same words, another class"
+    assert (tmp_path / "b/comparison.json").read_bytes() != before
+    for name in ("mine.py", "own.toml"):
+        (tmp_path / name).unlink()
+    assert incast("report", "a", "--quiet").status == 0
+    assert (tmp_path / "a/comparison.json").read_bytes() == before
+    grown = incast("study", "extend", "a/runs", "--study", study_of(tmp_path / "a"), "--seeds", "2")
+    assert grown.status == 0, grown.err
+    assert "2 points, 2 seeds, 4 runs" in grown.out
+
+
+MINE = """
+from incast.controllers import Controller
+
+
+class Mine(Controller):
+    def init(self, env):
+        self.cwnd = {window} * env.mss
+
+    def on_ack(self, ack):
+        pass
+"""
+
+
+def study_of(folder: Path) -> str:
+    name: str = json.loads((folder / "study.json").read_text())["study"]
+    return name
+
+
+def test_a_run_of_a_comparison_becomes_a_folder(made: Path, incast: Command, tmp_path: Path) -> None:
+    row = Store.at(made / "runs").runs.to_pylist()[0]
+    done = incast("study", "export", str(made / "runs"), "--run", row["run"], "--out", "one")
+    assert done.status == 0, done.err
+    found = Result.load(tmp_path / "one", whole=True)
+    again = Scenario.load(tmp_path / "one/scenario.toml").run(row["seed"])
+    assert found.summary == again.summary | {"run": again.summary["run"] | {"scenario": row["scenario"]}}
+    assert found.flows.to_pylist() == again.flows.to_pylist()
+    assert found.manifest["engine"] == engine_digest()
+    assert incast("plot", "one").status == 0
+    incast("study", "export", str(made / "runs"), "--run", "0123", "--out", "two").refused("no run 0123", "column run")
+    incast("study", "export", str(made / "runs"), "--run", row["run"], "--out", "two", "--table", "flows").refused(
+        "neither --table nor --study"
+    )
+
+
+def test_a_comparison_that_is_not_finished_says_how_to_go_on(made: Path, incast: Command, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "c")
+    (tmp_path / "c/points.parquet").unlink()
+    incast("report", "c").refused("not finished", "go on with: incast compare random-hotspot")
+    asked = json.loads((made / "study.json").read_text())
+    shutil.copy(made / "points.parquet", tmp_path / "c")
+    (tmp_path / "c/study.json").write_text(json.dumps(asked | {"seeds": 3}))
+    incast("report", "c").refused("not finished", "seed 3 is missing", "--seeds 3")
 
 
 def test_runs_of_another_build_of_the_engine_are_repeated(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
-    folder = run_folders(tmp_path / "c")[0]
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"engine": "0123456789abcdef"}))
+    head = json.loads((tmp_path / "c/runs/store.json").read_text())
+    other = json.dumps(head | {"engine": "0123456789abcdef"}, indent=2) + "\n"
+    (tmp_path / "c/runs/store.json").write_text(other)
+    shutil.copytree(tmp_path / "c/runs", tmp_path / "lab")
     assert incast("compare", *STUDY, "--out", "c", "--quiet").status == 0
-    assert json.loads((folder / "manifest.json").read_text())["engine"] == manifest["engine"]
+    assert json.loads((tmp_path / "c/runs/store.json").read_text()) == head
+    shared = ("compare", *STUDY, "--out", "d", "--store", "lab", "--quiet")
+    incast(*shared).refused("another build of the engine", "--rebuild")
+    assert incast(*shared, "--rebuild").status == 0
 
 
 def test_another_study_is_refused_in_the_same_folder(made: Path, incast: Command) -> None:
@@ -299,15 +459,14 @@ def test_another_study_is_refused_in_the_same_folder(made: Path, incast: Command
     incast("compare", *other, "--out", str(made)).refused("another comparison", "--out")
 
 
-def test_ctrl_c_keeps_finished_runs_and_counts_no_half_ones(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_runs_and_counts_no_half_ones(incast: Command, tmp_path: Path) -> None:
     words = ["compare", "random-pairs", "--cc", "dctcp", "--cc", "newreno", "--vary", "traffic.flows=20,21", "--seeds"]
     words += ["1", "--set", "run.warmup=0s", "--set", "run.duration=1s", "--workers", "1", "--out", "c", "--quiet"]
     process = subprocess.Popen(
         command(words), cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 120
-    # a folder appears whole: what is under way has a manifest too, under another name
-    while not [path for path in (tmp_path / "c").rglob("manifest.json") if not path.parent.name.startswith(".")]:
+    while not any(path.stat().st_size for path in (tmp_path / "c/runs").glob("journal/*.bin")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -318,10 +477,9 @@ def test_ctrl_c_keeps_finished_runs_and_counts_no_half_ones(tmp_path: Path) -> N
     assert "Traceback" not in err
     assert not (tmp_path / "c/report.html").exists()
     assert not list((tmp_path / "c").rglob(".*.partial-*"))
-    finished = run_folders(tmp_path / "c")
-    assert 1 <= len(finished) < 4
-    for folder in finished:
-        assert Result.load(folder).summary["run"]["sim_s"] == 1.0
+    pending = json.loads(incast("study", "status", "c/runs", "--json").out)["pending"]
+    assert 1 <= pending["made"] < pending["runs"] == 4
+    incast("report", "c").refused("not finished", "incast compare random-pairs")
 
 
 def test_a_run_that_fails_is_named(incast: Command, tmp_path: Path) -> None:
@@ -366,7 +524,7 @@ def test_windows_end_with_their_flow(incast: Command, tmp_path: Path) -> None:
     assert done.status == 0, done.err
     comparison = load(tmp_path / "c")
     (series,) = comparison.series
-    end_s = Result.load(series.folder).flows["finish_s"].to_pylist()[0]
+    end_s = series.rows("flows", ["finish_s"])["finish_s"].to_pylist()[0]
     drawn: Any = figures.plot_series(comparison)
     ends = [max(line.get_xdata()) for line in drawn.axes[0].lines]
     assert min(ends) == pytest.approx(end_s * 1e6), "in microseconds, as the run lasts 500 us"
@@ -385,10 +543,10 @@ def test_a_series_that_cannot_be_made_leaves_the_comparison_whole(incast: Comman
 
 def test_a_damaged_series_leaves_the_report_whole(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
-    next((tmp_path / "c/series").rglob("samples.parquet")).write_text("no table")
+    (tmp_path / "c/runs/tables/samples/0002-0000.parquet").write_text("no table")
     answer = incast("report", "c", "--quiet")
     assert answer.status == 0, answer.err
-    assert "samples.parquet cannot be read" in (tmp_path / "c/report.html").read_text()
+    assert "samples/0002-0000.parquet is damaged" in (tmp_path / "c/report.html").read_text()
 
 
 def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path: Path) -> None:
@@ -484,7 +642,9 @@ def test_the_report_tells_flows_apart_by_what_they_share_with_elephants(
     told = re.findall(r"<th>(?:lswift|mswift)</th><td>(\d+)</td><td>(\d+)</td>", section)
     # two controllers, two seeds, sixteen flows of which two are elephants
     assert sum(int(count) for count, _ in told) == 2 * 2 * 14
-    flows = Result.load(next((tmp_path / "e" / "runs").glob("*/lswift/*seed1*"))).flows
+    flows = next(iter(load(tmp_path / "e").runs.values())).rows(
+        "flows", ["flow", "shared_source", "shared_destination"]
+    )
     listed = re.findall(r"<tr><td>(\d+)</td><td>\d+</td><td>\d+</td><td>(\w+)</td><td>(\w+)</td></tr>", section)
     assert len(listed) == 14
     near = {str(row["flow"]): (row["shared_source"], row["shared_destination"]) for row in flows.to_pylist()}

@@ -156,7 +156,7 @@ def test_a_comparison_over_sizes_shows_slowdowns_and_no_pooled_time(websearch: t
     comparison.bins = Bins.parse("10kB,1MB")
     for point in points:
         runs = comparison.point("websearch", point["controller"], point["queue.mark"])
-        rows = [row for run in runs for row in _flows(run.folder)]
+        rows = [row for run in runs for row in run.rows("flows", ["size_bytes", "slowdown"]).to_pylist()]
         assert sum(band["count"] for band in point["slowdowns"]) == len(rows)
         for band in point["slowdowns"]:
             mine = [
@@ -171,13 +171,6 @@ def test_a_comparison_over_sizes_shows_slowdowns_and_no_pooled_time(websearch: t
             else:
                 assert band["mean"]["at_most"] is None
     assert any(band["finished"] < band["count"] for point in points for band in point["slowdowns"])
-
-
-def _flows(folder: Path) -> list[dict[str, float]]:
-    import pyarrow.parquet as pq
-
-    rows: list[dict[str, float]] = pq.read_table(folder / "flows.parquet").to_pylist()
-    return rows
 
 
 def test_shares_finished_stand_beside_bounds(websearch: tuple[Path, str]) -> None:

@@ -203,7 +203,7 @@ def test_folders_that_do_not_exist_are_told_from_those_of_something_else(tmp_pat
             read(tmp_path / "empty")
 
 
-@pytest.mark.parametrize("text", ["x", "{}", "[]", '{"format": 1}', '{"format": 9}'])
+@pytest.mark.parametrize("text", ["x", "{}", "[]", '{"format": 1}', '{"format": 2}', '{"format": 9}'])
 def test_a_damaged_study_is_told_with_its_file_and_the_way_out(incast: Command, tmp_path: Path, text: str) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c/study.json").write_text(text)

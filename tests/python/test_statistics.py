@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from incast.comparison import Comparison, Run
@@ -61,6 +62,10 @@ def test_percentiles_are_nearest_ranks() -> None:
     assert nearest_rank([3.0], 1) == 3
 
 
+def no_rows(*_: object) -> pa.Table:
+    return pa.table({})
+
+
 def compared(
     figures: dict[str, list[dict[str, object]]], datagrams: tuple[str, ...] = (), rates: tuple[float, ...] = ()
 ) -> Comparison:
@@ -70,7 +75,7 @@ def compared(
     runs = {}
     for case in study.cases():
         summary = figures[case.controller.text][case.seed - 1]
-        runs[case] = Run(case, Path(), summary, {}, 0.0, (), datagrams, rates)
+        runs[case] = Run(case, no_rows, summary, {}, 0.0, (), datagrams, rates)
     return Comparison(study, Path(), runs)
 
 

@@ -1,5 +1,8 @@
 """The words of a comparison."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from incast import StudyError
@@ -41,7 +44,9 @@ def test_study_survives_its_file_and_its_command_line() -> None:
         2,
         [("a.b", "c d")],
     )
-    assert ComparisonStudy.from_json(study.json()) == study
+    named = replace(study, names=("dumbbell", "star"))  # as a folder has it
+    read = ComparisonStudy.from_data(json.loads(named.json(store="runs")))
+    assert (read, read.scenario_names()) == (study, ["dumbbell", "star"])
     assert study.command("runs/x") == (
         "incast compare dumbbell star --cc dctcp --cc swift:target=static,static_target=25ms "
         "--vary traffic.flows=1,2 --seeds 2 --set 'a.b=c d' --out runs/x"

@@ -15,6 +15,7 @@ from incast.commands.options import (
     MemoryLimit,
     Paired,
     Quiet,
+    Rebuild,
     Settings,
     Workers,
     err,
@@ -25,7 +26,6 @@ from incast.commands.options import (
 )
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, StudyError
-from incast.executor import Executor
 from incast.folders import write_whole
 from incast.interrupts import loading
 from incast.study.comparing import ComparisonStudy
@@ -54,6 +54,12 @@ def compare(
         str | None,
         typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
     ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", metavar="DIR", help="Store of runs that studies share (default one in the results' folder)."
+        ),
+    ] = None,
     set_: Settings = None,
     as_study: Annotated[
         Path | None,
@@ -63,11 +69,13 @@ def compare(
     bins: Bins = None,
     format_: Format = "png",
     memory_limit: MemoryLimit = None,
+    rebuild: Rebuild = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
 
-    Called again with the same words it goes on where it was interrupted.
+    Called again with the same words it goes on where it was interrupted; with further controllers, values or seeds it
+    makes only what is new.
     """
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
@@ -94,7 +102,9 @@ def compare(
     folder = folder_of(out_, study.folder_name())
     limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
-        done = comparison.carry_out(study, folder, Executor(workers, show, limit))
+        done = comparison.carry_out(
+            study, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
+        )
     done.bins = parted
     print_comparison(done, report.write(done, formats), quiet, paired)
 

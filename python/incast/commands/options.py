@@ -42,6 +42,9 @@ Format = Annotated[
 ]
 Workers = Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
+Rebuild = Annotated[
+    bool, typer.Option("--rebuild", help="Make the study's runs anew where another build of the engine made the store.")
+]
 MemoryLimit = Annotated[
     str | None,
     typer.Option(

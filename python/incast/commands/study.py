@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incast import memory, output, progress
-from incast.commands.options import MemoryLimit, Quiet, Workers, err, out
+from incast.commands.options import MemoryLimit, Quiet, Rebuild, Workers, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.interrupts import loading
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="Folder of a store.")]
 StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="The study, where a store has several.")]
-Rebuild = Annotated[
-    bool, typer.Option("--rebuild", help="Make the study's runs anew where another build of the engine made the store.")
-]
 On = Annotated[
     str | None,
     typer.Option(
@@ -155,15 +152,28 @@ def status(
 
 def export(
     store: StoreFolder,
-    to: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet.")],
-    table: Annotated[str, typer.Option("--table", help="runs, or a table of runs such as flows.")] = "runs",
+    to: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet; with --run a folder.")
+    ],
+    table: Annotated[
+        str | None, typer.Option("--table", help="runs, unless given, or a table of runs such as flows.")
+    ] = None,
     study: StudyName = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="Write the folder of one run, by its column run.")
+    ] = None,
 ) -> None:
-    """Write the runs of a store, or a table of them, to a file."""
-    from incast.study import tabular
+    """Write the runs of a store, or a table of them, to a file; or one run to a folder."""
+    from incast.study import reading, tabular
     from incast.study.store import Store
 
-    rows = tabular.rows(Store.at(store), table, study)
+    if run is not None:
+        if table is not None or study is not None:
+            raise StudyError("--run: expected neither --table nor --study beside it: a run's folder has all its tables")
+        folder = reading.find(Store.at(store), run).save(to)
+        out.print(f"run: {folder}", highlight=False, soft_wrap=True)
+        return
+    rows = tabular.rows(Store.at(store), table or "runs", study)
     tabular.write(rows, to)
     out.print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from incast import kinds
 from incast.errors import StudyError
 from incast.plan import refuse_too_many, slug
 from incast.scenario import Scenario, toml_value
+from incast.study.definition import KEEPS, NAME, Definition
 
 STUDY_FILE = "study.json"
-STUDY_FORMAT = 1
+STUDY_FORMAT = 2
 
 
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
@@ -153,6 +155,28 @@ def _owners(holders: Sequence[tuple[str, ...]], cases: Sequence[tuple[str, ...]]
     return "; ".join(words[:most]) + (f"; and {len(words) - most} more" if len(words) > most else "")
 
 
+def axis_value_of(text: str) -> str | int | float | bool:
+    """Read a value of an axis or a setting; what is no finite number stays a text, for the scenario to refuse."""
+    value = value_of(text)
+    return value if not isinstance(value, float) or math.isfinite(value) else text
+
+
+def _plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
+    """Give a name for each: the first of those it would have that is plain and not another one's."""
+    found: list[str] = []
+    for names in wanted:
+        plain = [name if NAME.fullmatch(name) else slug(name).lstrip("+") or "x" for name in names]
+        numbered = (f"{plain[-1]}-{number}" for number in range(2, len(found) + 3))
+        found.append(next(name for name in (*plain, *numbered) if name not in found))
+    return found
+
+
+class ComparisonDefinition(Definition):
+    """A comparison as a study, which has refused by itself what says the same."""
+
+    strict = False
+
+
 @dataclass(frozen=True)
 class Case:
     """One run of a comparison."""
@@ -180,6 +204,8 @@ class ComparisonStudy:
     values: tuple[str, ...]
     seeds: int
     settings: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """Names of the scenarios, where a folder says them: the scenarios themselves may have changed or gone."""
 
     def __post_init__(self) -> None:
         for what, items in [
@@ -273,14 +299,77 @@ class ComparisonStudy:
 
     def scenario_names(self) -> list[str]:
         """Names of the scenarios."""
-        return [self._bases[name].name for name in self.scenarios]
+        return list(self.names) or [self._bases[name].name for name in self.scenarios]
 
     def folder_name(self) -> str:
         """Name of the folder where results go by default; the same study, the same name."""
-        digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
+        digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
         return f"compare-{'-'.join(self.scenario_names())}-{digest}"
 
-    def command(self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",)) -> str:
+    def grows_from(self, other: ComparisonStudy) -> bool:
+        """Whether this is the other comparison with further controllers, values or seeds, or with none."""
+        same = (self.scenarios, self.key, self.settings) == (other.scenarios, other.key, other.settings)
+        more = set(self.controllers) >= set(other.controllers) and set(self.values) >= set(other.values)
+        return same and more and self.seeds >= other.seeds
+
+    def arms(self) -> dict[str, str]:
+        """Names of the controllers as arms of a study, by their texts; those of the first ones stay if more come."""
+        names = _plain_names((slug(c.label), slug(c.text)) for c in self.controllers)
+        return {c.text: name for c, name in zip(self.controllers, names, strict=True)}
+
+    def called(self) -> dict[str, str]:
+        """Names of the scenarios in a study, by what they are called here."""
+        stems = [Path(name).stem if name.endswith(".toml") or Path(name).is_file() else name for name in self.scenarios]
+        return dict(zip(self.scenarios, _plain_names((stem,) for stem in stems), strict=True))
+
+    def set_in_all(self) -> dict[str, str | int | float | bool]:
+        """Keys for all runs; the last value of each, and none of the varied key."""
+        return {key: axis_value_of(value) for key, value in self.settings if key != self.key}
+
+    def definition(self, name: str) -> Definition:
+        """Give the comparison as a study: an arm a controller, an axis, all tables of the runs."""
+        return self._definition(name, {text: {"controller": text} for text in self.arms()}, self.scenarios, self.values)
+
+    def parts(self, name: str, scenario: str, value: str, extra: Mapping[str, Mapping[str, object]]) -> Definition:
+        """Give a study of one scenario, value and seed, with further keys by the controllers' texts."""
+        arms = {text: {"controller": text, **extra[text]} for text in self.arms()}
+        return self._definition(name, arms, (scenario,), (value,), seeds=1, keep=("flows", "samples"))
+
+    def _definition(
+        self,
+        name: str,
+        arms: Mapping[str, Mapping[str, object]],
+        scenarios: Sequence[str],
+        values: Sequence[str],
+        **others: Any,
+    ) -> Definition:
+        names, called = self.arms(), self.called()
+        given: dict[str, Any] = {"seeds": self.seeds, "keep": KEEPS} | others
+        return ComparisonDefinition(
+            scenario=list(scenarios),
+            called=tuple(called[one] for one in scenarios),
+            axes={self.key: [axis_value_of(value) for value in values]},
+            arms={names[text]: settings for text, settings in arms.items()},
+            settings=self.set_in_all(),
+            name=name,
+            **given,
+        )
+
+    def place(self, case: Case) -> tuple[str, str, str]:
+        """Say where a case stands in the study: its scenario, its arm, and the value of the key as JSON."""
+        return (*self._places[case.scenario, case.controller.text], json.dumps({self.key: axis_value_of(case.value)}))
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], tuple[str, str]]:
+        return {
+            (scenario, text): (called, arm)
+            for scenario, called in self.called().items()
+            for text, arm in self.arms().items()
+        }
+
+    def command(
+        self, out: str, bins: str | None = None, formats: Sequence[str] = ("png",), store: str | None = None
+    ) -> str:
         """Return the command line that makes the comparison, and its report with these bins and files of pictures."""
         words = ["incast", "compare", *self.scenarios]
         for controller in self.controllers:
@@ -292,15 +381,12 @@ class ComparisonStudy:
             words += ["--bins", bins]
         if tuple(formats) != ("png",):
             words += ["--format", ",".join(formats)]
+        if store is not None:
+            words += ["--store", store]
         return shlex.join([*words, "--out", out])
 
     def study_file(self) -> str:
         """Write the comparison as a study file: an arm a controller, an axis, the same runs."""
-        labels = [slug(controller.label) for controller in self.controllers]
-        names = [
-            label if labels.count(label) == 1 else slug(c.text)
-            for label, c in zip(labels, self.controllers, strict=True)
-        ]
         # the study file may lie in another folder than the one from which files are named here
         scenarios = [str(Path(name).resolve()) if Path(name).is_file() else name for name in self.scenarios]
         lines = [
@@ -308,24 +394,27 @@ class ComparisonStudy:
             f"seeds = {self.seeds}",
             "",
             "[set]",
-            *(f"{toml_value(key)} = {toml_value(value_of(value))}" for key, value in self.settings),
+            *(f"{toml_value(key)} = {toml_value(value)}" for key, value in self.set_in_all().items()),
             "",
             "[axes]",
-            f"{toml_value(self.key)} = {toml_value([value_of(value) for value in self.values])}",
+            f"{toml_value(self.key)} = {toml_value([axis_value_of(value) for value in self.values])}",
             "",
             "[arms]",
-            *(f"{toml_value(name)} = {toml_value(c.text)}" for name, c in zip(names, self.controllers, strict=True)),
+            *(f"{toml_value(name)} = {toml_value(text)}" for text, name in self.arms().items()),
         ]
         return "\n".join(lines) + "\n"
 
-    def json(self) -> str:
-        """Write the study as JSON."""
-        return json.dumps({"format": STUDY_FORMAT} | asdict(self), indent=2) + "\n"
+    def _asked(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "names"}
+
+    def json(self, **others: str) -> str:
+        """Write the study as JSON, and beside it what else a folder says of it."""
+        names = {"names": self.scenario_names()}
+        return json.dumps({"format": STUDY_FORMAT} | others | self._asked() | names, indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str) -> ComparisonStudy:
+    def from_data(cls, data: Any) -> ComparisonStudy:
         """Read what ``json`` wrote."""
-        data: dict[str, Any] = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != STUDY_FORMAT:
             raise StudyError(f"expected a comparison of format {STUDY_FORMAT}")
         return cls(
@@ -335,6 +424,7 @@ class ComparisonStudy:
             tuple(data["values"]),
             data["seeds"],
             tuple((k, v) for k, v in data["settings"]),
+            tuple(data["names"]),
         )
 
     @classmethod

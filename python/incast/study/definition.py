@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from incast import controllers, kinds
 from incast.errors import ScenarioError, StudyError
@@ -21,7 +21,7 @@ MOST_RUNS = 1_000_000
 """Runs of one study: more are a slip."""
 TABLES = ("flows", "ports", "samples")
 """Tables of runs that a store keeps unless the study says otherwise."""
-KEEPS = (*TABLES, "classes", "engines", "entries", "radios", "queries", "writes")
+KEEPS = (*TABLES, "classes", "engines", "entries", "radios", "queries", "writes", "trace")
 OTHERS = ("tune", "sensitivity")
 """Tables of a study file that other commands read; here they are left alone."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
@@ -83,6 +83,11 @@ class Definition:
     """Folder from which the study's files are named."""
     others: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Tables of the file that other commands read."""
+    called: tuple[str, ...] = field(default=(), compare=False)
+    """Names of the scenarios, where these are not those of their files."""
+
+    strict: ClassVar[bool] = True
+    """Whether arms that are the same in a scenario are refused, and values that mean the same in an arm."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -152,7 +157,7 @@ class Definition:
     def bases(self) -> dict[str, Scenario]:
         """Scenarios without settings, by what the study calls them: a built-in name, or the stem of a file."""
         found: dict[str, Scenario] = {}
-        for one in self.scenario:
+        for number, one in enumerate(self.scenario):
             if isinstance(one, Scenario):
                 name, base = one.name, Scenario.from_toml(one.toml(), name=one.name)
             else:
@@ -160,6 +165,7 @@ class Definition:
                 is_file = path.is_file() or one.endswith(".toml")
                 base = Scenario.load(path if is_file else one)
                 name = path.stem if is_file else one
+            name = self.called[number] if self.called else name
             if name in found or not NAME.fullmatch(name):
                 raise StudyError(
                     f"scenario {name}: "
@@ -254,7 +260,12 @@ class Definition:
         return found
 
     def refuse_idle_arms(self) -> None:
-        """Raise ``StudyError`` where an arm changes nothing, or two arms are the same."""
+        """Raise ``StudyError`` where an arm changes nothing, or two arms are the same.
+
+        A lone arm that names a controller is none of these, be it the scenario's: arms beside it may come.
+        """
+        if not self.strict:
+            return
         for name in self.bases:
             plain_ = self._layer(name, "").hash
             known: dict[str, str] = {}
@@ -268,7 +279,8 @@ class Definition:
                         "expected keys or values that differ"
                     )
                 known[found] = arm.name
-            if len(self.arms) == 1 and plain_ in known:
+            lone = list(self.arms.values()) if len(self.arms) == 1 else []
+            if any(set(arm.settings) != {"controller"} for arm in lone) and plain_ in known:
                 raise StudyError(
                     f"arms.{known[plain_]} changes nothing in {name}: "
                     "expected a value other than the scenario's, or no arm"

@@ -175,7 +175,8 @@ def _rows(
         if before is None or before.layer != layer:
             before = _row(store, study, point, layer)
         rows.append(_seeded(before, its_seeds))
-    _refuse_equal(rows)
+    if study.strict:
+        _refuse_equal(rows)
     known = store.known()
     fresh: dict[str, tuple[_Row, int, str]] = {}
     for row in rows:
@@ -360,15 +361,22 @@ def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status],
 
 
 def _hired(
-    store: Store, tasks: Sequence[Task], keep: Sequence[str], workers: int, hire: Hire | None, memory_limit: float
+    store: Store, tasks: list[Task], keep: Sequence[str], workers: int, hire: Hire | None, memory_limit: float
 ) -> Workers:
-    """Hire as many workers as cores and memory allow: threads, or processes where controllers are in Python."""
+    """Hire as many workers as cores and memory allow: threads, or processes where controllers are in Python.
+
+    Runs that take more memory come first in ``tasks`` from now on, where all scenarios were looked at: no core waits
+    for the longest run at the end.
+    """
     texts = list(dict.fromkeys((task.toml, task.name) for task in tasks))
     some = texts[:: max(1, len(texts) // SAMPLED)]
     needs = []
     for toml, name in some:
         scenario = Scenario.from_toml(toml, origin=store.folder, name=name)
         needs.append(Needs(scenario.threads, scenario.refuse_above(memory_limit, f"a run of {name}")))
+    if len(some) == len(texts):
+        weight = {text: need.memory for text, need in zip(texts, needs, strict=True)}
+        tasks.sort(key=lambda task: weight[task.toml, task.name], reverse=True)
     needs *= max(1, -(-len(tasks) // len(needs)))
     at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free_memory())
     if hire is None:
@@ -450,6 +458,7 @@ def _deal(
                 tasks.extendleft(reversed(rest[1:]))
         for error, task in failed:  # when what the others have made is in the journal
             _judge(error, task, tries)
+        crew.tell(status)
         show(status)
 
 

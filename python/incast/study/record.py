@@ -61,9 +61,9 @@ class Record:
         return pa.ipc.open_stream(self._tables[name]).read_all()
 
 
-def run_id(scenario_hash: str, seed: int) -> str:
-    """Name the run of a scenario under a seed by this build of the engine, in hexadecimal digits."""
-    return hashlib.sha256(f"{scenario_hash}|{seed}|{engine_digest()}".encode()).hexdigest()[:16]
+def run_id(scenario_hash: str, seed: int, engine: str | None = None) -> str:
+    """Name the run of a scenario under a seed by a build of the engine, this one unless given, in hexadecimals."""
+    return hashlib.sha256(f"{scenario_hash}|{seed}|{engine or engine_digest()}".encode()).hexdigest()[:16]
 
 
 def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, cores: int = 1) -> bytes:

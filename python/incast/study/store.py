@@ -131,15 +131,21 @@ class Store:
 
     def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Read a Parquet file of the store, held against its checksum."""
+        wanted = None if columns is None else list(columns)
+        # one thread: a column is small, and Arrow's own threads may still be starting when the program ends
+        return self._parquet(name, lambda file: file.read(columns=wanted, use_threads=False))
+
+    def schema(self, name: str) -> pa.Schema:
+        """Read which columns a Parquet file of the store has, with what is said of each."""
+        return self._parquet(name, lambda file: file.schema_arrow)
+
+    def _parquet(self, name: str, read: Callable[[Any], Any]) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         data = self.checked(name)
         try:
-            wanted = None if columns is None else list(columns)
-            # one thread: a column is small, and Arrow's own threads may still be starting when the program ends
-            file = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True)
-            return file.read(columns=wanted, use_threads=False)
+            return read(pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True))
         except (OSError, ValueError, KeyError, pa.ArrowException) as error:
             raise FolderError(f"{self.folder / name} cannot be read: {error}") from None
 

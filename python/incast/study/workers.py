@@ -23,6 +23,7 @@ from typing import IO, BinaryIO, Protocol
 
 from incast import errors
 from incast.errors import ControllerError, RunError, RunStopped
+from incast.executor import Status
 from incast.study.record import Task, make
 
 
@@ -47,6 +48,9 @@ class Workers(Protocol):
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
         """Hand a slice to a worker that is free, or will be."""
 
+    def tell(self, status: Status) -> None:
+        """Say of the runs under way how far they have come, where that is known."""
+
     def close(self) -> None:
         """Send the workers away; runs under way are given up."""
 
@@ -56,14 +60,33 @@ class Threads:
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str], cores: int = 1) -> None:
         self.count = count
-        self._made = folder, tuple(keep)
+        self._place = folder, tuple(keep)
         self._cores = cores
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-run")
+        self._under_way: dict[str, tuple[float, int]] = {}
+        """Part done and hops of the runs under way."""
+        self._hops = 0
 
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
         """Hand a slice to a thread."""
         return self._pool.submit(self._answer, list(tasks))
+
+    def tell(self, status: Status) -> None:
+        """Say how far the runs under way have come."""
+        parts = list(self._under_way.items())
+        status.under_way = {run: part for run, (part, _) in parts}
+        status.hops = self._hops + sum(hops for _, (_, hops) in parts)
+
+    def _made(self, task: Task) -> bytes:
+        def progress(now_s: float, end_s: float, hops: int) -> bool:
+            self._under_way[task.run] = now_s / end_s if end_s > 0 else 0.0, hops
+            return not self._stop.is_set()
+
+        try:
+            return make(task, *self._place, progress=progress, cores=self._cores)
+        finally:
+            self._hops += self._under_way.pop(task.run, (0.0, 0))[1]
 
     def _answer(self, tasks: Sequence[Task]) -> Answer:
         answer = Answer()
@@ -71,8 +94,7 @@ class Threads:
             for task in tasks:
                 if self._stop.is_set():
                     raise RunStopped("not begun")
-                record = make(task, *self._made, progress=lambda *_: not self._stop.is_set(), cores=self._cores)
-                answer.records.append(record)
+                answer.records.append(self._made(task))
         except Exception as error:
             answer.error = error
         return answer
@@ -98,6 +120,9 @@ class Processes:
     def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
         """Hand a slice to a process."""
         return self._pool.submit(self._answer, list(tasks))
+
+    def tell(self, status: Status) -> None:
+        """Nothing is known before a run ends."""
 
     def pids(self) -> list[int]:
         """Give the processes' numbers."""

@@ -1,0 +1,156 @@
+"""Runs of a store, one by one: each with its summary, its scenario, what it cost and its tables, as ``Result`` has it.
+
+Tables lie in chunks of many runs. What was read of one is kept for the runs that follow, up to ``KEPT_BYTES``.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from incast import run_folder
+from incast.errors import StudyError
+from incast.result import Result
+from incast.study import copies
+from incast.study.record import run_id
+from incast.study.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEPT_BYTES = 1 << 30
+"""Columns of tables that stay in memory after they were read."""
+
+
+class _Part:
+    """A table of a chunk: where the rows of each run stand, and the columns that were asked for."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        import numpy as np
+
+        self.store, self.name = store, name
+        self.fields = {field.name: field for field in store.schema(name)}
+        self.columns: dict[str, pa.ChunkedArray] = {}
+        runs = store.read(name, ["run"])["run"].combine_chunks().dictionary_encode()
+        codes = runs.indices.to_numpy()
+        begins = np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+        ends = [*begins[1:], len(codes)]
+        names = runs.dictionary.to_pylist()
+        self.places = {names[codes[begin]]: (begin, end - begin) for begin, end in zip(begins, ends, strict=True)}
+
+    def rows(self, run: str, columns: Sequence[str] | None) -> pa.Table:
+        """Give the rows of a run; ``None`` for all columns."""
+        import pyarrow as pa
+
+        wanted = [name for name in self.fields if name != "run"] if columns is None else list(columns)
+        lacking = [name for name in wanted if name not in self.columns]
+        if lacking:
+            read = self.store.read(self.name, lacking)
+            self.columns |= {name: read[name] for name in lacking}
+        begin, count = self.places.get(run, (0, 0))
+        cut = [self.columns[name].slice(begin, count) for name in wanted]
+        return pa.Table.from_arrays(cut, schema=pa.schema([self.fields[name] for name in wanted]))
+
+    @property
+    def size(self) -> int:
+        return sum(int(column.nbytes) for column in self.columns.values())
+
+
+class Runs:
+    """Some runs of a store."""
+
+    def __init__(self, store: Store, runs: Iterable[str]) -> None:
+        """Read the figures of the runs; raises ``FolderError`` where a file is not what was written."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        self._store = store
+        self._chunk_of: dict[str, str] = {}
+        self._figures: dict[str, dict[str, Any]] = {}
+        self._costs: dict[str, dict[str, Any]] = {}
+        self._parts: dict[tuple[str, str], _Part] = {}
+        wanted = pa.array(sorted(set(runs)), pa.string())
+        for chunk in store.chunks():
+            found = store.read(f"chunks/{chunk}.parquet")
+            found = found.filter(pc.is_in(found["run"], value_set=wanted))
+            if found.num_rows == 0:
+                continue
+            costs = store.read(f"log/{chunk}.parquet")
+            for rows, into in ((found, self._figures), (costs, self._costs)):
+                into |= {row.pop("run"): row for row in rows.to_pylist()}
+            self._chunk_of |= dict.fromkeys(found["run"].to_pylist(), chunk)
+
+    def __contains__(self, run: str) -> bool:
+        return run in self._figures
+
+    def rows(self, run: str, table: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Give a run's rows of a table; none where the table was not kept, or has none of the run."""
+        import pyarrow as pa
+
+        chunk = self._chunk_of[run]
+        if not (self._store.folder / "tables" / table / f"{chunk}.parquet").exists():
+            return pa.table({name: pa.nulls(0) for name in columns or ()})
+        part = self._parts.pop((table, chunk), None) or _Part(self._store, f"tables/{table}/{chunk}.parquet")
+        self._parts[table, chunk] = part  # the latest is the last
+        rows = part.rows(run, columns)
+        while len(self._parts) > 1 and sum(one.size for one in self._parts.values()) > KEPT_BYTES:
+            self._parts.pop(next(iter(self._parts)))
+        return rows
+
+    def result(self, run: str, toml: str, name: str, seed: int, scenario_hash: str, engine: str) -> Result:
+        """Give a run of a scenario, which the store keeps beside its points, under a seed."""
+        entries = [entry["name"] for entry in tomllib.loads(toml)["traffic"]]
+        summary = summary_of(self._figures[run], name, seed, entries)
+        cost = self._costs[run]
+        cpu_s = cost["cpu_s"]
+        manifest = {
+            "format": run_folder.MANIFEST_FORMAT,
+            "incast": summary["run"]["version"],
+            "engine": engine,
+            "scenario": name,
+            "seed": seed,
+            "hash": scenario_hash,
+            "cost": {**cost, "hops_per_cpu_s": summary["run"]["hops"] / cpu_s if cpu_s > 0 else None},
+        }
+        return Result(manifest, toml, json.dumps(summary), lambda table: self.rows(run, table))
+
+
+def find(store: Store, run: str) -> Result:
+    """Give a run of a store; raises ``StudyError`` where no study has it."""
+    for study in store.studies():
+        points = store.points(study)
+        assert points is not None, "a study of a store has points"
+        for row in points.to_pylist():
+            if run in row["runs"]:
+                seed = row["seeds"][row["runs"].index(run)]
+                engine = store.head()["engine"]
+                known = engine if run_id(row["hash"], seed, engine) == run else "another build"
+                return Runs(store, [run]).result(run, row["toml"], row["name"], seed, row["hash"], known)
+    raise StudyError(f"{store.folder} has no run {run}: expected one of the column run of its runs")
+
+
+def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequence[str]) -> dict[str, Any]:
+    """Make a summary of figures by their dotted names; ``entries`` are the scenario's own.
+
+    Other figures of groups are those of other scenarios whose runs lie in the same chunk.
+    """
+    summary: dict[str, Any] = {"run": {"scenario": name, "seed": seed}, "groups": {}}
+    for key, value in figures.items():
+        part, _, rest = key.partition(".")
+        path = [part, *rest.split(".")]
+        if part == "groups":
+            # the longest: names of entries may begin with one another
+            own = max((entry for entry in entries if rest.startswith(f"{entry}.")), key=len, default=None)
+            if own is None:
+                continue
+            path = [part, own, *rest[len(own) + 1 :].split(".")]
+        place = summary
+        for word in path[:-1]:
+            place = place.setdefault(word, {})
+        place[path[-1]] = value
+    told = copies.definitions()
+    summary["units"] = {key: unit for key, (unit, _) in told.items()}
+    summary["definitions"] = {key: definition for key, (_, definition) in told.items()}
+    return summary

@@ -14,6 +14,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
@@ -123,6 +124,9 @@ class Controller(Protocol):
         """Take a retransmission timeout."""
 
 
+PACKAGE_DEPTH = 3
+"""Parts of the path of a class's file in a store: files, digest, file. A package's file has more."""
+
 _registered: dict[str, type] = {}
 _folders: list[Path] = []
 _modules: dict[tuple[Path, str], ModuleType] = {}
@@ -152,6 +156,16 @@ def look_in(folder: Path) -> None:
 def registered(name: str) -> bool:
     """Whether the class of this name was made known in this process."""
     return name in _registered
+
+
+def source_of(place: str) -> Path | None:
+    """Give the file of a module by the module's name; ``None`` where it has none.
+
+    Raises ``ScenarioError`` where there is no such module.
+    """
+    module = sys.modules.get(place)
+    file = getattr(_module(place) if module is None else module, "__file__", None)
+    return None if file is None or place == "__main__" else Path(file).resolve()
 
 
 def value(text: str) -> bool | int | float | str:
@@ -210,13 +224,17 @@ def description(name: str) -> str:
     return "\n".join([*lines, f"Fingerprint of its code: {source}"]) + "\n"
 
 
-def _imported(place: str, word: str) -> type:
+def _module(place: str) -> ModuleType:
     try:
-        module = _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+        return _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
     except ScenarioError:
         raise
     except (Exception, SystemExit) as error:
         raise ScenarioError(f"{place} cannot be imported\n{_traceback(error)}") from None
+
+
+def _imported(place: str, word: str) -> type:
+    module = _module(place)
     controller = getattr(module, word, None)
     if controller is None:
         raise ScenarioError(f"{place} has no {word}; expected a class of that name")
@@ -250,6 +268,8 @@ def _of_name(place: str) -> ModuleType:
 
 def _of_file(path: Path) -> ModuleType:
     kept = [folder / path for folder in _folders if not path.is_absolute() and (folder / path).is_file()]
+    if kept and len(path.parts) > PACKAGE_DEPTH:
+        return _of_package(kept[0].resolve(), path.parts)
     path = (kept[0] if kept else path).resolve()
     if not path.is_file():
         raise ScenarioError(f"no file {path}")
@@ -267,6 +287,47 @@ def _of_file(path: Path) -> ModuleType:
             raise
         _modules[key] = module
     return _modules[key]
+
+
+def _of_package(path: Path, parts: tuple[str, ...]) -> ModuleType:
+    """Import a module of a package that was copied, by its path and the parts of that: files, digest, package, ...
+
+    The package gets a name of its own, so that it stands beside the original and other copies. Modules that name
+    it by the name it had find this copy while they are imported, and later where nothing else has the name.
+    """
+    _, digest, top, *inner = parts
+    own = f"incast_own_{top}_{digest}"
+    folder = path.parents[len(inner) - 1]
+    words = [*inner[:-1], *([] if inner[-1] == "__init__.py" else [Path(inner[-1]).stem])]
+    name = ".".join([own, *words])
+    if name in sys.modules:
+        return sys.modules[name]
+    others = {key: module for key, module in sys.modules.items() if key == top or key.startswith(f"{top}.")}
+    for key in others:
+        del sys.modules[key]
+    try:
+        if own not in sys.modules:
+            init, inside = folder / "__init__.py", [str(folder)]
+            spec = importlib.util.spec_from_file_location(own, init, submodule_search_locations=inside)
+            if spec is None or not init.is_file():
+                spec = ModuleSpec(own, None, is_package=True)
+                spec.submodule_search_locations = inside
+            package = importlib.util.module_from_spec(spec)
+            sys.modules[own] = sys.modules[top] = package
+            if spec.loader is not None:
+                spec.loader.exec_module(package)
+        else:
+            sys.modules[top] = sys.modules[own]
+        return importlib.import_module(name)
+    except BaseException:
+        for key in [key for key in sys.modules if f"{key}.".startswith(f"{own}.")]:
+            del sys.modules[key]
+        raise
+    finally:
+        if others:
+            for key in [key for key in sys.modules if f"{key}.".startswith(f"{top}.")]:
+                del sys.modules[key]
+            sys.modules.update(others)
 
 
 def _checked(controller: type) -> None:

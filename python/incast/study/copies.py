@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from incast import controllers
-from incast.errors import StudyError
+from incast import controllers, kinds
+from incast.errors import ScenarioError, StudyError
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import Definition, Kind, kinds_in
-from incast.study.store import Store
+from incast.study.store import STORE_FILE, Store
 
 FILES = "files"
+PACKAGE_BYTES, PACKAGE_FILES = 16 * 10**6, 2000
+"""A package of a controller has at most so many bytes and files: it is copied whole."""
 
 
 def canonical(store: Store, study: Kind) -> Kind:
@@ -107,7 +109,8 @@ def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str
 def _controller_kept(store: Store, text: str, folder: Path) -> str:
     """Copy the file of a class into the store, and name the class after it; other controllers stay as they are.
 
-    A class that was typed in has no file, and a module of a package needs the package: these stay too.
+    Of a module of a package the whole package is copied. A class that was typed in, or handed over, stays too: it has
+    no file, or is another one than that of the file by now.
     """
     found = re.fullmatch(r"([^:=,]+):([A-Za-z_]\w*(?::.*)?)", text)
     if found is None or text.startswith(f"{FILES}/"):
@@ -117,11 +120,54 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
         beside = folder / place
         path = beside if beside.is_file() else Path(place)
         return f"{_file_kept(store, str(path.resolve()), folder)}:{rest}"
-    module = sys.modules.get(place)
-    source = getattr(module, "__file__", None)
-    if "." in place or place == "__main__" or source is None or controllers.registered(text):
+    if controllers.registered(text) or place in dict(kinds.listing("controllers")):
         return text
-    return f"{_file_kept(store, source, folder)}:{rest}"
+    try:
+        source = controllers.source_of(place)
+    except ScenarioError:  # the scenario says it, and where
+        return text
+    if source is None:
+        return text
+    parts = place.split(".")
+    is_package = source.name == "__init__.py"
+    if len(parts) == 1 and not is_package:
+        return f"{_file_kept(store, str(source), folder)}:{rest}"
+    top = source.parents[len(parts) - 1 if is_package else len(parts) - 2]
+    return f"{_package_kept(store, top)}/{source.relative_to(top).as_posix()}:{rest}"
+
+
+def _package_kept(store: Store, top: Path) -> str:
+    """Copy the folder of a package into the store under a name that its content decides."""
+    files: dict[str, bytes] = {}
+    size = 0
+    for place, folders, names in os.walk(top):
+        # neither what Python makes, nor the results that lie in a folder of work
+        folders[:] = sorted(
+            one
+            for one in folders
+            if not (one.startswith(".") or one == "__pycache__" or (Path(place) / one / STORE_FILE).exists())
+        )
+        for path in (Path(place) / name for name in sorted(names) if not name.startswith(".")):
+            try:
+                size += path.stat().st_size
+                if size > PACKAGE_BYTES or len(files) == PACKAGE_FILES:
+                    raise StudyError(
+                        f"the package {top} has more than {PACKAGE_BYTES // 10**6} MB or {PACKAGE_FILES:,} files: a "
+                        "store copies the package of a controller whole; put the class into a smaller package, or a "
+                        "file of its own"
+                    )
+                files[path.relative_to(top).as_posix()] = path.read_bytes()
+            except OSError as error:
+                raise StudyError(f"cannot read {path}, of a controller's package: {error.strerror}") from None
+    digest = hashlib.sha256()
+    for name, data in files.items():
+        digest.update(f"{name}\0{len(data)}\0".encode())
+        digest.update(data)
+    own = f"{FILES}/{digest.hexdigest()[:16]}/{top.name}"
+    for name, data in files.items():
+        if not (store.folder / own / name).exists():
+            store.put(f"{own}/{name}", data)
+    return own
 
 
 def _file_kept(store: Store, name: str, folder: Path) -> str:

@@ -49,8 +49,10 @@ class Compared:
 
     def __init__(self, done: Comparison, formats: Sequence[str] = ("png",)) -> None:
         self.comparison = done
-        self.report = report.write(done, formats)
+        page = report.write(done, formats)
+        self.report = page.path
         """The page with everything, ``report.html``."""
+        self._pictures = page.pictures
 
     @property
     def folder(self) -> Path:
@@ -103,13 +105,13 @@ class Compared:
 
     def pictures(self) -> list[str]:
         """Names of the pictures: ``throughput``, ``delay-p99`` and so on."""
-        return sorted(path.stem for path in self.folder.glob("*.png"))
+        return sorted(self._pictures)
 
     def picture(self, name: str) -> Picture:
         """Return a picture of the report; raises ``IncastError`` where there is none of the name."""
         if name not in self.pictures():
             raise IncastError(f'no picture "{name}"; expected one of {", ".join(self.pictures())}')
-        return Picture((self.folder / f"{name}.png").read_bytes())
+        return Picture(self._pictures[name])
 
     def __repr__(self) -> str:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -17,16 +17,18 @@ def save(
     formats: Sequence[str],
     ours: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, bytes]:
-    """Write pictures by their names, in formats of ``FORMATS``; give them as PNG.
-
-    Files of pictures that are not written, and whose name without its ending is one of ``ours``, are removed.
-    """
+    """Write pictures by their names, in formats of ``FORMATS``; give them as PNG. Others are cleared away."""
     pngs = {name: png_bytes(canvas) for name, canvas in pictures.items()}
     for name, canvas in pictures.items():
         for kind in formats:
             write_whole(folder / f"{name}.{kind}", pngs[name] if kind == "png" else picture_bytes(canvas, kind))
+    clear(pictures, folder, formats, ours)
+    return pngs
+
+
+def clear(names: Collection[str], folder: Path, formats: Sequence[str], ours: Callable[[str], bool]) -> None:
+    """Remove files of pictures that are none of these, in these formats, and whose name without its ending is ours."""
     for path in sorted(folder.iterdir()):
         kind = path.suffix.removeprefix(".")
-        if kind in FORMATS and ours(path.stem) and not (path.stem in pictures and kind in formats):
+        if kind in FORMATS and ours(path.stem) and not (path.stem in names and kind in formats):
             path.unlink()
-    return pngs

@@ -42,7 +42,16 @@ STEMS = (
 """How the names of pictures begin."""
 
 
-def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Path:
+@dataclass(frozen=True)
+class Page:
+    """A report that was written."""
+
+    path: Path
+    pictures: dict[str, bytes]
+    """Its pictures as PNG, whatever files they were written to."""
+
+
+def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     """Write ``report.html``, its pictures in these formats and ``comparison.json`` into the comparison's folder."""
     drawn, by_size = draw_all(comparison), slowdowns.draw(comparison)
     drawn.pictures |= by_size.pictures
@@ -53,7 +62,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Path:
     write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, shown))
     page = comparison.folder / "report.html"
     write_whole(page, html(comparison, pictures, drawn.left_out, formats))
-    return page
+    return Page(page, pictures)
 
 
 def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = True) -> str:

@@ -9,7 +9,6 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from incast import Scenario
-from incast.look import png_bytes
 from incast.papers import drawing, reading
 from incast.papers.definition import Plot, Series
 from incast.papers.evaluation import Evaluated
@@ -20,12 +19,14 @@ from own_paper import PAPER, SCENARIO
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Canvas]:
     """Collect what is drawn."""
     canvases: list[Canvas] = []
+    draw = drawing.draw
 
-    def kept(canvas: Canvas) -> bytes:
-        canvases.append(canvas)
-        return png_bytes(canvas)
+    def kept(done: Evaluated) -> dict[str, Canvas]:
+        found = draw(done)
+        canvases.extend(found.values())
+        return found
 
-    monkeypatch.setattr(drawing, "png_bytes", kept)
+    monkeypatch.setattr(drawing, "draw", kept)
     return canvases
 
 

@@ -231,6 +231,19 @@ def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Comman
     )
 
 
+def test_pictures_of_papers_are_written_in_the_formats_asked_for(incast: Command, paper: Path) -> None:
+    words = (str(paper), "--seeds", "1", "--out", "p", "--quiet", "--format")
+    for word, formats in (("run", "svg,pdf"), ("report", "pdf")):
+        answer = incast("paper", word, *words, formats)
+        assert answer.status == 0, answer.err
+        pictures = {name for name in left_in(paper.parent / "p") if name.startswith("fig1")}
+        assert pictures == {f"fig1-{name}.{kind}" for name in ("delay", "rates") for kind in formats.split(",")}
+        page = (paper.parent / "p/report.html").read_text()
+        assert f"--format {formats}" in page
+        assert page.count("data:image/png;base64,") == 2, "the page shows them all the same"
+    incast("paper", "run", *words, "gif").refused("gif", "png, svg, pdf")
+
+
 def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, paper: Path) -> None:
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     out = paper.parent / "p"

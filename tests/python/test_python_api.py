@@ -32,6 +32,20 @@ def test_a_comparison_is_a_call_with_a_row_a_run_and_the_pictures_of_its_report(
     assert done.to_pandas().shape[0] == 8
     with pytest.raises(IncastError, match='no picture "speed"'):
         done.picture("speed")
+    names = done.pictures()
+    other = incast.compare(
+        "dumbbell",
+        ["dctcp", "swift"],
+        vary={"traffic.flows": [2, 4]},
+        seeds=2,
+        settings=SHORT,
+        out=out,
+        formats="svg,pdf",
+    )
+    assert other.pictures() == names
+    assert other.picture("throughput").png == done.picture("throughput").png
+    for name in names:
+        assert [(out / f"{name}.{kind}").exists() for kind in ("png", "svg", "pdf")] == [False, True, True], name
     with pytest.raises(StudyError, match="vary has 2 keys"):
         incast.compare("dumbbell", ["dctcp"], vary={"traffic.flows": [2], "queue.limit": ["9p"]}, out=tmp_path / "d")
 

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Command, command, environment, left_in
 from incast import FolderError, Scenario, StudyError, evaluate
-from incast.study.front import Study
+from incast.study.front import Study, load
 from incast.tuning import outcome, results, search
 from incast.tuning.declaration import Tuning
 from incast.tuning.search import Search
@@ -118,7 +118,11 @@ def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, inca
         assert (broken / "found" / name).read_bytes() == (whole / "found" / name).read_bytes(), name
     # finished, it is not searched again
     tried = (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"')
-    assert incast(*words, cwd=broken).status == 0
+    again = incast(*words, "--format", "svg,pdf", cwd=broken)
+    assert again.status == 0, again.err
+    assert "pictures beside it: parameters.pdf parameters.svg progress.pdf progress.svg\n" in again.out
+    assert not list((broken / "found").glob("*.png")), "none of an earlier format beside them"
+    assert (broken / "found" / "progress.svg").read_text().startswith("<?xml")
     assert (broken / "found" / search.JOURNAL).read_bytes().count(b'"by_seed"') == tried
 
 
@@ -274,6 +278,62 @@ seeds = [1, 2, 5]
 held_out = {held_out}
 allow_idle = true
 """
+
+
+WIRE = """
+name = "wire"
+scenario = "answer.toml"
+keep = []
+[axes]
+"transport.rto_min" = ["10ms", "9ms", "200us"]
+[tune]
+minimise = "fct.slowdown_mean"
+budget = 5
+sampler = "random"
+seed = 2
+seeds = {seeds}
+held_out = {held_out}
+allow_idle = true
+"""
+
+
+def wire(folder: Path, seeds: list[int], held_out: list[int]) -> None:
+    """Put one answer over a wire with errors into a file: seeds 4 and 7 need a timer, and one of 9 ms is too late."""
+    settings = {"topology.sources": 1, "topology.source_link.error_rate": 0.1, "run.duration": "4ms"}
+    base = Scenario.load("incast").with_({**settings, "transport.rto_min": "200us"})
+    (folder / "answer.toml").write_text(base.toml().replace("flows = 40", "flows = 1"))
+    (folder / "wire.toml").write_text(WIRE.format(seeds=seeds, held_out=held_out))
+
+
+def test_a_set_that_leaves_flows_unfinished_under_held_out_seeds_is_not_chosen(tmp_path: Path, incast: Command) -> None:
+    wire(tmp_path, [1, 2, 5], [4, 11, 14])
+    answer = incast("tune", "wire.toml", "--out", "found", "--workers", "1")
+    assert answer.status == 0, answer.err
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    rows = (tmp_path / "found" / "trials.csv").read_text().splitlines()[1:]
+    timers_ = [row.split(",")[1] for row in rows]
+    first = next(number for number, timer in enumerate(timers_, 1) if timer != "200us")
+    assert first < timers_.index("200us") + 1, "under the tuning seeds all are the same, and the first would be chosen"
+    assert result["best"]["values"]["transport.rto_min"] == "200us"
+    told = "finished 0.67 of its flows under the held-out seeds; the defaults 1.00: not counted"
+    late = result["unfinished"]
+    assert {"set": first, "told": told} in late and {one["told"] for one in late} == {told}
+    assert all(timers_[one["set"] - 1] != "200us" for one in late)
+    assert f"set {first} {told}" in answer.out
+    assert rows[first - 1].endswith(told)
+
+
+def test_scores_of_a_set_that_leaves_flows_unfinished_later_do_not_draw_the_sampler(tmp_path: Path) -> None:
+    wire(tmp_path, [1, 4, 5], [11, 14])  # a third of the seeds is one: all finish there
+    tuning = Tuning.of(load(tmp_path / "wire.toml"))
+    assert tuning.rungs == [1, 3]
+    found = Search(tuning, tmp_path / "found")
+    tried = found.carry_out(1, lambda _: None)
+    late = [one.number for one in tried if one.unfinished]
+    assert late and len(late) < len(tried)
+    for place, trial in enumerate(found.study.trials):
+        assert (trial.intermediate_values == {}) == (place in late)
+        assert trial.state.name == ("PRUNED" if place in late else "COMPLETE")
 
 
 @pytest.mark.parametrize(("held_out", "compared"), [([4, 11, 14], [11, 14]), ([4, 11], [11]), ([4, 7], [])])
@@ -451,6 +511,10 @@ def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, i
     assert told["points"] <= 9 and told["runs"] == 3 * told["points"]
     assert {row["parameter"] for row in told["indices"]} == {"queue.mark", "controller.g"}
     assert (tmp_path / "found" / "sensitivity.png").read_bytes().startswith(b"\x89PNG")
+    assert incast(*words, "--format", "pdf").status == 0
+    assert (tmp_path / "found" / "sensitivity.pdf").read_bytes().startswith(b"%PDF")
+    assert not (tmp_path / "found" / "sensitivity.png").exists()
+    incast(*words, "--format", "gif").refused("gif", "png, svg, pdf")
 
 
 @pytest.mark.parametrize(

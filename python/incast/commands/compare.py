@@ -106,7 +106,7 @@ def compare(
             study, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
         )
     done.bins = parted
-    print_comparison(done, report.write(done, formats), quiet, paired)
+    print_comparison(done, report.write(done, formats).path, quiet, paired)
 
 
 def _write_study(study: ComparisonStudy, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from rich.table import Table
 
 from incast import memory, output, progress
-from incast.commands.options import MemoryLimit, Quiet, Workers, err, out
+from incast.commands.options import Format, MemoryLimit, Quiet, Workers, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, PaperError
 from incast.executor import Executor
@@ -60,6 +61,7 @@ def run(
     workers: Workers = 0,
     out_: PaperFolder = None,
     memory_limit: MemoryLimit = None,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's figures and write its report, with a verdict on every claim.
@@ -67,40 +69,51 @@ def run(
     Called again it goes on where it was interrupted; figures that were run before stay in the report.
     """
     with loading():
+        from incast.look import formats_of
         from incast.papers import planning, reading
 
     _known_scale(scale)
+    formats = formats_of(format_)
     paper, figures = reading.find(name, seeds)
     folder = folder_of(out_, f"paper-{paper.name}-{scale}")
     limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
         planning.carry_out(paper, figures, scale, folder, Executor(workers, show, limit))
-    _print_paper(paper, figures, scale, seeds, out_, folder, quiet)
+    _print_paper(paper, figures, scale, seeds, out_, folder, formats, quiet)
 
 
 def report(
-    name: PaperName, scale: Scale = "small", seeds: PaperSeeds = None, out_: PaperFolder = None, quiet: Quiet = False
+    name: PaperName,
+    scale: Scale = "small",
+    seeds: PaperSeeds = None,
+    out_: PaperFolder = None,
+    format_: Format = "png",
+    quiet: Quiet = False,
 ) -> None:
     """Write a paper's report again from the runs that are there."""
     with loading():
+        from incast.look import formats_of
         from incast.papers import planning, reading
 
     _known_scale(scale)
+    formats = formats_of(format_)
     paper, figures = reading.find(name, seeds)
     folder = folder_of(out_, f"paper-{paper.name}-{scale}")
     if not (folder / planning.MARK).is_file():
         called = paper.called(figures[0] if len(figures) == 1 else None)
-        raise FolderError(f"{folder} holds no results of a paper: begin with {_run_again(called, scale, seeds, out_)}")
+        begin = _run_again(called, scale, seeds, out_, formats)
+        raise FolderError(f"{folder} holds no results of a paper: begin with {begin}")
     planning.mark_folder(paper, scale, folder)
-    _print_paper(paper, figures, scale, seeds, out_, folder, quiet)
+    _print_paper(paper, figures, scale, seeds, out_, folder, formats, quiet)
 
 
-def _run_again(called: str, scale: str, seeds: int | None, out_: str | None) -> str:
+def _run_again(called: str, scale: str, seeds: int | None, out_: str | None, formats: Sequence[str]) -> str:
     """Return the command that makes what is called so at that scale, with these options, in that folder."""
     options = [
         *(["--scale", scale] if scale != "small" else []),
         *(["--seeds", str(seeds)] if seeds else []),
         *(["--out", shlex.quote(out_)] if out_ is not None else []),
+        *(["--format", ",".join(formats)] if tuple(formats) != ("png",) else []),
     ]
     return " ".join(["incast paper run", called, *options])
 
@@ -113,12 +126,19 @@ def _known_scale(scale: str) -> None:
 
 
 def _print_paper(
-    paper: Paper, asked: list[Figure], scale: str, seeds: int | None, out_: str | None, folder: Path, quiet: bool
+    paper: Paper,
+    asked: list[Figure],
+    scale: str,
+    seeds: int | None,
+    out_: str | None,
+    folder: Path,
+    formats: Sequence[str],
+    quiet: bool,
 ) -> None:
     from incast.papers import evaluation, page
 
     def again(figure: Figure | None, out_: str | None = None) -> str:
-        return _run_again(paper.called(figure), scale, seeds, out_)
+        return _run_again(paper.called(figure), scale, seeds, out_, formats)
 
     found, missing = [], []
     for figure in paper.figures.values():
@@ -134,7 +154,7 @@ def _print_paper(
             f"{again(asked[0] if len(asked) == 1 else None, out_)}"
         )
     # the page does not say where it was made
-    report = page.write(paper, scale, found, missing, folder, again)
+    report = page.write(paper, scale, found, missing, folder, again, formats)
     names = {figure.name for figure in asked}
     with output.about(folder):
         if not quiet:

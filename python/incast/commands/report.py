@@ -76,4 +76,4 @@ def report(
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     done = comparison.load(folder)
     done.bins = parted
-    print_comparison(done, page.write(done, formats), quiet, paired)
+    print_comparison(done, page.write(done, formats).path, quiet, paired)

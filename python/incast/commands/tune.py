@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from incast import output, progress
-from incast.commands.options import Quiet, Workers, err, out
+from incast.commands.options import Format, Quiet, Workers, err, out
 from incast.commands.options import folder as folder_of
 from incast.executor import Status, default_workers
 from incast.interrupts import loading
@@ -33,6 +33,7 @@ def tune(
         str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/tune-NAME).")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
     """Search for the best values of a study's parameters; ends in a scenario file to use.
@@ -41,10 +42,12 @@ def tune(
     several times at once, on machines that share the folder, all work on one search.
     """
     with loading():
+        from incast.look import formats_of
         from incast.study.front import load
         from incast.tuning import outcome, results
         from incast.tuning.declaration import Tuning
         from incast.tuning.search import Search
+    formats = formats_of(format_)
     study = load(file)
     tuning = Tuning.of(study, budget)
     tuning.check()
@@ -61,7 +64,7 @@ def tune(
         tried = search.carry_out(cores, finished)
     found = outcome.of(search, tried, cores)
     with output.about(folder):
-        scenarios = results.write(found, folder)
+        scenarios = results.write(found, folder, formats)
         if json:
             sys.stdout.write((folder / results.RESULT).read_text(encoding="utf-8"))
             return
@@ -69,7 +72,7 @@ def tune(
             _print(found)
         for path in scenarios:
             out.print(f"scenario: {path}", highlight=False, soft_wrap=True)
-        pictures = " ".join(sorted(path.name for path in folder.glob("*.png")))
+        pictures = " ".join(sorted(path.name for path in folder.iterdir() if path.suffix[1:] in formats))
         out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
 
 
@@ -167,6 +170,7 @@ def sensitivity(
         str | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/sensitivity-...).")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
     """Say how much each parameter of a study matters to its figures, over the whole of its range.
@@ -175,15 +179,17 @@ def sensitivity(
     goes on where it was stopped.
     """
     with loading():
+        from incast.look import formats_of
         from incast.study.front import load
         from incast.tuning import sensitivity as sensitivities
+    formats = formats_of(format_)
     study = load(file)
     analysis = sensitivities.Analysis.of(study, method, samples)
     folder = folder_of(out_, f"sensitivity-{study.name}-{analysis.method}")
     with progress.of_batch(err, quiet) as show:
         found = sensitivities.carry_out(analysis, folder, workers, show)
     with output.about(folder):
-        sensitivities.write(found, folder)
+        sensitivities.write(found, folder, formats)
         if json:
             sys.stdout.write((folder / sensitivities.RESULT).read_text(encoding="utf-8"))
             return

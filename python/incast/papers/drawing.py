@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
 
 from incast.errors import PaperError
-from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, png_bytes, time_unit
+from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
@@ -33,8 +34,8 @@ FLOWS_SHOWN = 12
 """Flows that a picture over time has at most."""
 
 
-def draw(done: Evaluated) -> dict[str, bytes]:
-    """Draw a figure's pictures; names of files to their PNG."""
+def draw(done: Evaluated) -> dict[str, Canvas]:
+    """Draw a figure's pictures, by the names of files without their endings."""
     kinds = {
         "line": _line,
         "cdf": _distribution,
@@ -46,7 +47,7 @@ def draw(done: Evaluated) -> dict[str, bytes]:
     return {f"{done.figure.name}-{plot.name}": kinds[plot.kind](done, plot) for plot in done.figure.plots}
 
 
-def _line(done: Evaluated, plot: Plot) -> bytes:
+def _line(done: Evaluated, plot: Plot) -> Canvas:
     figure = done.figure
     numeric = all(not isinstance(point.x, str) for point in figure.points)
     canvas = new_canvas(7.2, 4.4)
@@ -96,7 +97,7 @@ def _line(done: Evaluated, plot: Plot) -> bytes:
     axes.set_xlabel(figure.x_label, fontsize=9, color=INK)
     axes.set_ylabel(plot.y_label or figure.measures[plot.y[0]].title, fontsize=9, color=INK)
     legend(canvas, [axes], told.note())
-    return png_bytes(canvas)
+    return canvas
 
 
 def _label(figure: Figure, series: Series, measure: str, drawn: int, measures: int) -> str:
@@ -189,7 +190,7 @@ def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, 
     return [float(value) for value in values]
 
 
-def _distribution(done: Evaluated, plot: Plot) -> bytes:
+def _distribution(done: Evaluated, plot: Plot) -> Canvas:
     """Draw how a column is distributed over all seeds: the share up to a value, or from it on."""
     figure = done.figure
     canvas = new_canvas(7.2, 4.4)
@@ -222,7 +223,7 @@ def _distribution(done: Evaluated, plot: Plot) -> bytes:
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
     axes.set_ylabel("Share of at least as much (CCDF)" if above else "CDF", fontsize=9, color=INK)
     legend(canvas, [axes], UNFINISHED[above] if unfinished else "")
-    return png_bytes(canvas)
+    return canvas
 
 
 UNFINISHED = {
@@ -252,7 +253,7 @@ def _shown(done: Evaluated, plot: Plot) -> list[tuple[str, Path]]:
     ]
 
 
-def _samples(done: Evaluated, plot: Plot) -> bytes:
+def _samples(done: Evaluated, plot: Plot) -> Canvas:
     """Draw time series: a panel a series and point, a line what was observed."""
     found = [(name, rows(read_table(folder, "samples"), plot.where)) for name, folder in _shown(done, plot)]
     ends = [pc.max(table["time_s"]).as_py() or 0.0 for _, table in found if table.num_columns > 0]
@@ -273,7 +274,7 @@ def _samples(done: Evaluated, plot: Plot) -> bytes:
         axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
     panels[0].set_ylabel(plot.y_label, fontsize=9, color=INK)
     legend(canvas, panels)
-    return png_bytes(canvas)
+    return canvas
 
 
 Lines = dict[str, tuple[Sequence[float], Sequence[float]]]
@@ -296,7 +297,7 @@ def panel_lines(panels: Sequence[Axes], shown: Sequence[tuple[str, Lines]], log:
         panels[0].set_ylim(bottom=0)
 
 
-def _rows(done: Evaluated, plot: Plot) -> bytes:
+def _rows(done: Evaluated, plot: Plot) -> Canvas:
     """Draw a column of a table row by row, over another column or over the rows: bars or dots."""
     shown = _shown(done, plot)
     canvas = new_canvas(7.2, 4.4)
@@ -328,10 +329,10 @@ def _rows(done: Evaluated, plot: Plot) -> bytes:
     axes.set_xlabel(plot.x_label, fontsize=9, color=INK)
     axes.set_ylabel(plot.y_label, fontsize=9, color=INK)
     legend(canvas, [axes])
-    return png_bytes(canvas)
+    return canvas
 
 
-def _timeline(done: Evaluated, plot: Plot) -> bytes:
+def _timeline(done: Evaluated, plot: Plot) -> Canvas:
     """Draw what flows had acknowledged over time, by the ends of their writes: a panel a series, seed 1."""
     figure = done.figure
     drawn = _drawn(figure, plot)
@@ -357,4 +358,4 @@ def _timeline(done: Evaluated, plot: Plot) -> bytes:
     panels[0].set_ylim(bottom=0)
     panels[0].set_ylabel("Throughput of a flow (Gb/s)", fontsize=9, color=INK)
     legend(canvas, panels)
-    return png_bytes(canvas)
+    return canvas

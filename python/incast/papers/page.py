@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from incast import _core
+from incast import _core, gallery
 from incast.folders import write_whole
 from incast.output import counted
 from incast.papers.definition import Figure, Paper
@@ -27,23 +27,20 @@ def write(
     missing: Sequence[Missing],
     folder: Path,
     again: Callable[[Figure | None], str],
+    formats: Sequence[str] = ("png",),
 ) -> Path:
-    """Write ``report.html``, the pictures and ``results.json`` of the figures that are there.
+    """Write ``report.html``, the pictures in these formats and ``results.json`` of the figures that are there.
 
     ``again`` gives the command that makes the paper, or a figure of it, again.
     """
-    pictures = {}
+    pictures: dict[str, bytes] = {}
     for done in found:
-        pictures.update(draw(done))
-    for name, png in pictures.items():
-        write_whole(folder / f"{name}.png", png)
-    for old in folder.glob("*.png"):
-        if old.stem not in pictures:
-            # One of an earlier report does not belong to this one.
-            old.unlink()
+        pictures |= gallery.save(draw(done), folder, formats)
+    # one of an earlier report does not belong to this one
+    gallery.clear(pictures, folder, formats, lambda _: True)
     write_whole(folder / "results.json", results_json(paper, scale, found))
     page = folder / "report.html"
-    write_whole(page, html(paper, scale, found, missing, pictures, again))
+    write_whole(page, html(paper, scale, found, missing, pictures, again, formats))
     return page
 
 
@@ -120,8 +117,9 @@ def html(
     missing: Sequence[Missing],
     pictures: Mapping[str, bytes],
     again: Callable[[Figure | None], str],
+    formats: Sequence[str] = ("png",),
 ) -> str:
-    """Make the page; ``again`` as in :func:`write`."""
+    """Make the page; ``again`` and ``formats`` as in :func:`write`."""
     costs = {place: cost for done in found for place, cost in done.costs.items()}
     hops, cpu_s = sum(hops for hops, _ in costs.values()), sum(cpu_s for _, cpu_s in costs.values())
     findings = [finding for done in found for finding in done.findings]
@@ -147,7 +145,7 @@ def html(
             f"{names}.</p>"
         )
     parts.append("</section>")
-    parts += [_section(done, pictures, again(done.figure)) for done in found]
+    parts += [_section(done, pictures, again(done.figure), formats) for done in found]
     parts.append(
         f"<section><h2>Make it again</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
         f"{escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>, with its resolved "
@@ -168,7 +166,7 @@ def _row(done: Evaluated, one: Finding) -> str:
     )
 
 
-def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str) -> str:
+def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats: Sequence[str]) -> str:
     figure = done.figure
     parts = [
         f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>',
@@ -176,7 +174,7 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str) -> str:
     ]
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
-        parts.append(embedded(pictures[name], name, escape(plot.caption)))
+        parts.append(embedded(pictures[name], name, escape(plot.caption), formats))
     assumed = "".join(f"<li>{escape(text)}</li>" for text in figure.assumptions)
     if assumed:
         parts.append(f"<h3>Assumed here, since the paper does not say</h3><ul>{assumed}</ul>")

@@ -136,6 +136,33 @@ class Target:
                 )
 
 
+Flows = Mapping[str, tuple[float, float]]
+"""How many flows that have an end reached it, and how many began, by scenario."""
+
+
+def flows_of(runs: Mapping[str, Figures], first: int | None = None) -> dict[str, tuple[float, float]]:
+    """Count the flows of runs by scenario, or of those under the first few seeds."""
+    return {name: (float(one[ENDED][:first].sum()), float(one[BEGAN][:first].sum())) for name, one in runs.items()}
+
+
+def unfinished(ours: Flows, defaults: Flows, where: str = "") -> str:
+    """Say that a set left flows unfinished which the defaults finish under the same seeds; nothing where it did not.
+
+    A figure over what finished is small where little did, so such a set's scores say nothing.
+    """
+    for name, (ended, began) in ours.items():
+        their_ended, their_began = defaults[name]
+        if not began or not their_began:
+            continue
+        share, other = ended / began, their_ended / their_began
+        if share < min(ENOUGH, other):
+            place = f" in {name}" if len(ours) > 1 else ""
+            digits = 2 if f"{share:.2f}" != f"{other:.2f}" else 4
+            told = f"finished {share:.{digits}f} of its flows{place}{where}; the defaults {other:.{digits}f}"
+            return f"{told}: not counted"
+    return ""
+
+
 def _same(one: Figures, other: Figures) -> bool:
     """Whether two runs have the same figures, bit for bit."""
     return list(one) == list(other) and all(one[key].tobytes() == other[key].tobytes() for key in one)
@@ -246,23 +273,6 @@ class Tuning:
                         "scenarios an objective is the mean ratio to the defaults, which must be above 0"
                     )
         self.target.refuse_idle(self.seeds[0], self.allow_idle)
-
-    def unfinished(self, flows: Mapping[str, tuple[float, float]], seeds: int) -> str:
-        """Say that a set left flows unfinished which the defaults finish; nothing where it did not.
-
-        ``flows`` is how many of them finished and how many began, by scenario, under the first ``seeds`` seeds. A
-        figure over what finished is small where little did, so such a set's scores say nothing.
-        """
-        for name, (ended, began) in flows.items():
-            theirs = [float(self.defaults[name][figure][:seeds].sum()) for figure in (ENDED, BEGAN)]
-            if not began or not theirs[1]:
-                continue
-            share, other = ended / began, theirs[0] / theirs[1]
-            if share < min(ENOUGH, other):
-                where = f" in {name}" if len(flows) > 1 else ""
-                digits = 2 if f"{share:.2f}" != f"{other:.2f}" else 4
-                return f"finished {share:.{digits}f} of its flows{where}; the defaults {other:.{digits}f}: not counted"
-        return ""
 
     def values(self, figures: Mapping[str, Figures]) -> list[list[float]]:
         """Give each objective's values, one a seed.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from incast.errors import StudyError
 from incast.evaluation import Figures
 from incast.statistics import Estimate, estimate
-from incast.tuning.declaration import WATCH, Set, Tuning
+from incast.tuning.declaration import WATCH, Tuning, flows_of, unfinished
 from incast.tuning.search import Search, Tried
 
 
@@ -72,20 +72,38 @@ class Outcome:
 
 
 def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
-    """Work out what a finished search found: runs the front and the defaults on the held-out seeds."""
+    """Work out what a finished search found: runs the front and the defaults on the held-out seeds.
+
+    A set that leaves flows unfinished there is no more counted, and those that it had beaten come into the front.
+    """
     tuning = search.tuning
-    whole = [one for one in tried if one.scores is not None]
-    if not whole:
-        first = next((told for one in tried if (told := one.refused or one.unfinished)), "")
-        raise StudyError(
-            f"none of the {len(tried)} sets can be chosen (the first: {first}): expected ranges of values that the "
-            "scenario takes and under which flows finish"
-        )
-    scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
-    front = _front(tuning, whole)
     defaults = tuning.target.evaluated({}, tuning.held_out, None, workers)
-    chosen = [Chosen(one, _compared(tuning, one.values, defaults, workers)) for one in front]
+    runs: dict[int, dict[str, Figures]] = {}
+    while True:
+        whole = [one for one in tried if one.scores is not None]
+        if not whole:
+            first = next((told for one in tried if (told := one.refused or one.unfinished)), "")
+            raise StudyError(
+                f"none of the {len(tried)} sets can be chosen (the first: {first}): expected ranges of values that the "
+                "scenario takes and under which flows finish"
+            )
+        front = _front(tuning, whole)
+        for one in front:
+            if one.number not in runs:
+                runs[one.number] = tuning.target.evaluated(one.values, tuning.held_out, None, workers)
+        late = {one.number: _late(runs[one.number], defaults) for one in front}
+        if not any(late.values()):
+            break
+        tried = [
+            replace(one, scores=None, unfinished=late[one.number]) if late.get(one.number) else one for one in tried
+        ]
+    scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
+    chosen = [Chosen(one, _compared(tuning, runs[one.number], defaults)) for one in front]
     return Outcome(tuning, tried, scores, chosen, _nearest(tuning, front), search.importances())
+
+
+def _late(runs: dict[str, Figures], defaults: dict[str, Figures]) -> str:
+    return unfinished(flows_of(runs), flows_of(defaults), " under the held-out seeds")
 
 
 def _front(tuning: Tuning, whole: Sequence[Tried]) -> list[Tried]:
@@ -109,9 +127,9 @@ def _nearest(tuning: Tuning, front: Sequence[Tried]) -> int:
     return int(np.argmin(np.linalg.norm((scores - best) / span, axis=1)))
 
 
-def _compared(tuning: Tuning, values: Set, defaults: dict[str, Figures], workers: int) -> tuple[Compared, ...]:
+def _compared(tuning: Tuning, own: dict[str, Figures], defaults: dict[str, Figures]) -> tuple[Compared, ...]:
     found = []
-    for name, runs in tuning.target.evaluated(values, tuning.held_out, None, workers).items():
+    for name, runs in own.items():
         others = defaults[name]
         watch = WATCH if tuning.watch is None else tuning.watch
         for figure in dict.fromkeys([*tuning.figures, *watch]):

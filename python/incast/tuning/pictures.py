@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from incast.look import COLOURS, INK, dress, legend, new_canvas, png_bytes, time_unit
+from incast.look import COLOURS, INK, dress, legend, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
     from incast.tuning.declaration import Objective
     from incast.tuning.outcome import Outcome
@@ -37,15 +38,19 @@ class Scale:
         return name if self.unit in ("", "1") else f"{name} ({self.unit})"
 
 
-def draw(outcome: Outcome) -> dict[str, bytes]:
-    """Draw what there is to be seen, by the names of files."""
-    found = {"parameters.png": _parameters(outcome)}
+NAMES = ("parameters", "progress", "front", "importance")
+"""Names of the pictures of searches."""
+
+
+def draw(outcome: Outcome) -> dict[str, Canvas]:
+    """Draw what there is to be seen, by the names of files without their endings."""
+    found = {"parameters": _parameters(outcome)}
     if len(outcome.tuning.objectives) == 1:
-        found["progress.png"] = _progress(outcome)
+        found["progress"] = _progress(outcome)
     else:
-        found["front.png"] = _front(outcome)
+        found["front"] = _front(outcome)
     if outcome.importances:
-        found["importance.png"] = bars(
+        found["importance"] = bars(
             {f"importance for {figure}": told for figure, told in outcome.importances.items()},
             "Importance of parameters (fANOVA)",
             "share of the variance over the ranges",
@@ -72,7 +77,7 @@ def _titled(axes: Axes, title: str, x: str, y: str) -> None:
     axes.set_ylabel(y, fontsize=9, color=INK)
 
 
-def _progress(outcome: Outcome) -> bytes:
+def _progress(outcome: Outcome) -> Canvas:
     """Draw the objective of each set in the order of the search, the best so far, and the defaults."""
     (objective,) = outcome.tuning.objectives
     scale = _scale(outcome, 0)
@@ -83,7 +88,7 @@ def _progress(outcome: Outcome) -> bytes:
     part = [
         (one.number + 1, math.fsum(one.by_seed[0]) / len(one.by_seed[0]) * scale.factor)
         for one in outcome.tried
-        if one.scores is None and one.by_seed and not one.refused
+        if one.scores is None and one.by_seed and not one.refused and not one.unfinished
     ]
     if part:
         axes.plot(*zip(*part, strict=True), "x", color=FADED, markersize=4, label="given up: mean over fewer seeds")
@@ -97,7 +102,7 @@ def _progress(outcome: Outcome) -> bytes:
     _wide_in_logarithms(axes, [value for _, value in [*whole, *part]], outcome.default_scores[0] * scale.factor)
     _titled(axes, f"Search to {objective}", "set of values, in the order of the search", scale.label(objective.figure))
     legend(canvas, [axes])
-    return png_bytes(canvas)
+    return canvas
 
 
 def _wide_in_logarithms(axes: Axes, values: Sequence[float], default: float) -> None:
@@ -107,7 +112,7 @@ def _wide_in_logarithms(axes: Axes, values: Sequence[float], default: float) -> 
         axes.set_yscale("log")
 
 
-def _front(outcome: Outcome) -> bytes:
+def _front(outcome: Outcome) -> Canvas:
     """Draw, for every two objectives, the sets on the tuning seeds, and the front less the defaults on the held-out."""
     objectives = outcome.tuning.objectives
     pairs = list(itertools.combinations(range(len(objectives)), 2))
@@ -119,7 +124,7 @@ def _front(outcome: Outcome) -> bytes:
         if held_out:
             _held_out_panel(row[1], outcome, *pair)
     legend(canvas, panels.ravel())
-    return png_bytes(canvas)
+    return canvas
 
 
 def _tuning_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
@@ -192,7 +197,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _parameters(outcome: Outcome) -> bytes:
+def _parameters(outcome: Outcome) -> Canvas:
     """Draw each objective over each parameter: every set tried under all seeds."""
     tuning = outcome.tuning
     whole = [one for one in outcome.tried if one.scores is not None]
@@ -230,7 +235,7 @@ def _parameters(outcome: Outcome) -> bytes:
             if column == 0:
                 axes.set_ylabel(scale.label(objective.figure), fontsize=8, color=INK)
     canvas.suptitle("Sets tried under all seeds; star: chosen; dashes: defaults", fontsize=9, color=INK)
-    return png_bytes(canvas)
+    return canvas
 
 
 def bars(
@@ -238,7 +243,7 @@ def bars(
     title: str,
     x: str,
     intervals: Mapping[str, Mapping[str, float]] | None = None,
-) -> bytes:
+) -> Canvas:
     """Draw a bar a parameter, a panel a figure; with half widths of intervals where these are known."""
     height = sum(0.32 * len(told) + 0.9 for told in panels.values()) + 0.4
     canvas = new_canvas(6.8, height)
@@ -254,4 +259,4 @@ def bars(
         axes.set_xlim(left=0)
         _titled(axes, name, x if axes is found[-1] else "", "")
     canvas.suptitle(title, fontsize=10, color=INK)
-    return png_bytes(canvas)
+    return canvas

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from incast import gallery
 from incast.folders import write_whole
 from incast.statistics import Estimate
 from incast.tuning import pictures
@@ -20,7 +22,7 @@ RESULT = "result.json"
 RESULT_FORMAT = 1
 
 
-def write(outcome: Outcome, folder: Path) -> list[Path]:
+def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> list[Path]:
     """Write the scenarios to use, ``trials.csv``, ``result.json`` and the pictures; return the scenarios."""
     tuning = outcome.tuning
     scenarios = []
@@ -37,8 +39,7 @@ def write(outcome: Outcome, folder: Path) -> list[Path]:
                 text = _head(one.tried, tuning) + tuning.target.made(name, one.tried.values).toml()
                 write_whole(folder / "front" / f"{number:02}{suffix}.toml", text)
     write_whole(folder / "trials.csv", _trials(outcome))
-    for file, content in pictures.draw(outcome).items():
-        write_whole(folder / file, content)
+    gallery.save(pictures.draw(outcome), folder, formats, pictures.NAMES.__contains__)
     write_whole(folder / RESULT, json.dumps(data(outcome), indent=2) + "\n")  # the last: all else is there
     return scenarios
 

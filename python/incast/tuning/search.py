@@ -22,7 +22,7 @@ from typing import IO, Any
 from incast.errors import FolderError, ScenarioError, needs
 from incast.folders import NOT_EMPTY, put_first
 from incast.run_folder import engine_digest
-from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning
+from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning, flows_of, unfinished
 
 try:
     import optuna
@@ -164,18 +164,22 @@ class Search:
                 return
             values = {parameter.key: _suggest(parameter, trial) for parameter in self.tuning.target.parameters}
             trial.set_user_attr("values", values)
+            rungs: dict[int, float] = {}
             try:
-                by_seed, is_whole = self._run(trial, values, workers)
+                by_seed, is_whole = self._run(trial.number, values, workers, rungs)
             except (ScenarioError, _NoFigure) as error:
                 trial.set_user_attr("refused", str(error))
                 self.study.tell(trial, state=TrialState.FAIL)
                 return
             except _Unfinished as error:
-                # without scores, which would draw the sampler to where flows starve; pruned, it is behind all others
+                # without scores, those of its first seeds too, which would draw the sampler to where flows starve;
+                # pruned, it is behind all others
                 trial.set_user_attr("unfinished", str(error))
                 self.study.tell(trial, state=TrialState.PRUNED)
                 return
             trial.set_user_attr("by_seed", by_seed)
+            for rung, score in rungs.items():
+                trial.report(score, rung)
             if is_whole:
                 self.study.tell(trial, _means(by_seed))
             else:
@@ -186,17 +190,20 @@ class Search:
                 self.study.tell(trial, state=TrialState.FAIL)
             raise
 
-    def _run(self, trial: Trial, values: Set, workers: int) -> tuple[list[list[float]], bool]:
-        """Run a set under more and more of the seeds, as long as it is among the best; second, whether under all."""
+    def _run(self, number: int, values: Set, workers: int, rungs: dict[int, float]) -> tuple[list[list[float]], bool]:
+        """Run a set under more and more of the seeds, as long as it is among the best; second, whether under all.
+
+        ``rungs`` becomes its scores by how many seeds it had had, where that was not all of them.
+        """
         tuning = self.tuning
         by_seed: list[list[float]] = [[] for _ in tuning.objectives]
         flows = dict.fromkeys(tuning.target.scenarios, (0.0, 0.0))
         for rung in tuning.rungs:
             seeds = tuning.seeds[len(by_seed[0]) : rung]
             runs = tuning.target.evaluated(values, seeds, [*tuning.figures, ENDED, BEGAN], workers)
-            for name, (ended, began) in flows.items():
-                flows[name] = ended + float(runs[name][ENDED].sum()), began + float(runs[name][BEGAN].sum())
-            if told := tuning.unfinished(flows, rung):
+            for name, (ended, began) in flows_of(runs).items():
+                flows[name] = flows[name][0] + ended, flows[name][1] + began
+            if told := unfinished(flows, flows_of(tuning.defaults, rung)):
                 raise _Unfinished(told)
             found = tuning.values(runs)
             for objective, have, more in zip(tuning.objectives, by_seed, found, strict=True):
@@ -208,8 +215,8 @@ class Search:
             if rung == len(tuning.seeds):
                 break
             (score,) = _means(by_seed)
-            trial.report(score, rung)
-            if not self._goes_on(trial.number, rung, score):
+            rungs[rung] = score
+            if not self._goes_on(number, rung, score):
                 return by_seed, False
         return by_seed, True
 
@@ -219,10 +226,7 @@ class Search:
         others = [
             trial.intermediate_values[rung]
             for trial in self._counted()
-            if trial.number < number
-            and trial.state in FINISHED
-            and rung in trial.intermediate_values
-            and "unfinished" not in trial.user_attrs
+            if trial.number < number and trial.state in FINISHED and rung in trial.intermediate_values
         ]
         better = sum(objective.better(other, score) for other in others)
         return better < max((len(others) + 1) // PART, 1)

@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -244,8 +244,9 @@ def columns(method: str) -> list[str]:
     return ["total index (ST)", "first-order index (S1)"]
 
 
-def write(found: Found, folder: Path) -> None:
-    """Write ``sensitivity.png``, ``sensitivity.csv`` and ``sensitivity.json``."""
+def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None:
+    """Write the picture ``sensitivity``, ``sensitivity.csv`` and ``sensitivity.json``."""
+    from incast import gallery
     from incast.tuning import pictures
 
     analysis = found.analysis
@@ -264,8 +265,8 @@ def write(found: Found, folder: Path) -> None:
     title = {"morris": "Elementary effects over the whole range (Morris)", "sobol": "Sobol's total indices"}[
         analysis.method
     ]
-    png = pictures.bars(shown, title, columns(analysis.method)[0], widths)
-    write_whole(folder / "sensitivity.png", png)
+    drawn = {"sensitivity": pictures.bars(shown, title, columns(analysis.method)[0], widths)}
+    gallery.save(drawn, folder, formats, drawn.__contains__)
     made = io.StringIO()
     table = csv.writer(made, lineterminator="\n")
     words = ["main", "main_half_width", "other", "other_half_width", "mean"]

@@ -297,7 +297,8 @@ def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: 
     status = incast("study", "status", "c/runs", "--check")
     assert status.status == 0, status.err
     assert re.search(r"^compare-random-hotspot-random-pairs-\w+: 18 points, 3 seeds, 54 runs$", status.out, re.M)
-    rows = Store.at(tmp_path / "c/runs").runs.to_pylist()
+    assert "54 runs" in incast("study", "status", "c").out, "the folder stands for its store"
+    rows = Store.at(tmp_path / "c").runs.to_pylist()
     keyed = {(row["scenario"], row["arm"], row["traffic.flows"], row["seed"]): row for row in rows}
     arms = {"dctcp": "dctcp", "swift:target=min-rtt,epsilon=auto": "swift-min-rtt-epsilon-auto"}
     for point in before["points"]:

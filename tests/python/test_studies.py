@@ -19,7 +19,7 @@ import incast as package
 from conftest import Command, command, environment
 from incast import FolderError, ScenarioError, Store, Study, StudyError
 from incast.folders import put_first
-from incast.study import estimate
+from incast.study import estimate, making
 from incast.study.axes import Axis, read_axis
 from incast.study.axes import points as points_of
 from incast.study.comparing import ComparisonStudy
@@ -425,6 +425,17 @@ def test_kills_at_random_moments_leave_the_same_bytes(tmp_path: Path) -> None:
         assert contents(tmp_path / "killed") == contents(tmp_path / "whole"), kills
         assert Store.at(tmp_path / "killed").damaged() == []
     print(f"{kills} kills")
+
+
+def test_large_runs_make_chunks_of_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the tables of many of them are not in memory at once; and the rows are the same."""
+    whole = small().run(tmp_path / "whole")
+    scenario = small().scenario_of(small().points()[0])
+    monkeypatch.setattr(making, "CHUNK_BYTES", 3 * scenario.memory())
+    parted = small().run(tmp_path / "parted")
+    assert [parted.read(f"chunks/{name}.parquet").num_rows for name in parted.chunks()] == [3, 1]
+    assert parted.runs.equals(whole.runs)
+    assert parted.table("flows").equals(whole.table("flows"))
 
 
 def test_two_programs_in_one_store_do_not_meet(tmp_path: Path, incast: Command) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 CHUNK_RUNS = 1000
 """Runs of one chunk: files enough to append to, few enough to read."""
+CHUNK_BYTES = 4 * 10**9
+"""Memory that the runs of a chunk take together, at most: their tables, a part of it, are written and read at once."""
 SLICE_S = 0.25
 """Work that a worker takes at a time: what a killed program loses at most, unless one run is longer."""
 TRIES = 3
@@ -111,7 +113,7 @@ def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds
     def written(aside: Path) -> None:
         copies.write_study(store, aside / "study", study, text)
         (aside / "study" / "points.parquet").write_bytes(parquet(rows))
-        (aside / "batch.parquet").write_bytes(parquet(_batch(fresh)))
+        (aside / "batch.parquet").write_bytes(parquet(_batch(fresh, _chunk_runs(store, fresh))))
         (aside / "batch.json").write_text(_head_text(head), encoding="utf-8")
 
     store.put_folder(PENDING, written)
@@ -264,7 +266,19 @@ def _old_rows(table: pa.Table | None) -> list[_Row]:
     return found
 
 
-def _batch(fresh: Sequence[tuple[_Row, int, str]]) -> pa.Table:
+def _chunk_runs(store: Store, fresh: Sequence[tuple[_Row, int, str]]) -> int:
+    """Say how many runs make a chunk; that follows from the scenarios alone, as all bytes of a store do."""
+    texts = list(dict.fromkeys((row.toml, row.name) for row, _, _ in fresh))
+    some = (Scenario.from_toml(toml, origin=store.folder, name=name) for toml, name in _sampled(texts))
+    most = max((scenario.memory(CHUNK_BYTES) for scenario in some), default=1)
+    return max(1, min(CHUNK_RUNS, CHUNK_BYTES // most))
+
+
+def _sampled(texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    return texts[:: max(1, len(texts) // SAMPLED)]
+
+
+def _batch(fresh: Sequence[tuple[_Row, int, str]], chunk_runs: int) -> pa.Table:
     """Make the list of runs to make: each with the number of its chunk and its scenario."""
     import pyarrow as pa
 
@@ -272,7 +286,7 @@ def _batch(fresh: Sequence[tuple[_Row, int, str]]) -> pa.Table:
         {
             "run": pa.array([run for _, _, run in fresh], pa.string()),
             "seed": pa.array([seed for _, seed, _ in fresh], pa.int64()),
-            "chunk": pa.array([i // CHUNK_RUNS for i in range(len(fresh))], pa.int64()),
+            "chunk": pa.array([i // chunk_runs for i in range(len(fresh))], pa.int64()),
             "name": pa.array([row.name for row, _, _ in fresh], pa.string()),
             "toml": pa.array([row.toml for row, _, _ in fresh], pa.large_string()).dictionary_encode(),
         }
@@ -369,7 +383,7 @@ def _hired(
     for the longest run at the end.
     """
     texts = list(dict.fromkeys((task.toml, task.name) for task in tasks))
-    some = texts[:: max(1, len(texts) // SAMPLED)]
+    some = _sampled(texts)
     needs = []
     for toml, name in some:
         scenario = Scenario.from_toml(toml, origin=store.folder, name=name)

@@ -75,8 +75,11 @@ class Store:
 
     @classmethod
     def at(cls, folder: str | Path) -> Store:
-        """Open a store; raises ``FolderError`` where there is none, or one of another format."""
-        store = cls(Path(folder))
+        """Open a store, or that of a comparison's folder.
+
+        Raises ``FolderError`` where there is none, or one of another format.
+        """
+        store = cls(_store_of(Path(folder)))
         store.head()
         return store
 
@@ -329,6 +332,17 @@ class Store:
         sums = {name: known.get(name) or _digest(self.folder / name) for name in self.names()}
         self.put(SUMS, "".join(f"{digest}  {name}\n" for name, digest in sums.items()))
         self._sums = sums
+
+
+def _store_of(folder: Path) -> Path:
+    """Give the store of a comparison's folder, which its ``study.json`` names; any other folder as it is."""
+    try:
+        if (folder / STORE_FILE).exists():
+            return folder
+        named = json.loads((folder / "study.json").read_text(encoding="utf-8"))["store"]
+        return Path(os.path.normpath(folder / named))
+    except (OSError, ValueError, KeyError, TypeError):
+        return folder
 
 
 def parquet(rows: pa.Table) -> bytes:

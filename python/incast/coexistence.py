@@ -10,22 +10,43 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from incast.errors import FolderError, StudyError
-from incast.executor import Executor
+from incast.executor import Status, alone_in
 from incast.folders import write_whole
-from incast.plan import Job, Mark, Plan, refuse_too_many, slug
+from incast.plan import Mark, refuse_too_many, slug
 from incast.result import Result, rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate, jain
-from incast.study.comparing import Controller, refuse_equal, shared_notes
+from incast.study.comparing import (
+    ComparisonDefinition,
+    Controller,
+    axis_value_of,
+    plain_names,
+    refuse_equal,
+    shared_notes,
+)
+from incast.study.definition import KEEPS, Definition
+from incast.study.homes import OWN_STORE, Home, Place, claim
 
 PAIRS_FILE = "coexistence.json"
-PAIRS_FORMAT = 1
+PAIRS_FORMAT = 2
+POINTS_FILE = "points.parquet"
+"""Which runs of the store the pairs are of."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a folder of pairs says of their scenario, which may have changed or gone."""
+
+    name: str
+    entries: tuple[str, str]
+    """The two traffic entries."""
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,6 +57,7 @@ class Pairs:
     controllers: tuple[Controller, ...]
     seeds: int
     settings: tuple[tuple[str, str], ...] = ()
+    said: Said | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         texts = [c.text for c in self.controllers]
@@ -50,6 +72,13 @@ class Pairs:
     def meetings(self) -> list[tuple[Controller, Controller]]:
         """Every pair once, each controller with itself too."""
         return list(itertools.combinations_with_replacement(self.controllers, 2))
+
+    def saying(self) -> Said:
+        """Give what is to be said of the scenario: what the folder says, or else what it is now."""
+        if self.said is not None:
+            return self.said
+        base, names = self.base()
+        return Said(base.name, names, tuple(dict.fromkeys(self.notes())))
 
     def base(self) -> tuple[Scenario, tuple[str, str]]:
         """Load the scenario, and the names of its two traffic entries; those of datagrams have no controller."""
@@ -102,10 +131,47 @@ class Pairs:
 
     def folder_name(self) -> str:
         """Name of the folder where results go by default; the same words, the same name."""
-        digest = hashlib.sha256(self.json().encode()).hexdigest()[:8]
+        digest = hashlib.sha256(json.dumps(self._asked()).encode()).hexdigest()[:8]
         return f"coexist-{slug(Path(self.scenario).stem)}-{digest}"
 
-    def command(self, out: str, formats: Sequence[str] = ("png",)) -> str:
+    def grows_from(self, other: Pairs) -> bool:
+        """Whether these are the other pairs with further controllers or seeds, or with none."""
+        same = (self.scenario, self.settings) == (other.scenario, other.settings)
+        return same and set(self.controllers) >= set(other.controllers) and self.seeds >= other.seeds
+
+    def arms(self) -> dict[tuple[str, str], str]:
+        """Names of the meetings as arms of a study, by the controllers' texts."""
+        names = plain_names((slug(f"{a.label}--{b.label}"), slug(f"{a.text}--{b.text}")) for a, b in self.meetings)
+        return {(a.text, b.text): name for (a, b), name in zip(self.meetings, names, strict=True)}
+
+    def called(self) -> str:
+        """Name of the scenario in a study."""
+        (name,) = plain_names([(Path(self.scenario).stem,)])
+        return name
+
+    def definition(self, name: str) -> Definition:
+        """Give the pairs as a study: an arm a pair, all tables of the runs."""
+        own, their = self.base()[1]
+        return ComparisonDefinition(
+            scenario=[self.scenario],
+            called=(self.called(),),
+            arms={
+                arm: {f"traffic.{own}.controller": a, f"traffic.{their}.controller": b}
+                for (a, b), arm in self.arms().items()
+            },
+            settings={key: axis_value_of(value) for key, value in self.settings},
+            seeds=self.seeds,
+            name=name,
+            keep=KEEPS,
+        )
+
+    def places(self) -> dict[tuple[str, str, int], Place]:
+        """Say where the runs stand in the study, by the two controllers and the seed."""
+        seeds = range(1, self.seeds + 1)
+        arms = self.arms()
+        return {(*pair, seed): Place(self.called(), arms[pair], "{}", seed) for pair in arms for seed in seeds}
+
+    def command(self, out: str, formats: Sequence[str] = ("png",), store: str | None = None) -> str:
         """Return the command line that makes the runs, and their report with these files of pictures."""
         words = ["incast", "coexist", self.scenario]
         for controller in self.controllers:
@@ -115,20 +181,28 @@ class Pairs:
             words += ["--set", f"{key}={value}"]
         if tuple(formats) != ("png",):
             words += ["--format", ",".join(formats)]
+        if store is not None:
+            words += ["--store", store]
         return shlex.join([*words, "--out", out])
 
     @classmethod
-    def from_json(cls, text: str) -> Pairs:
+    def from_data(cls, data: Any) -> Pairs:
         """Read what ``json`` wrote; raises ``StudyError``."""
-        data: dict[str, Any] = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != PAIRS_FORMAT:
             raise StudyError(f"expected controllers side by side of format {PAIRS_FORMAT}")
         controllers = tuple(Controller(c["text"]) for c in data["controllers"])
-        return cls(data["scenario"], controllers, data["seeds"], tuple((k, v) for k, v in data["settings"]))
+        said = data["said"]
+        own, their = said["entries"]
+        kept = Said(said["name"], (own, their), tuple(said["notes"]))
+        return cls(data["scenario"], controllers, data["seeds"], tuple((k, v) for k, v in data["settings"]), kept)
 
-    def json(self) -> str:
-        """Write what was asked for."""
-        return json.dumps({"format": PAIRS_FORMAT} | asdict(self), indent=2) + "\n"
+    def _asked(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "said"}
+
+    def json(self, **others: str) -> str:
+        """Write what was asked for, and beside it what else a folder says of it."""
+        said = {"said": asdict(self.saying())}
+        return json.dumps({"format": PAIRS_FORMAT} | others | self._asked() | said, indent=2) + "\n"
 
 
 @dataclass(frozen=True)
@@ -157,49 +231,74 @@ def known(value: Estimate | None) -> Estimate | None:
     return None if value is None or math.isnan(value.mean) else value
 
 
-def plan(pairs: Pairs, folder: Path) -> Plan[tuple[str, str, int]]:
-    """Plan the runs, by the two controllers and the seed; every scenario is checked."""
+def check(pairs: Pairs) -> None:
+    """Check the scenario of every pair, and that no two controllers are the same."""
     base, names = pairs.base()
     pairs.refuse_equal_controllers()
-    jobs = {}
-    for (a, b), seed in itertools.product(pairs.meetings, range(1, pairs.seeds + 1)):
-        scenario = pairs.meeting(base, names, a, b).with_seed(seed)
-        scenario.validate()
-        place = folder / "runs" / slug(f"{a.text}--{b.text}") / f"seed{seed}-{scenario.hash[:8]}"
-        jobs[a.text, b.text, seed] = Job(f"{a.label} beside {b.label}, seed {seed}", scenario, place)
-    other = "other controllers or settings: give another --out, or remove it first"
-    mark = Mark(PAIRS_FILE, pairs.json(), lambda path: path.read_text(encoding="utf-8") == pairs.json(), other)
-    return Plan(folder, mark, jobs)
+    for a, b in pairs.meetings:
+        pairs.meeting(base, names, a, b).validate()
 
 
-def carry_out(pairs: Pairs, folder: Path, executor: Executor) -> list[Meeting]:
-    """Run every pair under every seed, or what is missing of them, and write the tables."""
-    planned = plan(pairs, folder)
-    with executor.carrying_out(planned):
-        results = {key: Result.load(job.folder) for key, job in planned.jobs.items()}
-        found = meetings(pairs, results, pairs.base()[1])
+def carry_out(
+    pairs: Pairs,
+    folder: Path,
+    *,
+    store: Path | None = None,
+    workers: int = 0,
+    show: Callable[[Status], None] = lambda _: None,
+    rebuild: bool = False,
+    memory_limit: float | None = None,
+) -> tuple[list[Meeting], Home]:
+    """Make the runs of every pair under every seed that the store lacks, and write the tables.
+
+    The store is the folder's own unless given. A folder of fewer controllers or seeds becomes this one's.
+    """
+    check(pairs)
+    home = Home(folder, store or folder / OWN_STORE, slug(pairs.folder_name()))
+    grows = "pairs grow by controllers and seeds"
+    other = f"other controllers or settings: give another --out, or remove it first; {grows}"
+    mark = Mark(PAIRS_FILE, pairs.json(**home.words), lambda path: pairs.grows_from(_read(path.parent)[0]), other)
+    home = claim(home, store, mark, lambda place: _read(place)[1])
+    with alone_in(folder, deep=False):
+        write_whole(folder / PAIRS_FILE, pairs.json(**home.words))
+        home.make(
+            pairs.definition(home.name),
+            POINTS_FILE,
+            rebuild,
+            workers=workers,
+            show=show,
+            memory_limit=memory_limit,
+        )
+        _, found, home = load(folder)
         write_whole(folder / "pairs.csv", table_of(found))
         write_whole(folder / "pairs.json", json.dumps({"meetings": [_row(m) for m in found]}, indent=2) + "\n")
-    return found
+    return found, home
 
 
-def load(folder: Path) -> tuple[Pairs, list[Meeting]]:
+def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
     """Read the pairs of a folder back, and compute what each gets; every run must be there."""
+    pairs, home = _read(folder)
+    by = {c.text: c.label for c in pairs.controllers}
+
+    def name_of(key: tuple[str, str, int]) -> str:
+        a, b, seed = key
+        return f"{by[a]} beside {by[b]}, seed {seed}"
+
+    again = pairs.command(str(folder), store=home.given)
+    found = home.results(POINTS_FILE, pairs.places(), name_of, again)
+    results = {key: result for key, (result, _) in found.items()}
+    return pairs, meetings(pairs, results, pairs.saying().entries), home
+
+
+def _read(folder: Path) -> tuple[Pairs, Home]:
     path = folder / PAIRS_FILE
     try:
-        pairs = Pairs.from_json(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return Pairs.from_data(data), Home.of(folder, data)
     except OSError as error:
         raise FolderError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, StudyError) as error:
         raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
-    results = {}
-    for key, job in plan(pairs, folder).jobs.items():
-        if not job.folder.exists():
-            raise FolderError(
-                f"{folder} is not finished: the run {job.name} is missing; go on with: {pairs.command(str(folder))}"
-            )
-        results[key] = Result.load(job.folder)
-    return pairs, meetings(pairs, results, pairs.base()[1])
 
 
 def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:

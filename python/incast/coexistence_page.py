@@ -19,6 +19,7 @@ from incast.look import INK, new_canvas
 from incast.output import counted
 from incast.report import document, embedded, number
 from incast.statistics import Estimate
+from incast.study.homes import Home
 from incast.tables import Column
 
 MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = [
@@ -30,18 +31,20 @@ MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = 
 """Maps of the report: name, title, unit, figure, and from its unit to the one shown."""
 
 
-def write(pairs: Pairs, found: Sequence[Meeting], folder: Path, formats: Sequence[str] = ("png",)) -> Path:
-    """Write ``report.html`` and the picture of the shares, in these formats, into the folder of the runs."""
-    (shares,) = gallery.save({"shares": picture(pairs, found)}, folder, formats, {"shares"}.__contains__).values()
-    page = folder / "report.html"
-    write_whole(page, html(pairs, found, shares, folder, formats))
+def write(pairs: Pairs, found: Sequence[Meeting], home: Home, formats: Sequence[str] = ("png",)) -> Path:
+    """Write ``report.html`` and the picture of the shares, in these formats, into the folder of the pairs."""
+    ours = {"shares"}.__contains__
+    (shares,) = gallery.save({"shares": picture(pairs, found)}, home.folder, formats, ours).values()
+    page = home.folder / "report.html"
+    write_whole(page, html(pairs, found, shares, home, formats))
     return page
 
 
-def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path, formats: Sequence[str]) -> str:
+def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, home: Home, formats: Sequence[str]) -> str:
     """Make the page."""
+    said = pairs.saying()
     by_pair = {(m.controller, m.other): m for m in found}
-    title = f"{', '.join(c.label for c in pairs.controllers)} side by side on {pairs.base()[0].name}"
+    title = f"{', '.join(c.label for c in pairs.controllers)} side by side on {said.name}"
     runs = len(pairs.meetings) * pairs.seeds
     interval = (
         "Means ± half the 95&nbsp;% Student-t interval over the seeds."
@@ -54,7 +57,7 @@ def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path, fo
         f'<p class="note">{interval} The row beside the column. Under one seed all pairs meet the same placements and '
         "start times. A controller beside itself shows what the two traffic entries alone make of it.</p>",
     ]
-    parts += [f'<p class="note">{escape(note)}.</p>' for note in dict.fromkeys(pairs.notes())]
+    parts += [f'<p class="note">{escape(note)}.</p>' for note in said.notes]
     caption = "Share of the goodput of both that the row gets beside the column; half widths of 95&nbsp;% intervals."
     parts.append(embedded(shares, "shares", caption, formats))
     for _, name, unit, figure, scale in MAPS:
@@ -70,9 +73,10 @@ def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, folder: Path, fo
             f"<section><h2>{escape(shown)}</h2><div class=wide><table><thead><tr><th>beside</th>{head}</tr></thead>"
             f"<tbody>{rows}</tbody></table></div></section>"
         )
+    command = pairs.command(str(home.folder), formats, home.given)
     parts.append(
-        f"<section><h2>Make it again</h2><pre><code>{escape(pairs.command(str(folder), formats))}</code></pre>"
-        f"<p>Incast {escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>; the means "
+        f"<section><h2>Make it again</h2><pre><code>{escape(command)}</code></pre><p>Incast "
+        f"{escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; the means "
         "are in <code>pairs.csv</code> and <code>pairs.json</code>.</p></section>"
     )
     return document(title, parts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,25 +11,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from incast import completions, run_notes
-from incast.completions import Bins, Completions, Reading, Rows, Sizes
+from incast.completions import Bins, Completions, Reading, Sizes
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.executor import Status, alone_in
 from incast.exposure import on_seconds
 from incast.folders import write_whole
 from incast.plan import Mark, slug
 from incast.result import COMPLETIONS, RATES, Result, rates_of
-from incast.run_folder import engine_digest
 from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
 from incast.study.definition import Definition
-from incast.study.making import make
-from incast.study.reading import Runs
-from incast.study.store import Store, parquet
+from incast.study.homes import OWN_STORE, Home, Place, Rows, claim
 
 SERIES_FLOWS = 3
 """Flows whose window is drawn over time, where there are as many."""
@@ -41,9 +35,6 @@ SERIES_POINTS = 1000
 
 POINTS_FILE, SERIES_FILE = "points.parquet", "series.parquet"
 """Which runs of the store the comparison is of: its points, and those of the runs over time."""
-
-OWN_STORE = "runs"
-"""Store of a comparison that is given none, in its folder."""
 
 
 @dataclass(frozen=True)
@@ -143,17 +134,20 @@ class Comparison:
     """A comparison that was carried out."""
 
     study: ComparisonStudy
-    folder: Path
+    home: Home
     runs: dict[Case, Run]
     series: list[Series] = field(default_factory=list)
     series_gap: str | None = None
     """Why nothing is drawn over time, where that is so."""
-    store: Path = Path(OWN_STORE)
-    """Store that holds the runs."""
     bins: Bins | None = None
     """Bins of sizes that were asked for; unless given, decades of the sizes that there are."""
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
     """Figures of completions that were computed, by scenario, controller, value and part of the summary."""
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the report."""
+        return self.home.folder
 
     @cached_property
     def _points(self) -> dict[tuple[str, str, str], list[Run]]:
@@ -309,16 +303,6 @@ def check(study: ComparisonStudy) -> None:
     study.refuse_equal_values()
 
 
-@dataclass(frozen=True)
-class _Home:
-    """What a comparison's folder says of it."""
-
-    study: ComparisonStudy
-    store: Path
-    name: str
-    """Name of the study in the store."""
-
-
 def carry_out(
     study: ComparisonStudy,
     folder: Path,
@@ -335,21 +319,18 @@ def carry_out(
     of another build of the engine are made anew, in another one with ``rebuild`` alone.
     """
     check(study)
-    home = _claim(study, folder, store)
-    own = home.store == folder / OWN_STORE
-
-    def made(part: Definition, points_file: str) -> None:
-        filled = make(home.store, part, workers=workers, show=show, rebuild=rebuild or own, memory_limit=memory_limit)
-        points = filled.points(part.name)
-        assert points is not None, "a study that is made has points"
-        write_whole(folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
-
+    home = Home(folder, store or folder / OWN_STORE, slug(study.folder_name()))
+    grows = "a comparison grows by controllers, values and seeds"
+    other = f"another comparison: give another --out, or remove it first; {grows}"
+    mark = Mark(STUDY_FILE, study.json(**home.words), lambda path: study.grows_from(_read(path.parent)[0]), other)
+    home = claim(home, store, mark, lambda place: _read(place)[1])
+    options: dict[str, Any] = {"workers": workers, "show": show, "rebuild": rebuild, "memory_limit": memory_limit}
     with alone_in(folder, deep=False):
-        write_whole(folder / STUDY_FILE, _mark_text(home, folder))
-        made(study.definition(home.name), POINTS_FILE)
+        write_whole(folder / STUDY_FILE, study.json(**home.words))
+        home.make(study.definition(home.name), POINTS_FILE, **options)
         gap = None
         try:
-            made(_series_study(_without_series(home, folder), f"{home.name}-series"), SERIES_FILE)
+            home.make(_series_study(_without_series(study, home), f"{home.name}-series"), SERIES_FILE, **options)
         except RunStopped:
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
@@ -359,94 +340,49 @@ def carry_out(
     return comparison
 
 
-def _claim(study: ComparisonStudy, folder: Path, store: Path | None) -> _Home:
-    """Mark the folder as this comparison's; raises ``FolderError`` where it holds something else."""
-    home = _Home(study, store or folder / OWN_STORE, slug(study.folder_name()))
-    grows = "give another --out, or remove it first; a comparison grows by controllers, values and seeds"
-    mark = Mark(
-        STUDY_FILE,
-        _mark_text(home, folder),
-        lambda path: study.grows_from(_read_home(path.parent).study),
-        f"another comparison: {grows}",
-    )
-    mark.put(folder)
-    there = _read_home(folder)
-    return _Home(study, store or there.store, there.name)
-
-
-def _mark_text(home: _Home, folder: Path) -> str:
-    return home.study.json(study=home.name, store=os.path.relpath(home.store, folder))
-
-
 def load(folder: Path) -> Comparison:
     """Read a comparison back from its folder and its store; every run must be there."""
-    home = _read_home(folder)
-    comparison = _without_series(home, folder)
+    study, home = _read(folder)
+    comparison = _without_series(study, home)
     try:
-        comparison.series = _load_series(comparison, home)
+        comparison.series = _load_series(comparison)
     except (ScenarioError, StudyError, FolderError) as error:
         comparison.series_gap = str(error)
     return comparison
 
 
-def _without_series(home: _Home, folder: Path) -> Comparison:
-    found = _results(home, folder, POINTS_FILE, home.study.cases())
+def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
+    found = _results(study, home, POINTS_FILE, study.cases())
     runs = {case: _load(case, result, rows) for case, (result, rows) in found.items()}
-    return Comparison(home.study, folder, runs, store=home.store)
+    return Comparison(study, home, runs)
 
 
-def _results(home: _Home, folder: Path, points_file: str, cases: Iterable[Case]) -> dict[Case, tuple[Result, Rows]]:
-    """Find the runs of the cases in the store, by what the folder says of them."""
-    store = None if home.store == folder / OWN_STORE else str(home.store)
-    told = f"go on with: {home.study.command(str(folder), store=store)}"
-    try:
-        points = pq.read_table(folder / points_file)
-    except FileNotFoundError:
-        raise FolderError(f"{folder} is not finished: it has no {points_file}; {told}") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise FolderError(f"{folder / points_file} cannot be read: {error}; {told}") from None
-    engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
-    there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
-    named: dict[Case, tuple[str, dict[str, Any]]] = {}
-    for case in cases:
-        row = there.get(home.study.place(case), {"seeds": [], "runs": []})
-        run = dict(zip(row["seeds"], row["runs"], strict=True)).get(case.seed)
-        if run is None:
-            raise FolderError(f"{folder} is not finished: the run {case} is missing; {told}")
-        named[case] = run, row
-    runs = Runs(Store.at(home.store), (run for run, _ in named.values()))
-    found = {}
-    for case, (run, row) in named.items():
-        if run not in runs:
-            raise FolderError(f"{home.store} lacks the run {case}; {told}")
-        result = runs.result(run, row["toml"], row["name"], case.seed, row["hash"], engine)
-        found[case] = result, _rows_of(runs, run)
-    return found
+def _results(
+    study: ComparisonStudy, home: Home, points_file: str, cases: Iterable[Case]
+) -> dict[Case, tuple[Result, Rows]]:
+    places = {case: Place(*study.place(case), case.seed) for case in cases}
+    return home.results(points_file, places, str, study.command(str(home.folder), store=home.given))
 
 
-def _rows_of(runs: Runs, run: str) -> Rows:
-    return lambda table, columns: runs.rows(run, table, columns)
-
-
-def _load_series(comparison: Comparison, home: _Home) -> list[Series]:
-    cases = series_cases(comparison.study)
+def _load_series(comparison: Comparison) -> list[Series]:
+    study, home = comparison.study, comparison.home
+    cases = series_cases(study)
     port = _busiest(comparison, cases[0])
     if not all(comparison.runs[case].first_flows() for case in cases):
         _series_study(comparison, home.name)  # says why there are none
     found = []
-    for case, (result, rows) in _results(home, comparison.folder, SERIES_FILE, cases).items():
+    for case, (result, rows) in _results(study, home, SERIES_FILE, cases).items():
         start_s = result.summary["run"]["measure_from_s"]
         found.append(Series(case, rows, port, comparison.runs[case].first_flows(), start_s))
     return found
 
 
-def _read_home(folder: Path) -> _Home:
+def _read(folder: Path) -> tuple[ComparisonStudy, Home]:
     path = folder / STUDY_FILE
     again = f"give another --out, or remove {folder} first"
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        study = ComparisonStudy.from_data(data)
-        return _Home(study, Path(os.path.normpath(folder / data["store"])), data["study"])
+        return ComparisonStudy.from_data(data), Home.of(folder, data)
     except FileNotFoundError:
         if not folder.exists():
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None

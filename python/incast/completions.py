@@ -187,14 +187,10 @@ _TABLES = {
 """Tables and columns of what completes, by the part of the summary that is about it."""
 
 
-Rows = Callable[[str, Sequence[str]], pa.Table]
-"""Gives columns of a table of a run, by its name."""
-
-
-def read(rows: Rows, part: str, end_s: float) -> Completions:
+def read(rows: Callable[[str, Sequence[str]], pa.Table], part: str, end_s: float) -> Completions:
     """Read what a run says of flows of a size (``fct``), ``queries`` or ``writes``; the run ended at ``end_s``.
 
-    Raises what ``rows`` does.
+    ``rows`` gives columns of its tables; raises what that does.
     """
     return of_table(rows(*_TABLES[part]), part, end_s)
 

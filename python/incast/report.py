@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 
 from incast import _core, completions, gallery, marks, slowdowns, tables
-from incast.comparison import OWN_STORE, Comparison, Run, aggregate_json
+from incast.comparison import Comparison, Run, aggregate_json
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.folders import write_whole
@@ -661,9 +661,8 @@ interval.</td></tr>
 
 def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
     bins = None if comparison.bins is None else comparison.bins.text
-    own = comparison.store == comparison.folder / OWN_STORE
-    place = str(comparison.store)
-    command = comparison.study.command(str(comparison.folder), bins, formats, None if own else place)
+    place = str(comparison.home.store)
+    command = comparison.study.command(str(comparison.folder), bins, formats, comparison.home.given)
     figures = run.summary["run"]
     return f"""<section><h2>Make it again</h2>
 <pre><code>{escape(command)}</code></pre>

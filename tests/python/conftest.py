@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from incast import Store
 from own_paper import PAPER, SCENARIO
 from warm import Warm
 
@@ -85,6 +86,12 @@ def command(words: Sequence[str]) -> list[str]:
 
 QUICK = ("--set", "run.duration=30ms", "--set", "run.warmup=10ms")
 """Settings that make any built-in scenario a run of a moment."""
+
+
+def made_in(store: Path) -> dict[str, int]:
+    """Give the number of runs of each chunk of a store: a chunk is what one command made."""
+    opened = Store.at(store)
+    return {name: opened.read(f"chunks/{name}.parquet", ["run"]).num_rows for name in opened.chunks()}
 
 
 def left_in(folder: Path) -> list[str]:

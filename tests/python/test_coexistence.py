@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from conftest import Command
+from conftest import Command, made_in
 from incast import FolderError, StudyError, _core, coexistence, coexistence_page
-from incast.executor import Executor
 from incast.report import number
 from incast.result import rates_of
 from incast.scenario import Scenario
@@ -53,11 +51,10 @@ def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> 
     assert page.count("data:image/png;base64,") == 1
     # the same words go on from what is there, and give the same bytes
     before = (tmp_path / "r/pairs.csv").read_bytes()
-    manifests = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")}
-    assert len(manifests) == 6 * 2
+    assert made_in(tmp_path / "r/runs") == {"0001-0000": 6 * 2}
     assert incast(*words).status == 0
     assert (tmp_path / "r/pairs.csv").read_bytes() == before
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("manifest.json")} == manifests
+    assert made_in(tmp_path / "r/runs") == {"0001-0000": 6 * 2}
     # the report can be made again, with other files of pictures
     again = incast("report", "r", "--format", "svg,pdf")
     assert again.status == 0, again.err
@@ -86,10 +83,38 @@ def test_shares_on_the_map_have_their_intervals() -> None:
 def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_path: Path) -> None:
     words = ("coexist", "--cc", "dctcp", "--cc", "swift", *SHORT[:4], "--seeds", "1", "--out", "r")
     assert incast(*words).status == 0
-    shutil.rmtree(next((tmp_path / "r/runs").glob("dctcp--swift")))
-    incast("report", "r").refused("is not finished", "dctcp beside swift, seed 1", "incast coexist")
+    asked = json.loads((tmp_path / "r/coexistence.json").read_text())
+    (tmp_path / "r/coexistence.json").write_text(json.dumps(asked | {"seeds": 2}))
+    incast("report", "r").refused("is not finished", "dctcp beside dctcp, seed 2 is missing", "incast coexist")
+    (tmp_path / "r/points.parquet").unlink()
+    incast("report", "r").refused("is not finished", "go on with: incast coexist")
     (tmp_path / "r/coexistence.json").write_text("{")
     incast("report", "r").refused("coexistence.json is damaged")
+
+
+def test_pairs_grow_in_a_store_and_need_no_original(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(Scenario.load("coexistence").toml())
+    (tmp_path / "own.py").write_text(OWN)
+    words = ("coexist", "two.toml", "--cc", "dctcp", "--cc", "own.py:Own", *SHORT[:4], "--out", "r", "--store", "lab")
+    done = incast(*words, "--seeds", "1")
+    assert done.status == 0, done.err
+    grown = incast(*words, "--seeds", "2", "--cc", "swift")
+    assert grown.status == 0, grown.err
+    # six pairs under two seeds, three of them there under one
+    assert made_in(tmp_path / "lab") == {"0001-0000": 3, "0002-0000": 6 * 2 - 3}
+    incast(*words, "--seeds", "2").refused("holds other controllers or settings", "grow by controllers and seeds")
+    assert "6 points, 2 seeds, 12 runs" in incast("study", "status", "r").out
+    tables, page = (tmp_path / "r/pairs.csv").read_bytes(), (tmp_path / "r/report.html").read_text()
+    assert "--store lab --out r" in page
+    (tmp_path / "there").mkdir()
+    for name in ("r", "lab"):
+        (tmp_path / name).rename(tmp_path / "there" / name)
+    for name in ("two.toml", "own.py"):
+        (tmp_path / name).unlink()
+    again = incast("report", "r", cwd=tmp_path / "there")
+    assert again.status == 0, again.err
+    assert (tmp_path / "there/r/pairs.csv").read_bytes() == tables
+    assert (tmp_path / "there/r/report.html").read_text() == page
 
 
 OWN = """
@@ -241,7 +266,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "note").write_text("mine")
     pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [])
     with pytest.raises(FolderError, match="not empty"):
-        coexistence.carry_out(pairs, tmp_path, Executor(1))
+        coexistence.carry_out(pairs, tmp_path)
     with pytest.raises(StudyError, match="at least two"):
         coexistence.parse("coexistence", [], 1, [])
     assert Scenario.load("coexistence").notes() == []

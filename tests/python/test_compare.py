@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from conftest import QUICK, Command, command, environment, left_in
+from conftest import QUICK, Command, command, environment, left_in, made_in
 from incast import Result, Scenario, Store, figures
 from incast.comparison import SERIES_POINTS, load, samples_of
 from incast.figures import FIGURES
@@ -44,12 +44,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "report: c/report.html" in done.stdout
     assert "swift min-rtt epsilon=auto" in done.stdout
     return place / "c"
-
-
-def made_in(store: Path) -> dict[str, int]:
-    """Give the number of runs of each chunk of a store: a chunk is what one command made."""
-    opened = Store.at(store)
-    return {name: opened.read(f"chunks/{name}.parquet", ["run"]).num_rows for name in opened.chunks()}
 
 
 def test_folder_holds_report_pictures_and_every_run(made: Path) -> None:
@@ -381,15 +375,15 @@ def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
 
 
 def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text(BESIDE_DATAGRAMS)
-    words = ("compare", "own.toml", "--cc", "swift", "--cc", "mine.py:Mine", "--seeds", "1", "--quiet")
+    (tmp_path / "own").write_text(BESIDE_DATAGRAMS)
+    words = ("compare", "./own", "--cc", "swift", "--cc", "mine.py:Mine", "--seeds", "1", "--quiet")
     (tmp_path / "mine.py").write_text(MINE.format(window=4))
     assert incast(*words, "--out", "a").status == 0
     before = (tmp_path / "a/comparison.json").read_bytes()
     (tmp_path / "mine.py").write_text(MINE.format(window=1))
     assert incast(*words, "--out", "b").status == 0, "the same words, another class"
     assert (tmp_path / "b/comparison.json").read_bytes() != before
-    for name in ("mine.py", "own.toml"):
+    for name in ("mine.py", "own"):
         (tmp_path / name).unlink()
     assert incast("report", "a", "--quiet").status == 0
     assert (tmp_path / "a/comparison.json").read_bytes() == before

@@ -17,6 +17,7 @@ from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
 from incast.look import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
 from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
+from incast.study.homes import Home
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1.02, 1e6))
@@ -109,7 +110,7 @@ def compared(
         )
         for case in study.cases()
     }
-    return Comparison(study, Path(), runs)
+    return Comparison(study, Home(Path(), Path(), ""), runs)
 
 
 def test_more_than_eight_controllers_have_a_panel_each_and_every_scenario_its_own_axis() -> None:

@@ -10,6 +10,7 @@ from incast.look import time_unit
 from incast.report import number, rounded
 from incast.statistics import Estimate, estimate, nearest_rank
 from incast.study.comparing import ComparisonStudy
+from incast.study.homes import Home
 
 
 def test_interval_of_three_values_uses_two_degrees_of_freedom() -> None:
@@ -76,7 +77,7 @@ def compared(
     for case in study.cases():
         summary = figures[case.controller.text][case.seed - 1]
         runs[case] = Run(case, no_rows, summary, {}, 0.0, (), datagrams, rates)
-    return Comparison(study, Path(), runs)
+    return Comparison(study, Home(Path(), Path(), ""), runs)
 
 
 def test_two_controllers_are_compared_seed_by_seed() -> None:

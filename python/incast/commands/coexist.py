@@ -14,7 +14,9 @@ from incast.commands.options import (
     Format,
     MemoryLimit,
     Quiet,
+    Rebuild,
     Settings,
+    SharedStore,
     Workers,
     err,
     out,
@@ -23,7 +25,6 @@ from incast.commands.options import (
     without_effect,
 )
 from incast.commands.options import folder as folder_of
-from incast.executor import Executor
 from incast.interrupts import loading
 
 if TYPE_CHECKING:
@@ -48,11 +49,14 @@ def coexist(
     set_: Settings = None,
     format_: Format = "png",
     memory_limit: MemoryLimit = None,
+    store: SharedStore = None,
+    rebuild: Rebuild = False,
     quiet: Quiet = False,
 ) -> None:
     """Let controllers share a fabric two by two: shares of the goodput, delays, fairness.
 
-    Called again with the same words it goes on where it was interrupted.
+    Called again with the same words it goes on where it was interrupted; with further controllers or seeds it makes
+    only what is new.
     """
     with loading():
         from incast import coexistence, coexistence_page
@@ -65,8 +69,10 @@ def coexist(
     folder = folder_of(out_, pairs.folder_name())
     limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
-        found = coexistence.carry_out(pairs, folder, Executor(workers, show, limit))
-    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, folder, formats), quiet)
+        found, home = coexistence.carry_out(
+            pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
+        )
+    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats), quiet)
 
 
 def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:

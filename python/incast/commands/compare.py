@@ -17,6 +17,7 @@ from incast.commands.options import (
     Quiet,
     Rebuild,
     Settings,
+    SharedStore,
     Workers,
     err,
     out,
@@ -54,12 +55,7 @@ def compare(
         str | None,
         typer.Option("--out", metavar="DIR", help="Folder for the results (default runs/compare-...)."),
     ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            "--store", metavar="DIR", help="Store of runs that studies share (default one in the results' folder)."
-        ),
-    ] = None,
+    store: SharedStore = None,
     set_: Settings = None,
     as_study: Annotated[
         Path | None,

@@ -45,6 +45,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tabl
 Rebuild = Annotated[
     bool, typer.Option("--rebuild", help="Make the study's runs anew where another build of the engine made the store.")
 ]
+SharedStore = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="DIR", help="Store of runs that studies share (default one in the folder)."),
+]
 MemoryLimit = Annotated[
     str | None,
     typer.Option(

@@ -28,8 +28,8 @@ def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
         from incast.look import formats_of
 
     formats = formats_of(format_)
-    pairs, found = coexistence.load(folder)
-    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, folder, formats), quiet)
+    pairs, found, home = coexistence.load(folder)
+    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats), quiet)
 
 
 def _refuse(folder: Path, what: str, options: Sequence[str]) -> None:

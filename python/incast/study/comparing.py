@@ -161,7 +161,7 @@ def axis_value_of(text: str) -> str | int | float | bool:
     return value if not isinstance(value, float) or math.isfinite(value) else text
 
 
-def _plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
+def plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
     """Give a name for each: the first of those it would have that is plain and not another one's."""
     found: list[str] = []
     for names in wanted:
@@ -172,7 +172,7 @@ def _plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
 
 
 class ComparisonDefinition(Definition):
-    """A comparison as a study, which has refused by itself what says the same."""
+    """A comparison, or pairs of controllers, as a study, which has refused by itself what says the same."""
 
     strict = False
 
@@ -314,13 +314,13 @@ class ComparisonStudy:
 
     def arms(self) -> dict[str, str]:
         """Names of the controllers as arms of a study, by their texts; those of the first ones stay if more come."""
-        names = _plain_names((slug(c.label), slug(c.text)) for c in self.controllers)
+        names = plain_names((slug(c.label), slug(c.text)) for c in self.controllers)
         return {c.text: name for c, name in zip(self.controllers, names, strict=True)}
 
     def called(self) -> dict[str, str]:
         """Names of the scenarios in a study, by what they are called here."""
-        stems = [Path(name).stem if name.endswith(".toml") or Path(name).is_file() else name for name in self.scenarios]
-        return dict(zip(self.scenarios, _plain_names((stem,) for stem in stems), strict=True))
+        stems = [(Path(name).stem,) for name in self.scenarios]  # that of a built-in name is the name
+        return dict(zip(self.scenarios, plain_names(stems), strict=True))
 
     def set_in_all(self) -> dict[str, str | int | float | bool]:
         """Keys for all runs; the last value of each, and none of the varied key."""

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 STORE_FILE = "store.json"
 STORE_FORMAT = 1
+REPORTS = ("study.json", "coexistence.json")
+"""Files of folders of reports, of comparisons and of pairs, which name their store."""
 RUNS = "runs.parquet"
 SUMS = "SHA256SUMS"
 PENDING = "pending"
@@ -75,7 +77,7 @@ class Store:
 
     @classmethod
     def at(cls, folder: str | Path) -> Store:
-        """Open a store, or that of a comparison's folder.
+        """Open a store, or that of a report's folder.
 
         Raises ``FolderError`` where there is none, or one of another format.
         """
@@ -335,14 +337,14 @@ class Store:
 
 
 def _store_of(folder: Path) -> Path:
-    """Give the store of a comparison's folder, which its ``study.json`` names; any other folder as it is."""
-    try:
-        if (folder / STORE_FILE).exists():
-            return folder
-        named = json.loads((folder / "study.json").read_text(encoding="utf-8"))["store"]
-        return Path(os.path.normpath(folder / named))
-    except (OSError, ValueError, KeyError, TypeError):
-        return folder
+    """Give the store of a report's folder, which a file of that names; any other folder as it is."""
+    for file in () if (folder / STORE_FILE).exists() else REPORTS:
+        try:
+            named = json.loads((folder / file).read_text(encoding="utf-8"))["store"]
+            return Path(os.path.normpath(folder / named))
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+    return folder
 
 
 def parquet(rows: pa.Table) -> bytes:

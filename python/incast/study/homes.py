@@ -1,0 +1,121 @@
+"""The folder of a report: a file that says what was asked for, the store of the runs, and which of its runs they are.
+
+The store is the folder's own, ``runs/``, unless another one is given. Which runs they are stands in the folder, with
+their whole scenarios: the report needs neither the originals, nor what the store is asked for later.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from incast.errors import FolderError
+from incast.folders import write_whole
+from incast.plan import Mark
+from incast.result import Result
+from incast.run_folder import engine_digest
+from incast.study.definition import Definition
+from incast.study.making import make
+from incast.study.reading import Runs
+from incast.study.store import Store, parquet
+
+OWN_STORE = "runs"
+
+Key = TypeVar("Key", bound=Hashable)
+
+Rows = Callable[[str, Sequence[str]], pa.Table]
+"""Gives columns of a table of a run, by its name."""
+
+
+class Place(NamedTuple):
+    """Where a run stands in its study; ``values`` as JSON."""
+
+    scenario: str
+    arm: str
+    values: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folder of a report."""
+
+    folder: Path
+    store: Path
+    name: str
+    """Name of the study in the store."""
+
+    @classmethod
+    def of(cls, folder: Path, data: Mapping[str, Any]) -> Home:
+        """Read what ``words`` gave."""
+        return cls(folder, Path(os.path.normpath(folder / data["store"])), data["study"])
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The study and the store, as the folder's file has them: both may move together."""
+        return {"study": self.name, "store": os.path.relpath(self.store, self.folder)}
+
+    @property
+    def given(self) -> str | None:
+        """The store as ``--store`` names it; ``None`` where it is the folder's own."""
+        return None if self.store == self.folder / OWN_STORE else str(self.store)
+
+    def make(self, part: Definition, points_file: str, rebuild: bool = False, **options: Any) -> None:
+        """Make the runs of a study that the store lacks, and write down which they are.
+
+        In the folder's own store runs of another build of the engine are made anew, in another one with ``rebuild``
+        alone. Other options are those of ``making.make``.
+        """
+        filled = make(self.store, part, rebuild=rebuild or self.given is None, **options)
+        points = filled.points(part.name)
+        assert points is not None, "a study that is made has points"
+        write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
+
+    def results(
+        self, points_file: str, places: Mapping[Key, Place], name_of: Callable[[Key], str], again: str
+    ) -> dict[Key, tuple[Result, Rows]]:
+        """Find runs by their places; raises ``FolderError``, with the command that goes on, where one is not there."""
+        told = f"go on with: {again}"
+        try:
+            points = pq.read_table(self.folder / points_file)
+        except FileNotFoundError:
+            raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {told}") from None
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise FolderError(f"{self.folder / points_file} cannot be read: {error}; {told}") from None
+        engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
+        there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
+        named: dict[Key, tuple[str, dict[str, Any]]] = {}
+        for key, place in places.items():
+            row = there.get(place[:3], {"seeds": [], "runs": []})
+            run = dict(zip(row["seeds"], row["runs"], strict=True)).get(place.seed)
+            if run is None:
+                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {told}")
+            named[key] = run, row
+        runs = Runs(Store.at(self.store), (run for run, _ in named.values()))
+        found = {}
+        for key, (run, row) in named.items():
+            if run not in runs:
+                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {told}")
+            result = runs.result(run, row["toml"], row["name"], places[key].seed, row["hash"], engine)
+            found[key] = result, _rows_of(runs, run)
+        return found
+
+
+def claim(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Home:
+    """Mark the folder as this report's, or find an earlier one that it grows from: then its name stays.
+
+    Its store stays too unless one is given. ``read`` reads the mark; raises ``FolderError`` where it is another's.
+    """
+    mark.put(home.folder)
+    there = read(home.folder)
+    return Home(home.folder, store or there.store, there.name)
+
+
+def _rows_of(runs: Runs, run: str) -> Rows:
+    return lambda table, columns: runs.rows(run, table, columns)

@@ -426,6 +426,19 @@ def test_a_run_of_a_comparison_becomes_a_folder(made: Path, incast: Command, tmp
     )
 
 
+def test_runs_whose_tables_were_not_kept_are_told(incast: Command, tmp_path: Path) -> None:
+    text = 'scenario = "dumbbell"\nseeds = 1\nkeep = []\nset.run.duration = "5ms"\nset.run.warmup = "1ms"\n'
+    (tmp_path / "bare.toml").write_text(text + 'axes.traffic.flows = [1, 2]\narms.a = "dctcp"\narms.b = "swift"\n')
+    assert incast("study", "run", "bare.toml", "--store", "lab").status == 0
+    told = ("the table flows of the run", "was not kept", "give another store")
+    words = ("compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,2", *SMALL)
+    incast(*words, "--store", "lab").refused(*told)
+    run = Store.at(tmp_path / "lab").runs["run"].to_pylist()[0]
+    incast("study", "export", "lab", "--run", run, "--out", "one").refused(*told)
+    assert not (tmp_path / "one").exists()
+    assert incast(*words, "--store", "other").status == 0, "its folder takes another store"
+
+
 def test_a_comparison_that_is_not_finished_says_how_to_go_on(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
     (tmp_path / "c/points.parquet").unlink()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incast import run_folder
-from incast.errors import StudyError
+from incast.errors import FolderError, StudyError
 from incast.result import Result
 from incast.study import copies
 from incast.study.record import run_id
@@ -20,6 +20,8 @@ from incast.study.store import Store
 if TYPE_CHECKING:
     import pyarrow as pa
 
+COUNTED = {"flows": "flows.count", "ports": "run.hops", "queries": "queries.count", "writes": "writes.count"}
+"""Figures that are above 0 where a table has rows of a run."""
 KEPT_BYTES = 1 << 30
 """Columns of tables that stay in memory after they were read."""
 
@@ -86,18 +88,28 @@ class Runs:
         return run in self._figures
 
     def rows(self, run: str, table: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Give a run's rows of a table; none where the table was not kept, or has none of the run."""
+        """Give a run's rows of a table; raises ``FolderError`` where the study that made the run did not keep them."""
         import pyarrow as pa
 
         chunk = self._chunk_of[run]
         if not (self._store.folder / "tables" / table / f"{chunk}.parquet").exists():
+            self._refuse_unkept(run, table)
             return pa.table({name: pa.nulls(0) for name in columns or ()})
         part = self._parts.pop((table, chunk), None) or _Part(self._store, f"tables/{table}/{chunk}.parquet")
         self._parts[table, chunk] = part  # the latest is the last
         rows = part.rows(run, columns)
+        if rows.num_rows == 0:
+            self._refuse_unkept(run, table)
         while len(self._parts) > 1 and sum(one.size for one in self._parts.values()) > KEPT_BYTES:
             self._parts.pop(next(iter(self._parts)))
         return rows
+
+    def _refuse_unkept(self, run: str, table: str) -> None:
+        if self._figures[run].get(COUNTED.get(table, "")):
+            raise FolderError(
+                f"{self._store.folder}: the table {table} of the run {run} was not kept by the study that made it, "
+                "whose keep names others: give another store"
+            )
 
     def result(self, run: str, toml: str, name: str, seed: int, scenario_hash: str, engine: str) -> Result:
         """Give a run of a scenario, which the store keeps beside its points, under a seed."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 
 import pytest
 
-from incast import Result
+from incast import Result, Scenario
 from incast.papers import reading
 from incast.papers.definition import Figure, Series
 from incast.papers.drawing import looks
@@ -16,6 +17,7 @@ from incast.verdict import Verdict
 
 PAPER, FIGURES = reading.find("rivals")
 MESSAGES = PAPER.figures["fat-tree-w4"]
+TUNED = PAPER.figures["tuned"]
 SCHEMES = {series.name: series for series in MESSAGES.series}
 SWITCHES_TELL = ["HPCC", "PowerTCP", "Poseidon", "XCP"]
 SWITCHES_CUT = ["NDP", "EQDS", "NSCC", "RCCC"]
@@ -46,7 +48,7 @@ def test_every_figure_has_every_scheme_and_shows_it_beside_swift() -> None:
         *SWITCHES_CUT, "Homa",
     ]  # fmt: skip
     assert list(SCHEMES) == names
-    for figure in FIGURES:
+    for figure in [one for one in FIGURES if one.name not in ("tuned", "tuned-steady", "acks")]:
         assert list(SCHEMES) == [series.name for series in figure.series], figure.name
         for measure in {y for plot in figure.plots for y in plot.y}:
             pictures = [plot.series for plot in figure.plots if measure in plot.y]
@@ -153,3 +155,50 @@ def test_steady_loads_are_those_of_messages_that_begin_late_and_queues_are_of_sw
     of = [(port.startswith("h"), size) for port, size in ports]
     assert longest["queue"] == max(size for at_host, size in of if not at_host)
     assert longest["host_queue"] == max(size for at_host, size in of if at_host) > 0
+
+
+TUNING = PAPER.folder / "tuning"
+SEARCHED = [series.name for series in TUNED.series if not series.name.endswith(", tuned")]
+
+
+def at_16_hosts(name: str) -> dict[str, object]:
+    """Give what a series of `tuned` is on the tree of 16 hosts where it was searched, at a load of 0.8."""
+    (series,) = [one for one in TUNED.series if one.name == name]
+    (point,) = [one for one in TUNED.points if one.x == "load 0.8"]
+    return settled(PAPER.scenario(TUNED, series, point).with_({"topology.k": 4}))
+
+
+def settled(scenario: Scenario) -> dict[str, object]:
+    return {key: value for key, value in scenario.resolved().items() if key not in ("name", "description")}
+
+
+def test_every_scheme_is_tuned_and_shown_beside_its_authors_constants() -> None:
+    assert set(SEARCHED) == set(SCHEMES) - {"Swift, from 10 packets"}
+    assert [series.name for series in TUNED.series] == [name + end for name in SEARCHED for end in ("", ", tuned")]
+    for plot in TUNED.plots:
+        assert [name.removesuffix(", tuned") for name in plot.series[1::2]] == list(plot.series[::2])
+    for measure in ("short", "medium", "long"):
+        assert {name for plot in TUNED.plots if measure in plot.y for name in plot.series[::2]} == set(SEARCHED)
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_tuned_values_are_those_that_tune_wrote_and_nothing_else_differs(name: str) -> None:
+    written = TUNING / f"{name.lower()}-tuned.toml"
+    assert at_16_hosts(f"{name}, tuned") == settled(Scenario.load(written))
+    study = tomllib.loads((TUNING / f"{name.lower()}.toml").read_text())
+    head = written.read_text().splitlines()
+    assert f"tried by incast tune ({name.lower()}: " in head[0]
+    assert [line.removeprefix("#   ").split(" = ")[0] for line in head[1:] if line.startswith("#   ")] == [
+        *study["axes"]
+    ]
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_every_search_has_one_budget_and_begins_at_the_authors_constants(name: str) -> None:
+    study = tomllib.loads((TUNING / f"{name.lower()}.toml").read_text())
+    aims = {"minimise": ["fct.slowdown_mean", "fct.slowdown_p99"], "budget": 48, "held_out": 8}
+    assert {key: value for key, value in study["tune"].items() if key != "watch"} == aims
+    assert study["seeds"] == 4
+    assert len(study["axes"]) in (2, 3)
+    begun = Scenario.load((TUNING / study["scenario"]).resolve()).with_(study.get("set", {}))
+    assert settled(begun) == at_16_hosts(name)

@@ -157,6 +157,41 @@ def test_steady_loads_are_those_of_messages_that_begin_late_and_queues_are_of_sw
     assert longest["host_queue"] == max(size for at_host, size in of if at_host) > 0
 
 
+@pytest.mark.parametrize("figure", ["tuned", "tuned-steady"])
+def test_tuning_is_judged_seed_by_seed(figure: str) -> None:
+    def carried(_: str, series: str, seed: int) -> float:
+        return {"Swift": 12.0, "Swift, tuned": 7.6, "NDP, tuned": 7.0}[series] + seed
+
+    def by_chance(measure: str, series: str, seed: int) -> float:
+        return 12.0 + 3 * (-1) ** seed if series == "Swift, tuned" else carried(measure, series, seed)
+
+    carries, within = "Tuning carries over", "Tuned Swift is within"
+    assert verdict(PAPER.figures[figure], carries, carried) is Verdict.HOLDS
+    assert verdict(PAPER.figures[figure], carries, by_chance) is Verdict.OPEN
+    assert verdict(PAPER.figures[figure], within, carried) is Verdict.HOLDS
+    assert verdict(PAPER.figures[figure], within, lambda _, series, seed: 9.0 * (series[0] == "S") + seed) is (
+        Verdict.FAILS
+    )
+
+
+def test_a_loss_or_a_timeout_with_an_ack_a_packet_is_told() -> None:
+    says = "Nothing is lost"
+    assert verdict(PAPER.figures["acks"], says, lambda *_: 0.0) is Verdict.HOLDS
+    assert verdict(PAPER.figures["acks"], says, lambda measure, *_: float(measure == "dropped")) is Verdict.FAILS
+    assert verdict(PAPER.figures["acks"], says, lambda measure, *_: float(measure == "timeouts")) is Verdict.FAILS
+
+
+@pytest.mark.parametrize("control", ["nscc", "both"])
+def test_windows_smaller_than_what_calls_for_an_ack_wait_for_timeouts(control: str) -> None:
+    """Without a loss, on the tree of 16 hosts: ACKs for eleven packets make timeouts, ACKs for each make none."""
+    changes = {"transport.uet.control": control, "traffic.messages.arrivals.until": "2ms", "run.duration": "6ms"}
+    loaded = {**changes, "traffic.messages.arrivals.load": 0.8}
+    late = small("fat-tree.toml", SCHEMES["NSCC"], loaded)
+    prompt = small("fat-tree.toml", SCHEMES["NSCC"], {**loaded, "transport.uet.ack_bytes": "1500B"})
+    assert timeouts(late) > 0 == timeouts(prompt)
+    assert drops(late) == drops(prompt) == 0
+
+
 TUNING = PAPER.folder / "tuning"
 SEARCHED = [series.name for series in TUNED.series if not series.name.endswith(", tuned")]
 

@@ -420,6 +420,7 @@ def test_a_run_of_a_comparison_becomes_a_folder(made: Path, incast: Command, tmp
     assert found.flows.to_pylist() == again.flows.to_pylist()
     assert found.manifest["engine"] == engine_digest()
     assert incast("plot", "one").status == 0
+    incast("report", str(made / "runs")).refused("is a store of runs", "incast study export", "--run RUN")
     incast("study", "export", str(made / "runs"), "--run", "0123", "--out", "two").refused("no run 0123", "column run")
     incast("study", "export", str(made / "runs"), "--run", row["run"], "--out", "two", "--table", "flows").refused(
         "neither --table nor --study"

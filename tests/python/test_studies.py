@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
@@ -10,14 +11,18 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import incast as package
 from conftest import Command, command, environment
-from incast import FolderError, ScenarioError, Store, Study, StudyError
+from incast import FolderError, ScenarioError, Store, Study, StudyError, progress
+from incast.executor import Status
 from incast.folders import put_first
 from incast.study import estimate, making
 from incast.study.axes import Axis, read_axis
@@ -28,7 +33,7 @@ from incast.study.front import extend, load
 from incast.study.making import make
 from incast.study.record import Journal, Task, packed, read_record
 from incast.study.record import make as make_record
-from incast.study.workers import Processes, Threads
+from incast.study.workers import Answer, Processes, Threads
 
 SHORT = {"run.duration": "1ms", "run.warmup": "0s"}
 
@@ -607,6 +612,39 @@ def test_threads_stop_when_they_are_told(tmp_path: Path) -> None:
     answer = crew.submit([Task("x", long.toml(), "dumbbell", 1)])
     crew.close()
     assert isinstance(answer.result().error, package.RunStopped)
+
+
+def test_threads_tell_how_far_the_runs_under_way_have_come(tmp_path: Path) -> None:
+    long = package.Scenario.load("dumbbell").with_({"run.duration": "1000s"})
+    crew, status = Threads(1, tmp_path, ()), Status(total=1)
+    crew.submit([Task("x", long.toml(), "dumbbell", 1)])
+    deadline = time.monotonic() + 60
+    while not status.hops and time.monotonic() < deadline:
+        time.sleep(0.02)
+        crew.tell(status)
+    assert status.hops > 0 and 0 < status.under_way["x"] < 1
+    crew.close()
+    crew.tell(status)
+    assert status.under_way == {}
+
+
+def test_heavy_runs_begin_first(tmp_path: Path) -> None:
+    begun: list[str] = []
+
+    class Listed(Threads):
+        def submit(self, tasks: Sequence[Task]) -> Future[Answer]:
+            begun.extend(f"{task.name} {task.toml.count('flows = 50')}" for task in tasks)
+            return super().submit(tasks)
+
+    small(axes={"traffic.flows": [1, 50, 2]}).run(tmp_path / "s", workers=1, hire=Listed)
+    assert begun[:2] == ["dumbbell 1"] * 2 and begun[2:] == ["dumbbell 0"] * 4
+
+
+def test_nothing_to_make_is_whole_on_a_terminal() -> None:
+    """As where a study finds all its runs in the store."""
+    screen = Console(file=io.StringIO(), force_terminal=True)
+    with progress.of_batch(screen, quiet=False) as show:
+        show(Status())
 
 
 def test_any_changed_byte_of_a_record_is_noticed_and_asks_for_no_memory() -> None:

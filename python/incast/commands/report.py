@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from incast.interrupts import loading
 from incast.result import Result
 from incast.run_folder import MANIFEST
 from incast.study.comparing import STUDY_FILE
+from incast.study.store import STORE_FILE
 
 PAIRS_FILE = "coexistence.json"
 """File that marks a folder of controllers side by side, here without loading what reads it."""
@@ -63,6 +65,11 @@ def report(
         _refuse(folder, "pairs of controllers", of_comparisons)
         _of_pairs(folder, format_, quiet)
         return
+    if not (folder / STUDY_FILE).exists() and (folder / STORE_FILE).exists():
+        raise FolderError(
+            f"{folder} is a store of runs: expected the folder of a comparison or of pairs, or that of one run, which "
+            f"incast study export {shlex.quote(str(folder))} --run RUN --out DIR writes"
+        )
     if not (folder / STUDY_FILE).exists():
         raise FolderError(
             f"{folder} has no {MANIFEST} and no {STUDY_FILE}: expected the folder of a run or a comparison"

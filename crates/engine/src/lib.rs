@@ -55,7 +55,6 @@ pub mod testing {
     pub use crate::program::{At, Programs, SwitchProgram, Verdict};
     pub use crate::radio::channel::Heard;
     pub use crate::radio::frame::{Frame, What};
-    pub use crate::radio::station::Count;
     pub use crate::radio::{Cell, Effect, Sighting, Watch};
     pub use crate::run::windows;
     pub use crate::run::windows::Threads;

@@ -114,8 +114,8 @@ pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
             heap.queue.push(Reverse(next));
             break;
         }
-        ending::check(&next.key)?;
         let at = Instant { time: next.key.time, generation: next.key.generation() };
+        ending::check(at)?;
         let domain = &mut simulation.domains[domain_of(&simulation.net, &next.event)];
         let env = Env::new(&simulation.net, &mut heap, &mut collector);
         match next.event {

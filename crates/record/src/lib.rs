@@ -14,6 +14,7 @@ mod hosts;
 mod messages;
 mod name;
 mod ports;
+mod radio_counts;
 mod radios;
 mod series;
 pub mod statistics;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub use collector::Collector;
 pub use histogram::Histogram;
 pub use name::Name;
+pub use radio_counts::RadioCounts;
 
 /// Everything one run produced, ready for tables and summary.
 #[derive(Clone, Debug, Default)]
@@ -494,44 +496,8 @@ pub struct RadioRecord {
     pub x: f64,
     /// Where it is, metres.
     pub y: f64,
-    /// Frames acknowledged, or sent where no acknowledgement is asked for.
-    pub delivered: u64,
-    /// Frames dropped as the channel was busy too often.
-    pub access_failures: u64,
-    /// Frames dropped as no acknowledgement came.
-    pub unacknowledged: u64,
-    /// Transmissions of frames.
-    pub tries: u64,
-    /// Acknowledgements sent.
-    pub acks: u64,
-    /// Accesses to the channel begun.
-    pub accesses: u64,
-    /// Clear channel assessments.
-    pub assessments: u64,
-    /// Those that found the channel busy.
-    pub busy_assessments: u64,
-    /// Acknowledgements of others' frames that ended a wait.
-    pub foreign_acks: u64,
-    /// Frames received that were for it, or for all.
-    pub received: u64,
-    /// Frames for it alone that it did not follow.
-    pub missed: u64,
-    /// Frames for it alone that it followed, and that others destroyed.
-    pub collided: u64,
-    /// Frames that it had already received, and knew it.
-    pub repeated: u64,
-    /// Packets that arrived again.
-    pub duplicates: u64,
-    /// Datagrams whose fragments were given up.
-    pub incomplete: u64,
-    /// Datagrams that it sent and that the cell lost.
-    pub lost: u64,
-    /// Messages of neighbour discovery that it sent.
-    pub discovery: u64,
-    /// Time that acknowledged frames were at the head of the queue until they were received, summed.
-    pub service_ps: u64,
-    /// Time in which it transmitted.
-    pub transmitting_ps: u64,
+    /// What its MAC counted.
+    pub counts: RadioCounts,
     /// Time in which it followed frames.
     pub receiving_ps: u64,
     /// Time in which something was on the air of its cell.

@@ -75,4 +75,8 @@ pub trait Outbox {
     }
     /// The event at work goes on at `time`, when what follows is sent.
     fn go_on(&mut self, _time: Time) {}
+    /// `timer` of a radio cell fires at `time` in this domain: the one that is set most often.
+    fn cell_timer(&mut self, time: Time, generation: u16, timer: Timer) {
+        self.timer(time, generation, timer);
+    }
 }

@@ -3,8 +3,8 @@
 use crate::event::packet::{Packet, flag};
 use crate::hash;
 use crate::ids::{DomainId, LinkId, NodeId, PortIx};
-use crate::map::paths::hops_at;
-use crate::spec::Spec;
+use crate::map::paths::{hops, hops_at};
+use crate::spec::{Router, Spec};
 
 /// A radio cell in its domain.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct CellMap {
     pub down: Vec<PortIx>,
     /// By local port of the channel: the station.
     station: Vec<u16>,
+    /// By destination: the station, where there is one way at all times.
+    only: Vec<Option<u16>>,
 }
 
 /// The cells of a run.
@@ -35,13 +37,21 @@ pub fn of(spec: &Spec, port_of: &[PortIx], domain: impl Fn(u32) -> DomainId) -> 
         let nodes = || cell.stations.iter().map(|s| s.node);
         let from_channel = spec.links.iter().filter(|l| l.from == cell.channel);
         let number = |to: u32| nodes().position(|node| node == to).unwrap_or_default() as u16;
+        let station: Vec<u16> = from_channel.map(|l| number(l.to)).collect();
+        let router = &spec.routers[(cell.channel - spec.hosts) as usize];
+        let only = |dst: u32| {
+            let hops = hops(router, NodeId(dst));
+            let one = hops.len() == 1 && !matches!(router, Router::Rerouted(_));
+            one.then(|| station[hops.get(0) as usize])
+        };
         CellMap {
             domain,
             local,
             channel: NodeId(cell.channel),
             up: nodes().map(|node| port(node, cell.channel)).collect(),
             down: nodes().map(|node| port(cell.channel, node)).collect(),
-            station: from_channel.map(|l| number(l.to)).collect(),
+            only: (0..spec.hosts).map(only).collect(),
+            station,
         }
     });
     cells.collect()
@@ -51,6 +61,11 @@ impl CellMap {
     /// The station that a packet goes to which has come to the channel's node, `salt` being that of ECMP; `None`: no
     /// way leads to its destination.
     pub fn next(&self, spec: &Spec, salt: u64, port_of: &[PortIx], packet: &Packet) -> Option<u16> {
+        if !packet.has(flag::PATH)
+            && let Some(Some(station)) = self.only.get(packet.dst.ix())
+        {
+            return Some(*station);
+        }
         if packet.has(flag::PATH) {
             let flow = &spec.flows[packet.flow];
             let path = if packet.is_reverse() { flow.reverse_path.as_ref() } else { flow.path.as_ref() };

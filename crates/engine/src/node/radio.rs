@@ -35,8 +35,13 @@ impl<E: Effects> NodeCtx<'_, E> {
             let own = &mut self.shared.cells[local];
             let at = own.run(self.now, until);
             self.counts.last = self.counts.last.max(own.last);
+            let acts = own.acts();
             if at > self.now {
                 self.go_on(at);
+            }
+            if !acts {
+                // so what comes next in it is not before `until`
+                break;
             }
             self.settle(cell);
             let next = self.shared.cells[local].next();
@@ -60,9 +65,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     fn settle(&mut self, cell: CellId) {
         self.trace_frames(cell);
         let own = self.net.cells[cell].local as usize;
-        while let Some(mut effects) = self.shared.cells[own].take_effects() {
-            effects.drain(..).for_each(|effect| self.pass_on(cell, effect));
-            self.shared.cells[own].put_back(effects);
+        while let Some(effect) = self.shared.cells[own].effects.pop_front() {
+            self.pass_on(cell, effect);
         }
     }
 
@@ -100,8 +104,8 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Leaves the lines of frames in the packet trace.
     fn trace_frames(&mut self, cell: CellId) {
         let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
-        let Some(seen) = own.sightings.as_mut().map(take) else { return };
-        for Sighting { time, station, begins, frame, packet } in seen {
+        let Some(sightings) = &mut own.sightings else { return };
+        for Sighting { time, station, begins, frame, packet } in take(sightings) {
             let node = NodeId(self.shared.cells[self.net.cells[cell].local as usize].node(station));
             let Some((packet, count)) = packet.filter(|(packet, _)| packet.has(flag::SLOW_PATH)) else { continue };
             let event = if begins { Happening::Transmit } else { Happening::Hear };
@@ -144,7 +148,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         let next = own.next();
         if next < own.armed {
             own.armed = next;
-            self.timer(next, Timer::Cell(cell));
+            let generation = self.generation_at(next);
+            self.out.cell_timer(next, generation, Timer::Cell(cell));
         }
     }
 }

@@ -296,20 +296,24 @@ impl Queues {
 
     /// Brings the account up to `at`: what left by then, and the time that passed; `count` is the port's.
     pub(super) fn advance(&mut self, at: Time, below: u32, count: &mut Counters) {
-        loop {
-            let packets = self.counted(below) as u64;
-            let left = self.left_by(at);
-            let until = left.unwrap_or(at);
-            let span = until - self.known_to;
-            self.known_to = until;
-            count.packet_time += span * packets;
-            count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
-            self.pass(span, below);
-            if left.is_none() {
-                return;
-            }
+        while let Some(left) = self.left_by(at) {
+            self.spend(left, below, count);
             self.forget(below);
         }
+        self.spend(at, below, count);
+    }
+
+    /// Adds the time up to `until`, in which nothing leaves, to the account.
+    #[inline]
+    fn spend(&mut self, until: Time, below: u32, count: &mut Counters) {
+        let span = until - self.known_to;
+        if span == Time::ZERO {
+            return;
+        }
+        self.known_to = until;
+        count.packet_time += span * self.counted(below) as u64;
+        count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
+        self.pass(span, below);
     }
 
     /// Takes the first packet, which left, out of the account.

@@ -136,30 +136,12 @@ impl Port {
     pub(super) fn roll_to(&mut self, now: Time, interval: &Interval, end: bool) {
         while self.next_roll <= now {
             let at = self.next_roll;
-            self.advance(at);
-            self.ring.shrink();
-            if let Some(queues) = &mut self.rare.queues {
-                queues.shrink();
-            }
-            if at >= interval.from && !self.begun {
-                let snapshot = self.snapshot(at);
-                self.count.max_packets = self.length_now();
-                self.count.max_bytes =
-                    self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
-                self.rare.at_from = (snapshot != Snapshot::default()).then(|| Box::new(snapshot));
-                self.begun = true;
-                if let Some(queues) = &mut self.rare.queues {
-                    queues.snapshot(true, self.settings.below);
-                }
-            }
-            if at >= interval.to {
-                if !(end && at == now) {
-                    self.rare.at_to = Some(Box::new(self.snapshot(at)));
-                }
-                if let Some(queues) = &mut self.rare.queues {
-                    queues.snapshot(false, self.settings.below);
-                }
-                self.next_roll = Time::NEVER;
+            // a sample of explicit queues that nothing has left since asks for no more: the time is added later
+            let sample_alone = match &self.rare.queues {
+                Some(queues) => self.begun && at < interval.to && queues.left_first() > at,
+                None => false,
+            };
+            if !sample_alone && self.roll_account(at, interval, end && at == now) {
                 return;
             }
             let length = self.length_now() as usize;
@@ -171,6 +153,38 @@ impl Port {
             }
             self.next_roll = samples.next.min(interval.to);
         }
+    }
+
+    /// Rolls the account to `at`, maybe the `end` of the run; whether the measured interval is over.
+    #[inline(always)]
+    fn roll_account(&mut self, at: Time, interval: &Interval, end: bool) -> bool {
+        self.advance(at);
+        self.ring.shrink();
+        if let Some(queues) = &mut self.rare.queues {
+            queues.shrink();
+        }
+        if at >= interval.from && !self.begun {
+            let snapshot = self.snapshot(at);
+            self.count.max_packets = self.length_now();
+            self.count.max_bytes =
+                self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
+            self.rare.at_from = (snapshot != Snapshot::default()).then(|| Box::new(snapshot));
+            self.begun = true;
+            if let Some(queues) = &mut self.rare.queues {
+                queues.snapshot(true, self.settings.below);
+            }
+        }
+        if at >= interval.to {
+            if !end {
+                self.rare.at_to = Some(Box::new(self.snapshot(at)));
+            }
+            if let Some(queues) = &mut self.rare.queues {
+                queues.snapshot(false, self.settings.below);
+            }
+            self.next_roll = Time::NEVER;
+            return true;
+        }
+        false
     }
 
     /// The account at `at`, nothing having arrived since the last packet: what is accepted but

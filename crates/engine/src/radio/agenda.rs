@@ -23,11 +23,6 @@ pub enum Kind {
     Discover,
 }
 
-impl Kind {
-    const ALL: [Kind; 7] =
-        [Kind::End, Kind::Heard, Kind::Assessed, Kind::Begin, Kind::Timeout, Kind::Forward, Kind::Discover];
-}
-
 /// Something that is to happen.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -46,8 +41,17 @@ impl Entry {
     }
 
     /// What.
+    #[inline]
     pub fn kind(&self) -> Kind {
-        Kind::ALL[(self.rank >> 48) as usize]
+        match self.rank >> 48 {
+            0 => Kind::End,
+            1 => Kind::Heard,
+            2 => Kind::Assessed,
+            3 => Kind::Begin,
+            4 => Kind::Timeout,
+            5 => Kind::Forward,
+            _ => Kind::Discover,
+        }
     }
 
     /// At which station.
@@ -89,40 +93,50 @@ impl Eq for Entry {}
 const SOON: usize = 16;
 
 /// The agenda. A small cell has a few entries at a time, which a list in order takes less work for than a heap.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Agenda {
     /// The first entries in order, the very first at the end. None are here only where there are none at all.
-    soon: Vec<Entry>,
+    soon: [Entry; SOON],
+    /// How many those are.
+    len: usize,
     /// Those that follow all of these.
     later: BinaryHeap<Reverse<Entry>>,
+}
+
+impl Default for Agenda {
+    fn default() -> Agenda {
+        Agenda { soon: [Entry { time: Time::NEVER, rank: 0, of: 0 }; SOON], len: 0, later: BinaryHeap::new() }
+    }
 }
 
 impl Agenda {
     /// Adds an entry.
     #[inline]
     pub fn add(&mut self, entry: Entry) {
-        if self.soon.len() == SOON || !self.later.is_empty() {
+        if self.len == SOON || !self.later.is_empty() {
             return self.add_to_many(entry);
         }
         self.insert(entry);
     }
 
     /// Adds an entry where not all are in order.
+    #[inline(never)]
     fn add_to_many(&mut self, entry: Entry) {
-        if self.soon.first().is_some_and(|last| *last <= entry) {
+        if self.len > 0 && self.soon[0] <= entry {
             return self.later.push(Reverse(entry));
         }
-        if self.soon.len() == SOON {
-            self.later.push(Reverse(self.soon.remove(0)));
+        if self.len == SOON {
+            self.later.push(Reverse(self.soon[0]));
+            self.take_last();
         }
         self.insert(entry);
     }
 
-    /// Puts an entry in its place among the first.
+    /// Puts an entry in its place among the first, which are fewer than there is room for.
     #[inline]
     fn insert(&mut self, entry: Entry) {
-        let mut place = self.soon.len();
-        self.soon.push(entry);
+        let mut place = self.len % SOON;
+        self.len = place + 1;
         while place > 0 && self.soon[place - 1] <= entry {
             self.soon[place] = self.soon[place - 1];
             place -= 1;
@@ -133,23 +147,50 @@ impl Agenda {
     /// When the first entry is due.
     #[inline]
     pub fn next(&self) -> Time {
-        self.soon.last().map_or(Time::NEVER, |entry| entry.time)
+        if self.len == 0 { Time::NEVER } else { self.soon[(self.len - 1) % SOON].time }
     }
 
     /// Takes the first entry, if it is due by `now`.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<Entry> {
-        let first = self.soon.pop_if(|entry| entry.time <= now)?;
-        if self.soon.is_empty() && !self.later.is_empty() {
+        if self.len == 0 {
+            return None;
+        }
+        let first = self.soon[(self.len - 1) % SOON];
+        if first.time > now {
+            return None;
+        }
+        self.len -= 1;
+        if self.len == 0 && !self.later.is_empty() {
             self.refill();
         }
         Some(first)
     }
 
+    /// Leaves out the last entry of all, if it is of this kind at this station.
+    #[inline]
+    pub fn withdraw_last(&mut self, kind: Kind, station: u16) {
+        let last = self.soon[0];
+        if self.len > 0 && self.later.is_empty() && last.kind() == kind && last.station() == station {
+            self.take_last();
+        }
+    }
+
+    /// Takes the last of the first entries out.
+    fn take_last(&mut self) {
+        self.soon.copy_within(1..self.len, 0);
+        self.len -= 1;
+    }
+
     #[cold]
     fn refill(&mut self) {
-        self.soon.extend((0..SOON / 2).map_while(|_| self.later.pop()).map(|Reverse(entry)| entry));
-        self.soon.reverse();
+        while self.len < SOON / 2
+            && let Some(Reverse(entry)) = self.later.pop()
+        {
+            self.soon[self.len] = entry;
+            self.len += 1;
+        }
+        self.soon[..self.len].reverse();
     }
 }
 
@@ -158,6 +199,31 @@ mod tests {
     use super::{Agenda, Entry, Kind, SOON};
     use crate::hash::bits;
     use incast_cc::Time;
+
+    #[test]
+    fn an_entry_is_of_the_kind_that_it_was_made_of() {
+        use Kind::*;
+        for kind in [End, Heard, Assessed, Begin, Timeout, Forward, Discover] {
+            let entry = Entry::new(Time::ZERO, kind, u32::MAX, u16::MAX, 0);
+            assert_eq!((entry.kind(), entry.station()), (kind, u16::MAX));
+        }
+    }
+
+    #[test]
+    fn only_the_last_entry_is_withdrawn() {
+        let mut agenda = Agenda::default();
+        for (time, kind, station) in [(3, Kind::Timeout, 7), (1, Kind::Begin, 7), (2, Kind::Timeout, 8)] {
+            agenda.add(Entry::new(Time(time), kind, 0, station, 0));
+        }
+        agenda.withdraw_last(Kind::Timeout, 8);
+        agenda.withdraw_last(Kind::Begin, 7);
+        assert_eq!(agenda.len, 3);
+        agenda.withdraw_last(Kind::Timeout, 7);
+        let left: Vec<u64> = std::iter::from_fn(|| agenda.due(Time(9))).map(|entry| entry.time.0).collect();
+        assert_eq!(left, [1, 2]);
+        agenda.withdraw_last(Kind::Timeout, 7);
+        assert_eq!(agenda.next(), Time::NEVER);
+    }
 
     #[test]
     fn entries_are_taken_in_order_however_many_there_are() {

@@ -149,7 +149,7 @@ impl Cell {
                     // figures of the measured interval have it already
                     packet.flags &= !flag::MEASURED;
                 }
-                self.effects.push(Effect::Arrived { to, packet, ext, again });
+                self.effects.push_back(Effect::Arrived { to, packet, ext, again });
             }
         }
     }

@@ -188,7 +188,7 @@ impl Channel {
 
     /// A frame that is not forgotten.
     pub fn frame(&self, number: u64) -> &OnAir {
-        &self.log.frames()[(number - self.log.first()) as usize]
+        self.log.frame(number)
     }
 
     /// Time in which something was on the air, up to `now`.
@@ -260,6 +260,9 @@ impl Channel {
         let (mut power, paths) = (0.0, self.paths_to(station));
         for on in self.log.frames().iter().rev() {
             let path = paths[on.from as usize];
+            if on.start + LONGEST_FRAME + self.longest <= from {
+                break;
+            }
             if on.start + path.delay <= now && on.end + path.delay > from {
                 power += path.power;
             }
@@ -278,44 +281,55 @@ impl Channel {
 
     /// Goes through what has reached a station by `until`.
     fn listen(&mut self, station: u16, until: Time) {
+        if self.pass_those_alone(station, until) {
+            self.listen_closely(station, until);
+        }
+    }
+
+    /// Goes through what has reached a station by `until`, where something is on with something else, or not over.
+    #[inline(never)]
+    fn listen_closely(&mut self, station: u16, until: Time) {
         loop {
-            if self.pass_alone(station, until) {
-                continue;
-            }
-            let ear = &self.ears[station as usize];
-            if ear.followed.is_none() && ear.next == self.log.end() {
-                return;
-            }
             let next = self.next_at(station, until);
-            let ends = ear.followed.map(|f| f.ends);
+            let ends = self.ears[station as usize].followed.map(|f| f.ends);
             match (next, ends) {
                 (Some((at, _)), Some(ends)) if ends <= at => self.finish(station),
                 (Some((at, number)), _) => self.reach(station, number, at),
                 (None, Some(ends)) if ends <= until => self.finish(station),
                 (None, _) => return,
             }
+            if !self.pass_those_alone(station, until) {
+                return;
+            }
         }
     }
 
-    /// Goes past the frame that reaches a station next, if that is over by `until` and no other was on with it.
-    fn pass_alone(&mut self, station: u16, until: Time) -> bool {
+    /// Goes past the frames that reach a station next, as far as they are over by `until` and no other was on with
+    /// them: whether there is anything else.
+    fn pass_those_alone(&mut self, station: u16, until: Time) -> bool {
         let ear = &mut self.ears[station as usize];
-        let on = self.log.frames().get((ear.next - self.log.first()) as usize);
-        let Some(on) = on.filter(|on| on.alone) else { return false };
-        let path = self.paths[station as usize * self.stations + on.from as usize];
-        let (begins, ends) = (on.start + path.delay, on.end + path.delay);
-        if ends > until || ear.beyond != 0 || ear.followed.is_some() {
-            return false;
-        }
-        let (from, to) = ear.deaf;
-        if (begins < from || begins >= to) && path.power > FOLLOWED_FROM * self.noise {
-            ear.count.following += ends - begins;
-            if on.frame.concerns(station) {
-                ear.received = Some(ear.next);
-                ear.count.received += 1;
+        let paths = &self.paths[station as usize * self.stations..][..self.stations];
+        let end = self.log.end();
+        while ear.followed.is_none() {
+            if ear.next == end {
+                return false;
             }
+            let on = self.log.frame(ear.next);
+            let path = paths[on.from as usize];
+            let (begins, ends) = (on.start + path.delay, on.end + path.delay);
+            if !on.alone || ends > until || ear.beyond != 0 {
+                break;
+            }
+            let (from, to) = ear.deaf;
+            if (begins < from || begins >= to) && path.power > FOLLOWED_FROM * self.noise {
+                ear.count.following += ends - begins;
+                if on.frame.concerns(station) {
+                    ear.received = Some(ear.next);
+                    ear.count.received += 1;
+                }
+            }
+            ear.next += 1;
         }
-        ear.next += 1;
         true
     }
 

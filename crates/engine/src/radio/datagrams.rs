@@ -80,7 +80,12 @@ impl Datagrams {
         if datagram.copies > 0 {
             return None;
         }
-        self.take(place).filter(|datagram| !datagram.arrived)
+        if datagram.arrived {
+            self.free.push(place);
+            self.places[place as usize] = None;
+            return None;
+        }
+        self.take(place)
     }
 
     /// Takes a datagram out, whatever its copies.

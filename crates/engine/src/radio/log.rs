@@ -52,6 +52,12 @@ impl Log {
         &mut self.frames[self.forgotten..]
     }
 
+    /// A frame that is not forgotten.
+    #[inline]
+    pub fn frame(&self, number: u64) -> &OnAir {
+        &self.frames[(number - self.first) as usize + self.forgotten]
+    }
+
     /// Adds a frame: its number.
     pub fn push(&mut self, on: OnAir) -> u64 {
         self.frames.push(on);

@@ -66,7 +66,7 @@ impl Cell {
             self.channel.deafen(station, now);
             return self.plan_in_state(now + TURNAROUND, Kind::Begin, station);
         }
-        s.count.busy += 1;
+        s.count.busy_assessments += 1;
         service.busy += 1;
         service.exponent = (service.exponent + 1).min(mac.most_exponent);
         if service.busy <= mac.backoffs {
@@ -91,7 +91,7 @@ impl Cell {
         let takes = timing::airtime(frame.psdu);
         s.count.tries += (sends == Sends::Data) as u64;
         s.count.acks += (sends != Sends::Data) as u64;
-        s.count.transmitting += takes;
+        s.count.transmitting_ps += takes.0;
         s.enter(State::Sending(sends));
         self.plan_in_state(now + takes, Kind::End, station);
         let number = self.channel.begin(station, now, frame);
@@ -110,7 +110,8 @@ impl Cell {
             }
             what => {
                 for to in 0..self.stations.len() as u16 {
-                    let waits = !matches!(what, What::Ack(_)) || self.stations[to as usize].state == State::Waiting;
+                    let waits =
+                        !matches!(what, What::Ack(_)) || matches!(self.stations[to as usize].state, State::Waiting);
                     if !waits || !self.channel.reaches(station, to) {
                         continue;
                     }
@@ -172,13 +173,15 @@ impl Cell {
     /// An acknowledgement has come to a station that may wait for one.
     pub(super) fn acknowledged(&mut self, station: u16, frame: Frame, now: Time) {
         let s = &mut self.stations[station as usize];
-        let Some(service) = s.service.filter(|_| s.state == State::Waiting) else { return };
+        let Some(service) = s.service.filter(|_| matches!(s.state, State::Waiting)) else { return };
         if frame.number == service.number {
             // the receiver had it whole an acknowledgement and a turnaround before
             let received = now.saturating_sub(timing::airtime(timing::ACK)).saturating_sub(TURNAROUND);
-            s.count.service += received.saturating_sub(service.since);
+            s.count.service_ps += received.saturating_sub(service.since).0;
             s.space_until = now + timing::space(service.psdu);
             s.enter(State::Idle);
+            // it would be void
+            self.agenda.withdraw_last(Kind::Timeout, station);
             self.finish(station, Outcome::Delivered, now);
         } else if self.spec.mac.foreign_acks_fail {
             s.count.foreign_acks += 1;
@@ -190,7 +193,7 @@ impl Cell {
 
     /// A frame has come that a station is to acknowledge: that goes before all else.
     pub(super) fn acknowledge(&mut self, station: u16, number: u8, part: Part, now: Time) {
-        if self.stations[station as usize].state == State::Waiting {
+        if matches!(self.stations[station as usize].state, State::Waiting) {
             self.tries_again(station, now);
         }
         self.channel.deafen(station, now);
@@ -220,7 +223,7 @@ impl Cell {
         }
         self.release(service.part.datagram);
         if done {
-            self.effects.push(Effect::Done { station });
+            self.effects.push_back(Effect::Done { station });
         } else {
             self.resume(now, station);
         }

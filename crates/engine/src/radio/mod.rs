@@ -2,7 +2,7 @@
 //!
 //! A station hands over the packet at the head of its queue ([`Cell::submit`]); the cell finds the neighbour
 //! ([`neighbours`]), makes frames of it ([`frames`]), lets them take the channel ([`mac`](self), [`channel`]), and puts
-//! packets together again where they arrive ([`reassembly`]). [`Cell::advance`] lets everything happen that is due, and
+//! packets together again where they arrive ([`reassembly`]). [`Cell::run`] lets everything happen that is due, and
 //! the effects on the nodes lie in [`Cell::effects`].
 //!
 //! Sources: IEEE 802.15.4-2011; RFC 4944 and RFC 6282; ns-3.43's `lr-wpan` and `sixlowpan`, where the two differ.
@@ -38,7 +38,7 @@ use crate::hash::{self, purpose};
 use crate::ids::{FlowId, NodeId};
 use crate::spec::{CellSpec, StationSpec, Ties};
 use incast_cc::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The work of a cell for the nodes of its stations.
 #[derive(Clone, Debug)]
@@ -126,16 +126,15 @@ pub struct Cell {
     /// What has arrived again, by flow.
     pub repeated: BTreeMap<FlowId, Repeated>,
     /// The effects on the nodes, in order, not yet taken.
-    pub effects: Vec<Effect>,
-    /// Room for those that follow while these are taken.
-    spare: Vec<Effect>,
+    pub effects: VecDeque<Effect>,
     /// The last frame ended, or reached a station, then.
     pub last: Time,
     /// An event of the engine is set for then.
     pub armed: Time,
-    /// Counts at the beginning and at the end of the measured interval.
+    /// Counts at the beginning and at the end of the measured interval, and when the next of these are due.
     at_from: Option<Snapshot>,
     at_to: Option<Snapshot>,
+    roll_at: Time,
     /// Where frames are watched, what was seen.
     pub sightings: Option<Vec<Sighting>>,
 }
@@ -169,12 +168,12 @@ impl Cell {
             forwarded: Vec::new(),
             free: Vec::new(),
             repeated: BTreeMap::new(),
-            effects: Vec::new(),
-            spare: Vec::new(),
+            effects: VecDeque::new(),
             last: Time::ZERO,
             armed: Time::NEVER,
             at_from: None,
             at_to: None,
+            roll_at: interval.from,
             sightings: watch.frames.then(Vec::new),
         };
         cell.configure();
@@ -232,7 +231,7 @@ impl Cell {
 
     /// A station that has nothing else to do goes on with what waits.
     pub fn resume(&mut self, now: Time, station: u16) {
-        if self.stations[station as usize].state == State::Idle {
+        if matches!(self.stations[station as usize].state, State::Idle) {
             self.start(station, now);
         }
     }
@@ -241,54 +240,53 @@ impl Cell {
     /// nodes: the last instant.
     pub fn run(&mut self, now: Time, until: Time) -> Time {
         let mut now = now;
-        loop {
-            self.advance(now);
-            let next = self.next();
-            if next >= until || !self.effects.is_empty() {
-                return now;
-            }
-            now = next;
-        }
-    }
-
-    /// Lets everything happen that is due by `now`.
-    pub fn advance(&mut self, now: Time) {
         self.roll(now);
-        while let Some(entry) = self.agenda.due(now) {
-            let Entry { time, of, .. } = entry;
-            let (kind, station) = (entry.kind(), entry.station());
-            if matches!(kind, Kind::End | Kind::Heard) {
+        loop {
+            let further = until > now && self.effects.is_empty();
+            let Some(entry) = self.agenda.due(if further { until - Time::ps(1) } else { now }) else { return now };
+            if entry.time > now {
+                now = entry.time;
+                self.roll(now);
+            }
+            self.happen(entry);
+        }
+    }
+
+    /// Lets something happen.
+    fn happen(&mut self, entry: Entry) {
+        let Entry { time, of, .. } = entry;
+        let station = entry.station();
+        match entry.kind() {
+            Kind::Heard => {
                 self.last = time;
+                self.heard(station, of, time);
             }
-            let void = of != self.stations[station as usize].epoch as u64;
-            match kind {
-                Kind::Heard => self.heard(station, of, time),
-                Kind::Forward => self.forward(station, of as u32, time),
-                Kind::Discover => self.discover(station, Step::of(of), time),
-                _ if void => {}
-                Kind::Assessed => self.assessed(station, time),
-                Kind::Begin => self.begin(station, time),
-                Kind::End => self.end(station, time),
-                Kind::Timeout => self.timeout(station, time),
+            Kind::Forward => self.forward(station, of as u32, time),
+            Kind::Discover => self.discover(station, Step::of(of), time),
+            kind => {
+                if kind == Kind::End {
+                    self.last = time;
+                }
+                if of != self.stations[station as usize].epoch as u64 {
+                    return;
+                }
+                match kind {
+                    Kind::Assessed => self.assessed(station, time),
+                    Kind::Begin => self.begin(station, time),
+                    Kind::End => self.end(station, time),
+                    _ => self.timeout(station, time),
+                }
             }
         }
     }
 
-    /// Takes the effects on the nodes, if there are any. [`Cell::put_back`] follows.
-    pub fn take_effects(&mut self) -> Option<Vec<Effect>> {
-        if self.effects.is_empty() {
-            return None;
-        }
-        let spare = std::mem::take(&mut self.spare);
-        Some(std::mem::replace(&mut self.effects, spare))
-    }
-
-    /// Takes back the list of effects that were taken, which is empty.
-    pub fn put_back(&mut self, effects: Vec<Effect>) {
-        self.spare = effects;
+    /// Something that it has done has yet to reach the nodes, or whoever watches frames.
+    pub fn acts(&self) -> bool {
+        !self.effects.is_empty() || self.sightings.as_ref().is_some_and(|seen| !seen.is_empty())
     }
 
     /// Adds to the agenda what is to happen at a station.
+    #[inline]
     fn plan(&mut self, time: Time, kind: Kind, station: u16, of: u64) {
         let tie = self.stations[station as usize].tie_salt.map_or(0, |salt| hash::tie_salted(salt, time));
         self.agenda.add(Entry::new(time, kind, tie, station, of));
@@ -319,7 +317,7 @@ impl Cell {
         let from = datagram.from;
         if let Content::Packet(packet, _) = datagram.content {
             self.stations[from as usize].count.lost += 1;
-            self.effects.push(Effect::Lost { from, packet, unreachable });
+            self.effects.push_back(Effect::Lost { from, packet, unreachable });
         }
     }
 

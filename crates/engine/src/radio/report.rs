@@ -2,28 +2,37 @@
 
 use super::Cell;
 use super::channel::Heard;
-use super::station::{Count, Snapshot};
+use super::station::Snapshot;
 use crate::ids::NodeId;
 use crate::spec::Spec;
 use incast_cc::Time;
-use incast_record::RadioRecord;
+use incast_record::{RadioCounts, RadioRecord};
 
 impl Cell {
     /// Keeps the counts at the ends of the measured interval, before anything happens at `now`.
+    #[inline]
     pub(super) fn roll(&mut self, now: Time) {
+        if now >= self.roll_at {
+            self.keep_counts(now);
+        }
+    }
+
+    #[cold]
+    fn keep_counts(&mut self, now: Time) {
         if self.at_from.is_none() && now >= self.interval.from {
             self.at_from = Some(self.snapshot(self.interval.from));
         }
         if self.at_to.is_none() && now >= self.interval.to {
             self.at_to = Some(self.snapshot(self.interval.to));
         }
+        self.roll_at = if self.at_to.is_none() { self.interval.to } else { Time::NEVER };
     }
 
     /// The counts at an instant since which nothing has happened.
     fn snapshot(&mut self, at: Time) -> Snapshot {
         let stations = (0..self.stations.len() as u16).map(|i| {
             let mut count = self.stations[i as usize].count;
-            count.transmitting = count.transmitting.saturating_sub(self.channel.rest(i, at));
+            count.transmitting_ps = count.transmitting_ps.saturating_sub(self.channel.rest(i, at).0);
             (count, self.channel.heard(i, at))
         });
         let stations = stations.collect();
@@ -31,7 +40,7 @@ impl Cell {
     }
 
     /// The counts of its stations as they are.
-    pub fn counts(&self) -> (Vec<Count>, Vec<Heard>) {
+    pub fn counts(&self) -> (Vec<RadioCounts>, Vec<Heard>) {
         let heard = (0..self.stations.len() as u16).map(|i| self.channel.counted(i));
         (self.stations.iter().map(|s| s.count).collect(), heard.collect())
     }
@@ -57,31 +66,12 @@ impl Cell {
         let (Some(from), Some(to)) = (&self.at_from, &self.at_to) else { return Vec::new() };
         let ends = from.stations.iter().zip(&to.stations);
         let rows = self.spec.stations.iter().zip(ends).map(|(station, ((before, heard_before), (after, heard)))| {
-            let of = |figure: fn(&Count) -> u64| figure(after) - figure(before);
             RadioRecord {
                 station: spec.node_names[NodeId(station.node)].clone(),
                 cell: spec.node_names[NodeId(self.spec.channel)].clone(),
                 x: station.at.0,
                 y: station.at.1,
-                delivered: of(|c| c.delivered),
-                access_failures: of(|c| c.access_failures),
-                unacknowledged: of(|c| c.unacknowledged),
-                tries: of(|c| c.tries),
-                acks: of(|c| c.acks),
-                accesses: of(|c| c.accesses),
-                assessments: of(|c| c.assessments),
-                busy_assessments: of(|c| c.busy),
-                foreign_acks: of(|c| c.foreign_acks),
-                received: of(|c| c.received),
-                missed: of(|c| c.missed),
-                collided: of(|c| c.collided),
-                repeated: of(|c| c.repeated),
-                duplicates: of(|c| c.duplicates),
-                incomplete: of(|c| c.incomplete),
-                lost: of(|c| c.lost),
-                discovery: of(|c| c.discovery),
-                service_ps: of(|c| c.service.0),
-                transmitting_ps: of(|c| c.transmitting.0),
+                counts: after.since(before),
                 receiving_ps: (heard.following - heard_before.following).0,
                 channel_busy_ps: (to.busy - from.busy).0,
                 power_mw: [

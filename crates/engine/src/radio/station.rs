@@ -6,6 +6,7 @@ use super::frames::Frames;
 use super::neighbours::Neighbours;
 use super::reassembly::Reassembly;
 use incast_cc::Time;
+use incast_record::RadioCounts;
 use std::collections::VecDeque;
 
 /// What the MAC of a station is doing.
@@ -79,54 +80,11 @@ pub struct Service {
     pub since: Time,
 }
 
-/// Counts of a station's MAC.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Count {
-    /// Frames finished: acknowledged, or sent where no acknowledgement is asked for.
-    pub delivered: u64,
-    /// Frames dropped as the channel was busy too often.
-    pub access_failures: u64,
-    /// Frames dropped as no acknowledgement came.
-    pub unacknowledged: u64,
-    /// Transmissions of frames, and of acknowledgements.
-    pub tries: u64,
-    /// Transmissions of acknowledgements.
-    pub acks: u64,
-    /// Accesses to the channel, with any outcome.
-    pub accesses: u64,
-    /// Clear channel assessments.
-    pub assessments: u64,
-    /// Those that found it busy.
-    pub busy: u64,
-    /// Acknowledgements of others' frames that ended a wait.
-    pub foreign_acks: u64,
-    /// Frames for it that it received.
-    pub received: u64,
-    /// Frames for it alone that it did not hear at all: deaf, sending, following another, out of range.
-    pub missed: u64,
-    /// Frames for it alone that it followed, and that others destroyed.
-    pub collided: u64,
-    /// Frames that it had already received, and knew it.
-    pub repeated: u64,
-    /// Packets that arrived again.
-    pub duplicates: u64,
-    /// Datagrams of which fragments were left when the time for the others was over.
-    pub incomplete: u64,
-    /// Datagrams that it sent and that were lost in the cell.
-    pub lost: u64,
-    /// Messages of neighbour discovery that it sent.
-    pub discovery: u64,
-    /// Time in which it transmitted.
-    pub transmitting: Time,
-    /// Time that frames that were acknowledged spent at the head of the queue until they were received.
-    pub service: Time,
-}
-
 /// Counts of all stations at an instant.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// By station.
-    pub stations: Vec<(Count, Heard)>,
+    pub stations: Vec<(RadioCounts, Heard)>,
     /// Time in which something was on the air.
     pub busy: Time,
 }
@@ -166,7 +124,7 @@ pub struct Station {
     /// What it knows of its neighbours, where it has to find out.
     pub neighbours: Neighbours,
     /// Counts.
-    pub count: Count,
+    pub count: RadioCounts,
 }
 
 impl Station {
@@ -189,7 +147,7 @@ impl Station {
             flooded: Vec::new(),
             numbers: Vec::new(),
             neighbours: Neighbours::default(),
-            count: Count::default(),
+            count: RadioCounts::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where packets in flight lie: by value in append-only buckets, one a near window.
 
 use crate::event::order::{Key, Order, Timer};
-use crate::event::outbox::Chunks;
+use crate::event::outbox::{Chunks, Instant};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::Place;
@@ -119,6 +119,10 @@ pub struct Alone {
     pub end: Time,
     /// So many more windows may follow before anything else is looked at.
     pub windows: u64,
+    /// The timer of a cell may lie beside the queue of the domain.
+    pub holds: bool,
+    /// That timer, and when it fires.
+    pub aside: Option<(Instant, Timer)>,
 }
 
 /// A timer of a domain that another has set.
@@ -187,8 +191,9 @@ impl Buckets {
 
     /// Nothing comes to the domain at work from outside before this.
     pub fn undisturbed(&self) -> Time {
-        let Alone { until, end, windows } = self.alone;
-        if end == Time::ZERO || windows == 0 || !self.due.is_empty() || self.first_post() < Time::NEVER {
+        let Alone { until, end, windows, .. } = self.alone;
+        if end == Time::ZERO || windows == 0 || !self.due.is_empty() || self.posts.iter().any(|posts| !posts.is_empty())
+        {
             return until;
         }
         self.first().map_or(end, |first| end.min(self.length * first))

@@ -1,7 +1,7 @@
 //! When a run ends, and when it cannot go on: the same under both engines.
 
 use crate::domain::build::Simulation;
-use crate::event::order::Key;
+use crate::event::outbox::Instant;
 use crate::spec::RunError;
 use incast_cc::Time;
 use incast_record::Collector;
@@ -60,8 +60,8 @@ impl Ending {
 
 /// Refuses an event that too many others at its instant have led to.
 #[inline]
-pub fn check(key: &Key) -> Result<(), Endless> {
-    if key.generation() <= GENERATIONS { Ok(()) } else { Err(Endless(key.time)) }
+pub fn check(at: Instant) -> Result<(), Endless> {
+    if at.generation <= GENERATIONS { Ok(()) } else { Err(Endless(at.time)) }
 }
 
 /// Why a domain does nothing more.

@@ -1,13 +1,13 @@
 //! Where the events of a domain put their effects while its window is open: buckets, or the domain's own queue.
 
 use crate::event::order::{Key, Timer};
-use crate::event::outbox::{Outbox, Overflow, Stamp};
+use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::run::buckets::{Buckets, Due, NEAR};
-use crate::run::queues::Queue;
+use crate::run::queues::{Queue, Slot};
 use incast_cc::Time;
 use std::mem::take;
 
@@ -28,6 +28,39 @@ impl Out<'_, '_> {
     pub fn precedes(&self, packet: &Packet) -> bool {
         let key = Key::arrival(self.buckets.order, packet, 0, 0);
         self.queue.peek().is_none_or(|own| (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity))
+    }
+
+    /// When the domain's own next event is due, that beside its queue included.
+    #[inline]
+    pub fn next_alone(&self) -> Time {
+        let aside = self.buckets.alone.aside.as_ref().map_or(Time::NEVER, |(at, _)| at.time);
+        self.queue.next().min(aside)
+    }
+
+    /// Takes the domain's own next event, be it beside its queue.
+    #[inline]
+    pub fn pop_alone(&mut self) -> Option<(Instant, Slot)> {
+        if let Some((at, timer)) = self.buckets.alone.aside
+            && at.time <= self.queue.next()
+            && (at.time < self.queue.next() || self.queue.peek().is_none_or(|own| self.key(at, timer) < *own))
+        {
+            self.buckets.alone.aside = None;
+            return Some((at, Slot::Timer(timer)));
+        }
+        let (key, what) = self.queue.pop()?;
+        Some((Instant { time: key.time, generation: key.generation() }, what))
+    }
+
+    /// A timer may lie beside the queue from now on, or goes into the queue.
+    pub fn hold_aside(&mut self, holds: bool) {
+        self.buckets.alone.holds = holds;
+        if !holds && let Some((at, timer)) = self.buckets.alone.aside.take() {
+            self.queue.timer(self.key(at, timer), timer);
+        }
+    }
+
+    fn key(&self, at: Instant, timer: Timer) -> Key {
+        Key::timer(self.buckets.order, at.time, at.generation, timer)
     }
 
     /// Plans to move the packets in the overflow queue of the port of `link`, the first of
@@ -102,7 +135,16 @@ impl Outbox for Out<'_, '_> {
     }
 
     fn undisturbed(&self) -> Time {
-        self.queue.next().min(self.buckets.undisturbed())
+        self.next_alone().min(self.buckets.undisturbed())
+    }
+
+    fn cell_timer(&mut self, time: Time, generation: u16, timer: Timer) {
+        let alone = &mut self.buckets.alone;
+        if alone.holds && alone.aside.is_none() {
+            alone.aside = Some((Instant { time, generation }, timer));
+        } else {
+            self.timer(time, generation, timer);
+        }
     }
 
     fn go_on(&mut self, time: Time) {

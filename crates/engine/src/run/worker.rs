@@ -376,7 +376,10 @@ impl<'a> Worker<'a> {
             let only = self.queued.len() == 1;
             // a listener that is told at times of its own is told between windows
             let ending = (only && self.tell_at == Time::NEVER).then_some((&mut self.ending, &mut self.windows));
-            events_alone(domain, &mut out, &mut self.collector, ending, watch)?;
+            out.hold_aside(true);
+            let ended = events_alone(domain, &mut out, &mut self.collector, ending, watch);
+            out.hold_aside(false);
+            ended?;
             if only {
                 self.queues.forget_wakes();
             }
@@ -448,12 +451,13 @@ fn events_alone(
             ending.update(collector.finished, Time(collector.finished_at));
             out.buckets.alone.end = ending.at;
         }
-        let next = out.queue.next();
+        let next = out.next_alone();
         if next >= out.buckets.undisturbed() {
             break;
         }
         out.buckets.go_on(next);
-        own_event(domain, out, collector)?;
+        let Some((at, what)) = out.pop_alone() else { break };
+        happen(domain, out, collector, at, what)?;
         if !watch.passed(1) {
             return Err(Halt::Stopped);
         }
@@ -465,9 +469,20 @@ fn events_alone(
 /// Takes the domain's own next event: a timer, or an arrival from inside the domain.
 fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> Result<(), Endless> {
     let Some((key, what)) = out.queue.pop() else { return Ok(()) };
-    ending::check(&key)?;
+    happen(domain, out, collector, Instant { time: key.time, generation: key.generation() }, what)
+}
+
+/// An own event of a domain happens.
+#[inline(always)]
+fn happen(
+    domain: &mut Domain,
+    out: &mut Out,
+    collector: &mut Collector,
+    at: Instant,
+    what: Slot,
+) -> Result<(), Endless> {
+    ending::check(at)?;
     let net = out.net;
-    let at = Instant { time: key.time, generation: key.generation() };
     match what {
         Slot::Arrival(i) => {
             let (packet, mut ext) = out.queue.take(i);

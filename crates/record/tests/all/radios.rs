@@ -2,7 +2,7 @@
 
 use incast_record::summary::summarize;
 use incast_record::table::{Values, radios};
-use incast_record::{Outcome, RadioRecord};
+use incast_record::{Outcome, RadioCounts, RadioRecord};
 
 const S: u64 = 1_000_000_000_000;
 
@@ -11,22 +11,26 @@ fn outcome() -> Outcome {
     let busy = RadioRecord {
         station: "source0".into(),
         cell: "air".into(),
-        delivered: 6,
-        access_failures: 3,
-        unacknowledged: 1,
-        tries: 12,
-        accesses: 15,
-        assessments: 30,
-        lost: 2,
-        service_ps: 3 * S,
-        transmitting_ps: 2 * S,
+        counts: RadioCounts {
+            delivered: 6,
+            access_failures: 3,
+            unacknowledged: 1,
+            tries: 12,
+            accesses: 15,
+            assessments: 30,
+            lost: 2,
+            service_ps: 3 * S,
+            transmitting_ps: 2 * S,
+            ..RadioCounts::default()
+        },
         receiving_ps: S,
         channel_busy_ps: 4 * S,
         power_mw: [50.0, 60.0, 40.0],
         ..RadioRecord::default()
     };
-    let idle = RadioRecord { station: "sink".into(), cell: "air".into(), channel_busy_ps: 4 * S, ..busy.clone() };
-    let idle = RadioRecord { delivered: 0, access_failures: 0, unacknowledged: 0, tries: 0, service_ps: 0, ..idle };
+    let none =
+        RadioCounts { delivered: 0, access_failures: 0, unacknowledged: 0, tries: 0, service_ps: 0, ..busy.counts };
+    let idle = RadioRecord { station: "sink".into(), counts: none, ..busy.clone() };
     Outcome { end_ps: 10 * S, measure_to_ps: 10 * S, radios: vec![busy, idle], ..Outcome::default() }
 }
 
@@ -53,4 +57,11 @@ fn a_station_that_delivers_nothing_has_no_service_time() {
 fn without_cells_there_are_no_figures() {
     let summary = summarize(&Outcome::default(), "s", "v");
     assert!(summary["radios"].as_object().unwrap().values().all(serde_json::Value::is_null));
+}
+
+#[test]
+fn counts_of_an_interval_are_what_was_added_in_it() {
+    let before = RadioCounts { tries: 3, lost: 1, ..RadioCounts::default() };
+    let after = RadioCounts { tries: 7, lost: 1, service_ps: 5, ..RadioCounts::default() };
+    assert_eq!(after.since(&before), RadioCounts { tries: 4, service_ps: 5, ..RadioCounts::default() });
 }

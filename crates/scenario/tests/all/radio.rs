@@ -136,7 +136,7 @@ fn two_cells_behind_one_switch_are_the_same_under_both_engines() {
     let nodes = given.node_names.len() as u32;
     let naive = reference::run(Simulation::new(&given).unwrap()).unwrap();
     assert!(naive.flows.iter().all(|f| f.delivered > 0), "{:?}", naive.flows);
-    assert!(naive.radios.iter().any(|r| r.lost > 0), "{:?}", naive.radios);
+    assert!(naive.radios.iter().any(|r| r.counts.lost > 0), "{:?}", naive.radios);
     assert_eq!(
         naive.packets_sent,
         naive.packets_delivered + naive.packets_dropped + naive.packets_in_flight,

@@ -58,7 +58,7 @@ fn a_cell_is_the_same_under_both_engines() {
     // a SYN that does not get through is tried again after 3, 6, 12 s
     assert!(outcome.flows.iter().filter(|f| f.delivered > 0).count() >= 3, "{:?}", outcome.flows);
     assert!(outcome.ports.iter().any(|p| p.losses > 0), "nothing was lost");
-    let lost: u64 = outcome.radios.iter().map(|r| r.lost).sum();
+    let lost: u64 = outcome.radios.iter().map(|r| r.counts.lost).sum();
     assert_eq!(lost, outcome.ports.iter().map(|p| p.losses).sum::<u64>());
 }
 
@@ -98,7 +98,7 @@ fn neighbours_are_found_alike_under_both_engines() {
         spec.observe.monitor = MonitorRule { lost_after_ps: Some(Time::s(10).0), undeliverable_received: true };
         run_for(&mut spec, Time::s(30));
         let outcome = compared(&spec);
-        assert!(outcome.radios.iter().all(|r| r.discovery >= 7), "{:?}", outcome.radios);
+        assert!(outcome.radios.iter().all(|r| r.counts.discovery >= 7), "{:?}", outcome.radios);
         // SYNs of stations out of range come back after 4 s
         let back = outcome.flows.iter().filter(|f| f.fm_rx_packets > 0 && f.delivered == 0).collect::<Vec<_>>();
         assert!(mesh.is_some() || !back.is_empty());
@@ -117,7 +117,7 @@ fn readings_of_the_standard_are_the_same_under_both_engines() {
         spec.ends_when_finished = true;
         let outcome = compared(&spec);
         assert!(outcome.flows.iter().any(|f| f.delivered == 4_000));
-        assert_eq!(outcome.radios.iter().map(|r| r.foreign_acks).sum::<u64>(), 0);
+        assert_eq!(outcome.radios.iter().map(|r| r.counts.foreign_acks).sum::<u64>(), 0);
     }
 }
 
@@ -169,15 +169,16 @@ fn a_gateway_forwards_a_packet_once_and_solicits_no_routers() {
         spec.flows = both.map(|flow| FlowSpec { app, ..flow }).collect();
         spec.seed = seed;
         run_for(&mut spec, Time::s(10));
-        let outcome = compared(&spec);
+        // the engines are compared once; what a gateway does is looked for under four seeds
+        let outcome = if seed == 1 { compared(&spec) } else { run(&spec) };
         let gateway = outcome.radios.iter().find(|r| r.station == "gateway").expect("a station");
         let others = outcome.radios.iter().filter(|r| r.station != "gateway");
-        assert!(others.map(|r| r.discovery).min() > Some(1) && gateway.discovery > 0);
+        assert!(others.map(|r| r.counts.discovery).min() > Some(1) && gateway.counts.discovery > 0);
         let up = outcome.flows.iter().filter(|f| f.dst == 3);
         let arrived = up.map(|f| f.arrived).sum::<u64>();
         let wire = outcome.ports.iter().find(|p| p.rate_bps == 1_000_000 && p.packets == arrived);
         assert!(wire.is_some(), "{arrived} of {:?}", outcome.ports);
-        gateway.duplicates
+        gateway.counts.duplicates
     });
     assert!(seeds.sum::<u64>() > 0);
 }

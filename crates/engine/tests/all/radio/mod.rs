@@ -132,7 +132,7 @@ impl Drive {
     pub fn until(&mut self, end: Time) {
         while self.cell.next() <= end {
             self.now = self.cell.next();
-            self.cell.advance(self.now);
+            self.cell.run(self.now, self.now);
             let effects = std::mem::take(&mut self.cell.effects);
             for effect in effects {
                 match effect {

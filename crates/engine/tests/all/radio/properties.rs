@@ -136,7 +136,7 @@ proptest! {
         }
         spec.observe.acks = true;
         run_for(&mut spec, Time::s(8));
-        let outcome = compared(&spec);
+        let outcome = compared_whole(&spec);
         let counted = outcome.packets_delivered + outcome.packets_dropped + outcome.packets_in_flight;
         prop_assert_eq!(outcome.packets_sent, counted);
     }

@@ -45,7 +45,7 @@ fn saturated_stations_get_as_much_as_in_ns3() {
     for (n, acknowledged, unacknowledged, tries, granted) in NS3 {
         let with = drive(n, true);
         let (counts, _) = with.cell.counts();
-        let sum = |of: fn(&incast_engine::testing::Count) -> u64| counts.iter().map(of).sum::<u64>() as f64;
+        let sum = |of: fn(&incast_record::RadioCounts) -> u64| counts.iter().map(of).sum::<u64>() as f64;
         let got = (goodput(&with), sum(|c| c.tries) / sum(|c| c.delivered), sum(|c| c.tries) / sum(|c| c.accesses));
         assert!(near(got.0, acknowledged) && near(got.1, tries) && near(got.2, granted), "{n} stations: {got:?}");
         let without = goodput(&drive(n, false));

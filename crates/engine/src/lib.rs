@@ -43,7 +43,7 @@ pub mod testing {
     pub use crate::domain::build::Simulation;
     pub use crate::event::interval::Interval;
     pub use crate::event::order::{Order, Timer};
-    pub use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
+    pub use crate::event::outbox::{Instant, Outbox, Stamp};
     pub use crate::event::packet::{Blocks, Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
     pub use crate::host::messages::ConnectionSide;

@@ -5,7 +5,7 @@ use crate::RunError;
 use crate::domain::Domain;
 use crate::domain::build::Simulation;
 use crate::event::order::{Event, Key, Order, Timer};
-use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
+use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{DomainId, NodeId};
 use crate::map::fabric::FabricMap;
@@ -48,20 +48,14 @@ struct Heap {
 }
 
 impl Outbox for Heap {
-    fn arrive(
-        &mut self,
-        packet: &Packet,
-        stamp: Stamp,
-        ext: Option<&mut Ext>,
-        generation: u16,
-        _port: &mut impl Overflow,
-    ) {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16) -> Option<usize> {
         self.pushes += 1;
-        let mut packet = *packet;
-        stamp.on(&mut packet);
+        let mut copy = *packet;
+        stamp.on(&mut copy, packet);
         let ext = ext.map(take);
-        let key = Key::arrival(self.order, &packet, generation, self.pushes);
-        self.queue.push(Reverse(Queued { key, event: Event::Arrival(packet, ext) }));
+        let key = Key::arrival(self.order, &copy, generation, self.pushes);
+        self.queue.push(Reverse(Queued { key, event: Event::Arrival(copy, ext) }));
+        None
     }
     fn timer(&mut self, time: Time, generation: u16, timer: Timer) {
         let key = Key::timer(self.order, time, generation, timer);
@@ -93,7 +87,6 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             | Timer::Wake(flow)
             | Timer::App(flow)
             | Timer::RunQueue(flow) => net.ends[flow].sender_domain,
-            Timer::Overflow(_) => unreachable!("the reference engine has no overflow queues"),
         },
     }
 }

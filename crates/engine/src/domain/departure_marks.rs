@@ -2,8 +2,10 @@
 
 use crate::domain::Domain;
 use crate::domain::build::Simulation;
+use crate::event::packet::Packet;
 use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::FabricMap;
+use crate::port::Port;
 use crate::spec::Discipline;
 use incast_cc::Time;
 
@@ -31,9 +33,19 @@ pub fn set_marks(
     mut set: impl FnMut(LinkId, DomainId, Time, usize),
 ) {
     due.retain(|link| {
-        let from = net.place[net.spec.links[*link].from as usize].domain;
-        let port = &mut domains[(from.0 - first) as usize].nodes.ports[net.port_of[*link]];
+        let port = port_of(first, domains, net, *link);
         let to = net.links[*link].domain;
         port.set_marks(now, &net.interval, |time, place| set(*link, to, time, place))
     });
+}
+
+/// The port of `packet`, of one of these domains, is told that it lies at `place` among those of its window.
+pub fn tell_place((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
+    port_of(first, domains, net, packet.link).placed(packet, place);
+}
+
+/// The port of a link that leaves one of `domains`, from number `first` on.
+fn port_of<'a>(first: u32, domains: &'a mut [Domain], net: &FabricMap, link: LinkId) -> &'a mut Port {
+    let from = net.place[net.spec.links[link].from as usize].domain;
+    &mut domains[(from.0 - first) as usize].nodes.ports[net.port_of[link]]
 }

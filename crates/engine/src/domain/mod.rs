@@ -99,6 +99,7 @@ impl Domain {
         packet: impl FnOnce() -> (&'p Packet, NodeIx),
     ) {
         if let Some(port) = self.nodes.ports.get(planned.ix()) {
+            prefetch::item(&net.links, port.link.ix());
             return port.prefetch_queue();
         }
         let (packet, node) = packet();
@@ -181,7 +182,7 @@ impl Domain {
         self.endpoints.deliver(&mut ctx, packet, ext);
     }
 
-    /// A timer fired (all kinds but [`Timer::Overflow`]).
+    /// A timer fired.
     pub fn timer(&mut self, at: Instant, timer: Timer, env: Env<impl Effects>) {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);

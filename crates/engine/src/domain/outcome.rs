@@ -100,7 +100,7 @@ impl Left {
                     self.spared += 1;
                 }
             }
-            port.overflow().chain(port.waiting()).for_each(|p| self.note(p));
+            port.waiting().for_each(|p| self.note(p));
             port.close(end, &measured(interval, end));
         }
         domain.nodes.shared.driven.iter().for_each(|host| host.outlet.waiting().for_each(|p| self.note(p)));

@@ -162,9 +162,6 @@ timers! {
     /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition(LinkId),
-    /// Packets of a port move from its overflow queue into buckets. Moves bytes only: has no effect in the simulated
-    /// network.
-    Overflow(LinkId),
 }
 
 impl Timer {

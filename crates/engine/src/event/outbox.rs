@@ -26,42 +26,22 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Puts it on a packet.
+    /// Puts it on a `copy` of `packet`. What has just been written to the copy is not read: that would wait until its
+    /// line has come near.
     #[inline]
-    pub fn on(self, packet: &mut Packet) {
-        packet.time = self.time;
-        packet.link = self.link;
-        packet.flags |= self.ce;
-        packet.hop = packet.hop.wrapping_add(1);
+    pub fn on(self, copy: &mut Packet, packet: &Packet) {
+        copy.time = self.time;
+        copy.link = self.link;
+        copy.flags = packet.flags | self.ce;
+        copy.hop = packet.hop.wrapping_add(1);
     }
-}
-
-/// Empty chunks of overflow queues.
-pub type Chunks = Vec<Vec<Packet>>;
-
-/// The overflow queue of a port: where packets wait, in order, that will arrive beyond what the engine keeps near.
-pub trait Overflow {
-    /// Whether packets wait: what follows them has to wait too.
-    fn overflows(&self) -> bool;
-    /// Appends a copy of `packet` and returns it, to be stamped.
-    fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet;
-    /// `packet` waits near, at that place among those that arrive in its window.
-    #[inline(always)]
-    fn placed(&mut self, _packet: &Packet, _place: usize) {}
 }
 
 /// Where packets and timers go.
 pub trait Outbox {
-    /// `packet`, which leaves `port`, will arrive at `stamp.time` at the far end of
-    /// `stamp.link`. The stamp is put on the copy that travels.
-    fn arrive(
-        &mut self,
-        packet: &Packet,
-        stamp: Stamp,
-        ext: Option<&mut Ext>,
-        generation: u16,
-        port: &mut impl Overflow,
-    );
+    /// `packet` will arrive at `stamp.time` at the far end of `stamp.link`. The stamp is put on the copy that travels.
+    /// Its place among those that arrive in its window, if it waits near.
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16) -> Option<usize>;
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: Time, generation: u16, timer: Timer);
     /// `message` reaches node `to` at `time`, as an event there: the longest latency of a link from now, so in a later

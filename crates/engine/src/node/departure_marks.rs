@@ -4,7 +4,6 @@ use crate::event::interval::Interval;
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::node::context::Counts;
-use crate::port::in_flight::MarksLater;
 use crate::port::{Port, Sent};
 
 /// A packet passes such a port, which nobody watches; its link loses nothing and has a delay.
@@ -24,7 +23,9 @@ pub fn pass_marking_later<O: Outbox>(
     };
     counts.hops += 1;
     let stamp = Stamp { time, link: port.link, ce: 0 };
-    out.arrive(packet, stamp, ext, 0, &mut MarksLater(port));
+    if let Some(place) = out.arrive(packet, stamp, ext, 0) {
+        port.placed(packet, place);
+    }
     if port.becomes_due() {
         out.settle(port.link);
     }

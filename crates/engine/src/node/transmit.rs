@@ -48,7 +48,7 @@ fn send_on<O: Outbox>(
             counts.hops += 1;
             let generation = if time == at.time { at.generation.saturating_add(1) } else { 0 };
             let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
-            out.arrive(packet, stamp, ext, generation, port);
+            out.arrive(packet, stamp, ext, generation);
         }
         Sent::Lost { .. } => {
             counts.hops += 1;
@@ -250,7 +250,6 @@ impl<E: Effects> NodeCtx<'_, E> {
         };
         // departures precede arrivals, so without delay the arrival is still of this generation
         let stamp = Stamp { time, link, ce: 0 };
-        let port = &mut self.ports[port];
-        self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation, port);
+        self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation);
     }
 }

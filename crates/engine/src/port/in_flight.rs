@@ -1,9 +1,7 @@
-//! Packets in flight over the link of a port: which are lost, and when the others arrive. Near their arrival they lie
-//! in the buckets of windows, before that in the port's overflow queue.
+//! Packets in flight over the link of a port: which are lost, when the others arrive, and where they lie.
 
-use super::port::{Port, Rare};
-use crate::event::outbox::{Chunks, Overflow};
-use crate::event::packet::{Ext, Packet};
+use super::port::Port;
+use crate::event::packet::Packet;
 use crate::hash;
 use incast_cc::Time;
 
@@ -23,62 +21,13 @@ impl Port {
         faults.arrival(start, end, self.settings.delay, draw)
     }
 
-    /// Packets of the overflow queue, oldest first.
-    pub fn overflow(&self) -> impl Iterator<Item = &Packet> {
-        self.rare.overflow.iter()
-    }
-
-    /// Takes those that arrive before `time`, in order; `take` says at which place in its bucket a packet lies now.
-    pub fn take_overflow(
-        &mut self,
-        time: Time,
-        chunks: &mut Chunks,
-        mut take: impl FnMut(&Packet, Option<&mut Ext>) -> usize,
-    ) {
+    /// The packet sent last of those without a place lies at `place` among those that arrive in its window, if the port
+    /// [marks later](super::departure_marks).
+    pub fn placed(&mut self, packet: &Packet, place: usize) {
         let head = self.head();
-        let Rare { overflow, pending_marks, .. } = &mut *self.rare;
-        overflow.take_before(time, chunks, |packet, ext| {
-            let place = take(packet, ext);
-            if let Some(marks) = pending_marks {
-                marks.place(head, packet, place);
-            }
-        });
-        self.overflows = !self.rare.overflow.is_empty();
-    }
-}
-
-impl Overflow for Port {
-    #[inline]
-    fn overflows(&self) -> bool {
-        self.overflows
-    }
-
-    #[inline]
-    fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet {
-        self.overflows = true;
-        self.rare.overflow.push(packet, ext, chunks)
-    }
-}
-
-/// A port that [marks later](super::departure_marks): it has to know where packets lie.
-pub struct MarksLater<'a>(pub &'a mut Port);
-
-impl Overflow for MarksLater<'_> {
-    #[inline]
-    fn overflows(&self) -> bool {
-        self.0.overflows
-    }
-
-    fn push_overflow(&mut self, packet: &Packet, ext: Option<&mut Ext>, chunks: &mut Chunks) -> &mut Packet {
-        self.0.push_overflow(packet, ext, chunks)
-    }
-
-    #[inline]
-    fn placed(&mut self, packet: &Packet, place: usize) {
-        let head = self.0.head();
         // an empty packet may have left at once
-        if self.0.ring.len > 0
-            && let Some(marks) = &mut self.0.rare.pending_marks
+        if self.ring.len > 0
+            && let Some(marks) = &mut self.rare.pending_marks
         {
             marks.place(head, packet, place);
         }

@@ -14,7 +14,6 @@ pub mod explicit;
 pub mod faults;
 pub mod fifo;
 pub mod in_flight;
-pub mod overflow;
 pub mod pause;
 mod pending_marks;
 #[expect(clippy::module_inception, reason = "the port is what the room is named after")]

@@ -2,7 +2,6 @@
 
 use super::account::{Counters, Events, Samples, Snapshot};
 use super::faults::Faults;
-use super::overflow::OverflowQueue;
 use super::pending_marks::PendingMarks;
 use super::queues::Queues;
 use super::ring::Ring;
@@ -34,7 +33,6 @@ pub struct Port {
     pub link: LinkId,
     /// Bits of [`unusual`].
     pub(super) unusual: u8,
-    pub(super) overflows: bool,
     /// The account at the beginning of the measured interval is taken.
     pub(super) begun: bool,
     pub(super) rare: Box<Rare>,
@@ -73,7 +71,6 @@ pub(super) struct Rare {
     pub faults: Option<Box<Faults>>,
     pub pending_marks: Option<Box<PendingMarks>>,
     pub events: Events,
-    pub overflow: OverflowQueue,
     /// Time series: next instant, last value reported.
     pub probe_next: Time,
     pub probe_last: u64,
@@ -108,7 +105,6 @@ impl Port {
             link,
             unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
                 | if settings.scheduled { unusual::SCHEDULED } else { 0 },
-            overflows: false,
             begun: false,
             rare: Box::new(Rare {
                 seed,
@@ -119,7 +115,6 @@ impl Port {
                 faults: None,
                 pending_marks: None,
                 events: Events::default(),
-                overflow: OverflowQueue::default(),
                 samples: Samples::from(interval.from),
                 probe_next: Time::ZERO,
                 probe_last: 0,

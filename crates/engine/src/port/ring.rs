@@ -69,12 +69,12 @@ impl Ring {
         self.head = 0;
     }
 
-    /// Brings the oldest slot near.
+    /// Brings the oldest slot near, and the next to be written.
     #[inline]
     pub(super) fn prefetch(&self) {
-        if let Some(slot) = self.slots.get(self.head as usize & self.slots.len().wrapping_sub(1)) {
-            prefetch::lines(slot, 1);
-        }
+        let mask = self.slots.len().wrapping_sub(1);
+        prefetch::item(&self.slots, self.head as usize & mask);
+        prefetch::item(&self.slots, self.head.wrapping_add(self.len - 1) as usize & mask);
     }
 
     #[cold]

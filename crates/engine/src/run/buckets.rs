@@ -1,19 +1,22 @@
 //! Where packets in flight lie: by value in append-only buckets, one a near window.
 
 use crate::event::order::{Key, Order, Timer};
-use crate::event::outbox::{Chunks, Instant};
+use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Packet, flag};
+use crate::event::prefetch;
 use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::Place;
 use crate::spec::Ties;
 use incast_cc::Time;
+use std::collections::BTreeMap;
 use std::mem::{swap, take};
 use std::sync::Arc;
 
-/// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches; what queues
-/// longer waits in order at its port.
+/// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches.
 pub const NEAR: u64 = u32::BITS as u64;
 const MASK: u64 = NEAR - 1;
+/// Windows of a block. Near are those of the open window's block and of the next.
+pub const BLOCK: u64 = NEAR / 2;
 
 /// The part of a packet by which a window deals it out and orders it, before it looks at the packet.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +41,27 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// An empty one with room for so many packets, which costs nothing before they come.
+    /// An empty one with room for so many packets, which costs nothing before they come; to make room later would
+    /// copy them.
     fn with_room(room: usize) -> Bucket {
         Bucket { packets: Vec::with_capacity(room), heads: Vec::with_capacity(room), ..Bucket::default() }
+    }
+
+    /// Appends a copy of `packet`, to be stamped, under its `head`; first, its place.
+    #[inline(always)]
+    fn push(&mut self, head: Head, packet: &Packet, ext: Option<&mut Ext>) -> (usize, &mut Packet) {
+        self.heads.push(head);
+        // copy first and stamp the copy: reading back what was just written in parts stalls
+        let index = self.packets.len();
+        // many buckets are written to in turn: the processor does not see that each goes on in order
+        prefetch::item(&self.packets, index + 2);
+        self.packets.push(*packet);
+        let copy = &mut self.packets[index];
+        if let Some(ext) = ext {
+            copy.set_ext(self.exts.len());
+            self.exts.push(take(ext));
+        }
+        (index, copy)
     }
 
     /// Tie key of the packet at `place`, which is far away in memory: it is asked only where its head does not tell.
@@ -132,7 +153,7 @@ pub type Post = (DomainId, Key, Timer);
 pub struct Buckets {
     pub order: Order,
     pub length: Time,
-    /// All near windows together.
+    /// The near windows together, from the open one on.
     reach: Time,
     /// ceil(2^64 / length): exact floor division for offsets below NEAR * length.
     inverse: u64,
@@ -148,8 +169,10 @@ pub struct Buckets {
     room: usize,
     /// Empty ones with room in them, the one used last on top: its memory is near.
     spare: Vec<Bucket>,
-    /// Empty chunks of the ports' overflow queues.
-    pub chunks: Chunks,
+    /// What arrives beyond the near windows, by block, and empty buckets for it. It is written and read in one go: a
+    /// queue of 250 packets at each of many ports does not stay in the caches.
+    far: BTreeMap<u64, Bucket>,
+    spare_far: Vec<Bucket>,
     /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
     pub due: Vec<LinkId>,
     /// Timers of other domains, which they get when the window closes, by thread.
@@ -173,20 +196,41 @@ impl Buckets {
             occupied: 0,
             room,
             spare: Vec::new(),
-            chunks: Chunks::new(),
+            far: BTreeMap::new(),
+            spare_far: Vec::new(),
             due: Vec::new(),
             posts: (0..threads).map(|_| Vec::new()).collect(),
             alone: Alone::default(),
         }
     }
 
-    /// Opens `window` and takes what arrives in it in this thread's domains.
-    pub fn open(&mut self, window: u64) -> Bucket {
+    /// `window` is the open one from now on.
+    fn move_to(&mut self, window: u64) {
         self.window = window;
         self.start = self.length * window;
-        self.occupied &= !(1 << (window & MASK));
-        let start = self.start;
-        Bucket { start, ..take(self.slot(self.lanes.me, window & MASK)) }
+        self.reach = self.length * (NEAR - window % BLOCK);
+    }
+
+    /// Goes to `window`. What has come near lies in its bucket; `placed` is told where.
+    pub fn go_to(&mut self, window: u64, mut placed: impl FnMut(&Packet, usize)) {
+        self.move_to(window);
+        while let Some(block) = self.far.first_entry().filter(|block| *block.key() <= window / BLOCK + 1) {
+            let mut bucket = block.remove();
+            for (packet, head) in bucket.packets.iter().zip(&bucket.heads) {
+                let Some(due) = self.due(packet.time) else { unreachable!("a block beyond the near windows") };
+                let mut ext = packet.ext().map(|i| take(&mut bucket.exts[i as usize]));
+                placed(packet, self.push(head.to, due, head.link, packet, ext.as_mut()).0);
+            }
+            bucket.clear();
+            self.spare_far.push(bucket);
+        }
+    }
+
+    /// Opens the window that it went to and takes what arrives in it in this thread's domains.
+    pub fn open(&mut self) -> Bucket {
+        let slot = self.window & MASK;
+        self.occupied &= !(1 << slot);
+        Bucket { start: self.start, ..take(self.slot(self.lanes.me, slot)) }
     }
 
     /// Nothing comes to the domain at work from outside before this.
@@ -202,8 +246,7 @@ impl Buckets {
     /// The domain at work, undisturbed, goes on at `time`, whose window is the open one from now on.
     pub fn go_on(&mut self, time: Time) {
         if time >= self.alone.until {
-            self.window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
-            self.start = self.length * self.window;
+            self.move_to(self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead));
             self.alone.until = (self.start + self.length).min(self.alone.end);
             self.alone.windows = self.alone.windows.saturating_sub(1);
         }
@@ -259,16 +302,27 @@ impl Buckets {
                 *bucket = self.spare.pop().unwrap_or_else(|| Bucket::with_room(self.room));
             }
         }
-        bucket.heads.push(Head { to, offset: due.offset, link });
-        // copy first and stamp the copy: reading back what was just written in parts stalls
-        let index = bucket.packets.len();
-        bucket.packets.push(*packet);
-        let copy = &mut bucket.packets[index];
-        if let Some(ext) = ext {
-            copy.set_ext(bucket.exts.len());
-            bucket.exts.push(take(ext));
-        }
-        (index, copy)
+        bucket.push(Head { to, offset: due.offset, link }, packet, ext)
+    }
+
+    /// A copy of `packet` that arrives at `to` over `link` at `time`, beyond the near windows, to be stamped. On one
+    /// link none comes before one that was sent earlier: blocks come near whole, before anything is put there directly.
+    pub fn push_far(
+        &mut self,
+        to: Place,
+        time: Time,
+        link: LinkId,
+        packet: &Packet,
+        ext: Option<&mut Ext>,
+    ) -> &mut Packet {
+        let block = time.0 / (self.length.0 * BLOCK);
+        let bucket = self.far.entry(block).or_insert_with(|| self.spare_far.pop().unwrap_or_default());
+        bucket.push(Head { to, offset: 0, link }, packet, ext).1
+    }
+
+    /// Everything that is on its way.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.near.iter().chain(self.far.values()).flat_map(|bucket| &bucket.packets)
     }
 
     /// Marks the packet at `place` among those of the window of `time`, when it arrives over `link` in `domain`.
@@ -285,10 +339,12 @@ impl Buckets {
         self.posts[lane].push((domain, key, timer));
     }
 
-    /// The next near window with arrivals.
+    /// The next near window with arrivals, or the one with which a block with arrivals comes near.
     pub fn first(&self) -> Option<u64> {
         let from_now = self.occupied.rotate_right((self.window & MASK) as u32);
-        (from_now != 0).then(|| self.window + from_now.trailing_zeros() as u64)
+        let near = (from_now != 0).then(|| self.window + from_now.trailing_zeros() as u64);
+        let far = self.far.first_key_value().map(|(block, _)| (block - 1) * BLOCK);
+        near.into_iter().chain(far).min()
     }
 
     /// The window of `time`, if it is near.
@@ -300,5 +356,38 @@ impl Buckets {
         }
         let ahead = ((offset.0 as u128 * self.inverse as u128) >> 64) as u64;
         Some(Due { ahead, offset: (offset - self.length * ahead).0 as u32 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::packet::Kind;
+    use crate::ids::{FlowId, HostIx, NodeId, NodeIx};
+
+    #[test]
+    fn packets_of_a_link_keep_the_order_of_sending_whatever_waits_far_ahead() {
+        let (length, order) = (Time(1000), Order { seed: 1, ties: Ties::Hash });
+        let mut buckets = Buckets::new(order, length, Lanes::default(), 1, 4);
+        let send = |buckets: &mut Buckets, number, time: Time| {
+            let to = Place { domain: DomainId(0), node: NodeIx::host(HostIx(0)) };
+            let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), number, 0, Time::ZERO);
+            match buckets.due(time) {
+                Some(due) => buckets.push(to, due, LinkId(3), &packet, None).1.time = time,
+                None => buckets.push_far(to, time, LinkId(3), &packet, Some(&mut Ext::default())).time = time,
+            }
+        };
+        let time = length * (3 * BLOCK + 5);
+        (0..2).for_each(|number| send(&mut buckets, number, time));
+        assert_eq!(buckets.first(), Some(2 * BLOCK));
+        buckets.go_to(2 * BLOCK - 1, |_, _| unreachable!("nothing comes near"));
+        send(&mut buckets, 2, time);
+        let mut places = Vec::new();
+        buckets.go_to(2 * BLOCK, |packet, place| places.push((packet.seq(), place)));
+        assert_eq!((places, buckets.first()), (vec![(0, 0), (1, 1), (2, 2)], Some(3 * BLOCK + 5)));
+        send(&mut buckets, 3, time);
+        buckets.go_to(3 * BLOCK + 5, |_, _| unreachable!("it is near"));
+        let sent: Vec<_> = buckets.open().packets.iter().map(|packet| (packet.seq(), packet.ext())).collect();
+        assert_eq!(sent, [(0, Some(0)), (1, Some(1)), (2, Some(2)), (3, None)]);
     }
 }

@@ -1,7 +1,6 @@
 //! The packets of a window that opens: dealt out to their domains by counting, and ordered within a domain.
 
 use crate::event::order::Order;
-use crate::event::prefetch;
 use crate::ids::DomainId;
 use crate::run::buckets::{Bucket, Head};
 use incast_cc::Time;
@@ -121,8 +120,6 @@ impl Sorter {
         let sorted = self.sorted.as_mut_slice();
         let tied = if crowd <= FEW { insert(sorted) } else { sort(sorted) };
         if tied {
-            // their heads are read one after the other, in no order of memory
-            sorted.iter().for_each(|turn| prefetch::item(&bucket.heads, turn.place()));
             break_ties(sorted, bucket, rule);
         }
         sorted

@@ -1,12 +1,11 @@
 //! Where the events of a domain put their effects while its window is open: buckets, or the domain's own queue.
 
 use crate::event::order::{Key, Timer};
-use crate::event::outbox::{Instant, Outbox, Overflow, Stamp};
+use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::map::fabric::FabricMap;
-use crate::port::Port;
-use crate::run::buckets::{Buckets, Due, NEAR};
+use crate::run::buckets::{Buckets, Due};
 use crate::run::queues::{Queue, Slot};
 use incast_cc::Time;
 use std::mem::take;
@@ -63,15 +62,7 @@ impl Out<'_, '_> {
         Key::timer(self.buckets.order, at.time, at.generation, timer)
     }
 
-    /// Plans to move the packets in the overflow queue of the port of `link`, the first of
-    /// which arrives at `time`: half the near windows before that is due.
-    fn wake_overflow(&mut self, time: Time, link: LinkId) {
-        let wake = time - self.buckets.length * (NEAR / 2);
-        self.timer(wake, 0, Timer::Overflow(link));
-    }
-
-    /// An arrival `ahead` windows from the open one that is no business of a near window's bucket: in the
-    /// open window itself, or beyond the near windows.
+    /// An arrival that is no business of a near window's bucket: in the open window itself, or beyond the near windows.
     #[inline(never)]
     fn arrive_elsewhere(
         &mut self,
@@ -79,18 +70,17 @@ impl Out<'_, '_> {
         stamp: Stamp,
         ext: Option<&mut Ext>,
         generation: u16,
-        port: &mut impl Overflow,
         due: Option<Due>,
-    ) {
-        if due.is_some_and(|due| due.ahead == 0) {
-            let mut packet = *packet;
-            stamp.on(&mut packet);
-            return self.local_arrival(packet, ext.map(take), generation);
+    ) -> Option<usize> {
+        if due.is_some() {
+            let mut copy = *packet;
+            stamp.on(&mut copy, packet);
+            self.local_arrival(copy, ext.map(take), generation);
+        } else {
+            let copy = self.buckets.push_far(self.net.links[stamp.link], stamp.time, stamp.link, packet, ext);
+            stamp.on(copy, packet);
         }
-        if !port.overflows() {
-            self.wake_overflow(stamp.time, stamp.link);
-        }
-        stamp.on(port.push_overflow(packet, ext, &mut self.buckets.chunks));
+        None
     }
 
     fn local_arrival(&mut self, packet: Packet, ext: Option<Ext>, generation: u16) {
@@ -101,21 +91,14 @@ impl Out<'_, '_> {
 
 impl Outbox for Out<'_, '_> {
     #[inline(always)]
-    fn arrive(
-        &mut self,
-        packet: &Packet,
-        stamp: Stamp,
-        ext: Option<&mut Ext>,
-        generation: u16,
-        port: &mut impl Overflow,
-    ) {
+    fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16) -> Option<usize> {
         match self.buckets.due(stamp.time) {
-            Some(due) if due.ahead > 0 && !port.overflows() => {
+            Some(due) if due.ahead > 0 => {
                 let (place, copy) = self.buckets.push(self.net.links[stamp.link], due, stamp.link, packet, ext);
-                stamp.on(copy);
-                port.placed(packet, place);
+                stamp.on(copy, packet);
+                Some(place)
             }
-            due => self.arrive_elsewhere(packet, stamp, ext, generation, port, due),
+            due => self.arrive_elsewhere(packet, stamp, ext, generation, due),
         }
     }
 
@@ -149,23 +132,5 @@ impl Outbox for Out<'_, '_> {
 
     fn go_on(&mut self, time: Time) {
         self.buckets.go_on(time);
-    }
-}
-
-/// Moves what has come near from a port's overflow queue into the buckets.
-pub fn move_near(port: &mut Port, out: &mut Out) {
-    let horizon = out.buckets.start + out.buckets.length * NEAR;
-    let mut chunks = take(&mut out.buckets.chunks);
-    port.take_overflow(horizon, &mut chunks, |packet, ext| match out.buckets.due(packet.time) {
-        Some(due) if due.ahead > 0 => out.buckets.push(out.net.links[packet.link], due, packet.link, packet, ext).0,
-        _ => {
-            out.local_arrival(*packet, ext.map(take), 0);
-            usize::MAX
-        }
-    });
-    out.buckets.chunks = chunks;
-    let first = port.overflow().next().map(|p| p.time);
-    if let Some(time) = first {
-        out.wake_overflow(time, port.link);
     }
 }

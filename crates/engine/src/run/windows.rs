@@ -8,8 +8,8 @@
 //! reads from many places can be asked for ahead and writes to many cannot. Each domain with work
 //! orders its packets and walks them, merging the events of its own small queue (timers, and arrivals
 //! over links inside the domain that fall into the open window). Packets that will arrive beyond the
-//! near windows wait at the port they left (in order, since a port is FIFO) and move in when near.
-//! Windows without work are skipped.
+//! near windows lie in buckets for whole blocks of windows, and are dealt out to those of their windows when the
+//! block comes near. Windows without work are skipped.
 //!
 //! Several threads share the domains. Each runs the windows of its own in step with the others: what is sent to a
 //! domain of another thread goes into a bucket for that thread, which is handed over when its window opens.
@@ -19,7 +19,7 @@
 
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::Key;
-use crate::run::buckets::{Lanes, NEAR, Parcel};
+use crate::run::buckets::{BLOCK, Lanes, Parcel};
 use crate::run::ending::{self, Ending, Endless};
 use crate::run::worker::{End, Left, Visit, Worker};
 use crate::spec::{MOST_THREADS, RunError};
@@ -100,7 +100,7 @@ pub fn run_timed(
 fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Vec<Worker<'a>> {
     let shares = partition::runs(&simulation.weights(), count);
     let (ending, length) = (Ending::new(simulation), window_length(simulation));
-    simulation.mark_later(length, length * (NEAR / 2));
+    simulation.mark_later(length, length * BLOCK);
     let timers: Vec<_> = simulation.first_timers().collect();
     let (net, mut rest) = (&simulation.net, simulation.domains.as_mut_slice());
     let domains = rest.len();

@@ -1,8 +1,7 @@
 //! One thread's share of a run: some of the domains, window by window.
 
 use crate::domain::Domain;
-use crate::domain::departure_marks::set_marks;
-use crate::event::order::Timer;
+use crate::domain::departure_marks::{set_marks, tell_place};
 use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
 use crate::event::prefetch;
@@ -10,10 +9,11 @@ use crate::hash;
 use crate::ids::DomainId;
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
-use crate::run::buckets::{Bucket, Buckets, Head, Lanes, Parcel};
-use crate::run::deal::{Deal, Sorter, Turn};
+use crate::port::Port;
+use crate::run::buckets::{Bucket, Buckets, Lanes, Parcel};
+use crate::run::deal::{Deal, Sorter};
 use crate::run::ending::{self, Ending, Endless, Halt};
-use crate::run::out::{Out, move_near};
+use crate::run::out::Out;
 use crate::run::queues::{Queues, Slot};
 use crate::switch::route::Planned;
 use crate::threads::crew::Report;
@@ -28,6 +28,9 @@ const FEW_PORTS: usize = 2_048;
 
 /// Windows after which the listener is asked at the latest.
 const ASKED_EVERY: u64 = 1 << 16;
+
+/// Packets a link for which a window's bucket has room.
+const ROOM: usize = 4;
 
 /// How many packets before its turn one is fetched.
 const AHEAD: usize = 16;
@@ -63,6 +66,8 @@ pub struct Worker<'a> {
     scratch: Scratch,
     /// The fabric does not fit the near caches: makes no difference to the result.
     pub far: bool,
+    /// Some of its ports [mark later](crate::port::departure_marks).
+    marks_later: bool,
     /// The earliest instant at which a domain found an endless loop.
     endless: Time,
     /// Bytes of records above which the run ends.
@@ -146,8 +151,9 @@ impl<'a> Worker<'a> {
             net,
             ending,
             visit,
-            buckets: Buckets::new(net.order, length, lanes, threads, net.links.len() / threads),
+            buckets: Buckets::new(net.order, length, lanes, threads, net.links.len() * ROOM / threads),
             queues: Queues::new(first, domains.len()),
+            marks_later: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_later),
             domains,
             collector: Collector::new(net.spec.groups.len()),
             deal: Deal::new(count),
@@ -201,11 +207,17 @@ impl<'a> Worker<'a> {
         if number == u64::MAX || length * number >= end {
             return Err(End::Reached { at: end, quiet: number == u64::MAX });
         }
+        let (first, marks_later) = (self.queues.first, self.marks_later);
+        self.buckets.go_to(number, |packet, place| {
+            if marks_later {
+                tell_place((first, self.domains), self.net, packet, place);
+            }
+        });
         let mut due = take(&mut self.buckets.due);
         let mark = |link, domain, time, place| self.buckets.mark(link, domain, time, place);
-        set_marks(&mut due, (self.queues.first, self.domains), self.net, length * number, mark);
+        set_marks(&mut due, (first, self.domains), self.net, length * number, mark);
         self.buckets.due = due;
-        let bucket = self.buckets.open(number);
+        let bucket = self.buckets.open();
         let start = self.buckets.start;
         self.windows += 1;
         if start >= self.tell_at {
@@ -288,14 +300,16 @@ impl<'a> Worker<'a> {
 
     /// Brings near what the domains after the `i`th with work will touch.
     #[inline(always)]
-    fn look_ahead(&self, i: usize, packets: &[Packet]) {
+    fn look_ahead(&self, i: usize, Bucket { packets, heads, .. }: &Bucket) {
         if let Some(later) = self.todo.get(i + 2) {
             prefetch::lines(&self.queues.list[self.queues.place(*later)], 1);
             prefetch::lines(&self.domains[self.queues.place(*later)], 3);
         }
         if let Some(following) = self.todo.get(i + 1) {
-            let first = self.deal.of(*following).iter().take(AHEAD);
-            first.for_each(|turn| prefetch::item(packets, turn.place()));
+            let turns = self.deal.of(*following);
+            // ties are broken and ways are planned by heads, in no order of memory
+            turns.iter().for_each(|turn| prefetch::item(heads, turn.place()));
+            turns.iter().take(AHEAD).for_each(|turn| prefetch::item(packets, turn.place()));
             let following = self.queues.place(*following);
             self.queues.list[following].prefetch();
             self.domains[following].prefetch();
@@ -317,7 +331,7 @@ impl<'a> Worker<'a> {
     ) -> Result<(), Halt> {
         let stop = *stop;
         if FAR {
-            self.look_ahead(i, &bucket.packets);
+            self.look_ahead(i, bucket);
         }
         let d = self.todo[i];
         let place = self.queues.place(d);
@@ -328,11 +342,11 @@ impl<'a> Worker<'a> {
         let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
         if FAR {
             // those that are first to be looked at were not the first to be sent
-            turns.iter().take(AHEAD).for_each(|turn| bring_near(packets, heads, *turn));
+            turns.iter().take(AHEAD).for_each(|turn| prefetch::item(packets, turn.place()));
             plans.clear();
             plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
                 if let Some(ahead) = turns.get(ahead) {
-                    bring_near(packets, heads, *ahead);
+                    prefetch::item(packets, ahead.place());
                 }
                 let (packet, node) = (&packets[turn.place()], heads[turn.place()].to.node);
                 if let Some(ext) = packet.ext() {
@@ -400,17 +414,9 @@ impl<'a> Worker<'a> {
         let posted = self.buckets.first_post() != Time::NEVER;
         let idle = !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going());
         let queued = self.queues.list.iter().flat_map(|q| q.waiting());
-        let near = self.buckets.near.iter().flat_map(|b| &b.packets).copied();
-        let under_way = self.under_way.iter().copied().chain(near).chain(queued).collect();
+        let under_way = self.under_way.iter().chain(self.buckets.packets()).copied().chain(queued).collect();
         Left { collector: self.collector, under_way, idle, time: self.time }
     }
-}
-
-/// Prefetches a packet and its head.
-#[inline(always)]
-fn bring_near(packets: &[Packet], heads: &[Head], turn: Turn) {
-    prefetch::item(packets, turn.place());
-    prefetch::item(heads, turn.place());
 }
 
 /// Takes the domain's own events before `time`, and those at `time` that precede the arrival of `packet` then.
@@ -489,7 +495,6 @@ fn happen(
             let planned = domain.plan(&packet, net.links[packet.link].node, net);
             domain.arrival(at, &packet, ext.as_mut(), planned, Env::new(net, out, collector));
         }
-        Slot::Timer(Timer::Overflow(link)) => move_near(&mut domain.nodes.ports[net.port_of[link]], out),
         Slot::Timer(timer) => domain.timer(at, timer, Env::new(net, out, collector)),
     }
     Ok(())

@@ -242,7 +242,7 @@ fn marks_at_departures() {
 }
 
 /// What arrives when a packet leaves is not in the queue that it leaves, as a window opens or within one. Packets that
-/// wait at their ports for windows far ahead are marked, too.
+/// wait for windows far ahead are marked, too.
 #[test]
 fn marks_at_departures_hold_to_the_instant() {
     // a packet takes 3.2 us on a wire: so many ports of one rate begin and end theirs together

@@ -7,7 +7,7 @@
 
 use incast_cc::Time;
 use incast_engine::spec::Spec;
-use incast_engine::testing::{Env, Ext, Instant, Outbox, Overflow, Packet, Planned, Simulation, Stamp, Timer, flag};
+use incast_engine::testing::{Env, Ext, Instant, Outbox, Packet, Planned, Simulation, Stamp, Timer, flag};
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_model::dctcp::Dctcp;
 use incast_model::fastflow::FastFlow;
@@ -79,16 +79,9 @@ impl Network {
 }
 
 impl Outbox for Network {
-    fn arrive(
-        &mut self,
-        packet: &Packet,
-        stamp: Stamp,
-        ext: Option<&mut Ext>,
-        _generation: u16,
-        _port: &mut impl Overflow,
-    ) {
-        let mut packet = *packet;
-        stamp.on(&mut packet);
+    fn arrive(&mut self, sent: &Packet, stamp: Stamp, ext: Option<&mut Ext>, _generation: u16) -> Option<usize> {
+        let mut packet = *sent;
+        stamp.on(&mut packet, sent);
         packet.hop += 1;
         let is_data = stamp.link.0 == self.up;
         let delay = match is_data && self.is_slow() {
@@ -104,6 +97,7 @@ impl Outbox for Network {
         packet.time = left + delay;
         packet.link = LinkId(if is_data { self.to_sink } else { self.to_source });
         self.at(packet.time, Event::Packet(packet, ext.map(std::mem::take)));
+        None
     }
 
     fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {

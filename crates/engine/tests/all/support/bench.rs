@@ -3,8 +3,8 @@
 
 use super::*;
 use incast_engine::testing::{
-    Blocks, Env, Ext, Instant, Kind, Outbox, Overflow, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation,
-    Stamp, Timer, flag,
+    Blocks, Env, Ext, Instant, Kind, Outbox, Packet, Planned, ReceiveEndpoint, SendEndpoint, Simulation, Stamp, Timer,
+    flag,
 };
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
@@ -38,15 +38,9 @@ struct Wire {
 }
 
 impl Outbox for Wire {
-    fn arrive(
-        &mut self,
-        packet: &Packet,
-        _stamp: Stamp,
-        ext: Option<&mut Ext>,
-        _generation: u16,
-        _port: &mut impl Overflow,
-    ) {
+    fn arrive(&mut self, packet: &Packet, _stamp: Stamp, ext: Option<&mut Ext>, _generation: u16) -> Option<usize> {
         self.caught.push(Caught { at: self.now, packet: *packet, ext: ext.map(std::mem::take) });
+        None
     }
     fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {
         self.timers.push((time.0, timer));

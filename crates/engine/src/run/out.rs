@@ -6,7 +6,7 @@ use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use crate::map::fabric::FabricMap;
 use crate::run::buckets::{Buckets, Due};
-use crate::run::queues::{Queue, Slot};
+use crate::run::queues::Queue;
 use incast_cc::Time;
 use std::mem::take;
 
@@ -36,18 +36,13 @@ impl Out<'_, '_> {
         self.queue.next().min(aside)
     }
 
-    /// Takes the domain's own next event, be it beside its queue.
+    /// Takes the timer beside the queue, if it is the domain's own next event.
     #[inline]
-    pub fn pop_alone(&mut self) -> Option<(Instant, Slot)> {
-        if let Some((at, timer)) = self.buckets.alone.aside
-            && at.time <= self.queue.next()
-            && (at.time < self.queue.next() || self.queue.peek().is_none_or(|own| self.key(at, timer) < *own))
-        {
-            self.buckets.alone.aside = None;
-            return Some((at, Slot::Timer(timer)));
-        }
-        let (key, what) = self.queue.pop()?;
-        Some((Instant { time: key.time, generation: key.generation() }, what))
+    pub fn take_aside(&mut self) -> Option<(Instant, Timer)> {
+        let (at, timer) = self.buckets.alone.aside?;
+        let first = at.time < self.queue.next()
+            || at.time == self.queue.next() && self.queue.peek().is_none_or(|own| self.key(at, timer) < *own);
+        if first { self.buckets.alone.aside.take() } else { None }
     }
 
     /// A timer may lie beside the queue from now on, or goes into the queue.

@@ -2,6 +2,7 @@
 
 use crate::domain::Domain;
 use crate::domain::departure_marks::{set_marks, tell_place};
+use crate::event::order::Timer;
 use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
 use crate::event::prefetch;
@@ -434,7 +435,7 @@ fn own_events(
         if own > time || own == time && packet.is_none_or(|packet| out.precedes(packet)) {
             return Ok(());
         }
-        own_event(domain, out, collector)?;
+        own_event(domain, out, collector, None)?;
         if !watch.passed(1) {
             return Err(Halt::Stopped);
         }
@@ -462,8 +463,8 @@ fn events_alone(
             break;
         }
         out.buckets.go_on(next);
-        let Some((at, what)) = out.pop_alone() else { break };
-        happen(domain, out, collector, at, what)?;
+        let aside = out.take_aside();
+        own_event(domain, out, collector, aside)?;
         if !watch.passed(1) {
             return Err(Halt::Stopped);
         }
@@ -472,21 +473,20 @@ fn events_alone(
     Ok(())
 }
 
-/// Takes the domain's own next event: a timer, or an arrival from inside the domain.
-fn own_event(domain: &mut Domain, out: &mut Out, collector: &mut Collector) -> Result<(), Endless> {
-    let Some((key, what)) = out.queue.pop() else { return Ok(()) };
-    happen(domain, out, collector, Instant { time: key.time, generation: key.generation() }, what)
-}
-
-/// An own event of a domain happens.
-#[inline(always)]
-fn happen(
+/// Takes the domain's own next event, a timer or an arrival from inside the domain: that beside its queue where given.
+fn own_event(
     domain: &mut Domain,
     out: &mut Out,
     collector: &mut Collector,
-    at: Instant,
-    what: Slot,
+    aside: Option<(Instant, Timer)>,
 ) -> Result<(), Endless> {
+    let (at, what) = match aside {
+        Some((at, timer)) => (at, Slot::Timer(timer)),
+        None => {
+            let Some((key, what)) = out.queue.pop() else { return Ok(()) };
+            (Instant { time: key.time, generation: key.generation() }, what)
+        }
+    };
     ending::check(at)?;
     let net = out.net;
     match what {

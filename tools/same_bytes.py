@@ -70,6 +70,7 @@ CONTROLLERS = [
     "westwood",
     "westwood-plus",
     "dctcp",
+    "d2tcp",
     "gcn",
     "cubic",
     "bbr",

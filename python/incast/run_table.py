@@ -65,12 +65,14 @@ class _Figures(Table):
         self.add("FCT, mean", fct["mean_s"], ",.4g", 1e6, "us")
         self.add("FCT, p99", fct["p99_s"], ",.4g", 1e6, "us")
         self.add("slowdown, p99", fct["slowdown_p99"], ",.3g")
+        self.add("deadlines missed", fct.get("deadlines_missed_pct"), ".3g", 1, "%")
 
     def add_messages(self, what: str, figures: dict[str, Any]) -> None:
         self.add(what, figures["count"], ",d")
         self.add("  finished", figures["finished"], ",d")
         self.add("  completion time, mean", figures["mean_s"], ",.4g", 1e3, "ms")
         self.add("  completion time, p99", figures["p99_s"], ",.4g", 1e3, "ms")
+        self.add("  deadlines missed", figures.get("deadlines_missed_pct"), ".3g", 1, "%")
         self.add("  with a timeout", figures["with_timeout"] if figures["finished"] else None, ",d")
 
     def add_queues(self, queues: dict[str, Any]) -> None:

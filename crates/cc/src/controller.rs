@@ -183,6 +183,15 @@ pub struct Feedback {
     pub rtt: Time,
 }
 
+/// What the application has to send by a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deadline {
+    /// Byte after its last, counted as [`Round::acked`] and [`Round::sent`] are.
+    pub end: u64,
+    /// When it is to be there.
+    pub at: Time,
+}
+
 /// A sample of the delivery rate (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation-00; Linux,
 /// net/ipv4/tcp_rate.c): what arrived between the sending of the packet that an ACK reports and this ACK. Of several
 /// packets the one counts at whose sending the most had been delivered.
@@ -271,6 +280,8 @@ pub struct Profile {
     pub asks: Asks,
     /// The transport samples delivery rates: the controller gets them by [`Controller::on_delivery`].
     pub delivery: bool,
+    /// It is told the deadlines of what it sends, by [`Controller::on_deadline`].
+    pub deadlines: bool,
 }
 
 impl Profile {
@@ -285,6 +296,7 @@ impl Profile {
         asks: Asks::Nothing,
         cnp: None,
         delivery: false,
+        deadlines: false,
     };
 }
 
@@ -355,6 +367,9 @@ pub trait Controller {
     /// With [`Profile::delivery`] and a scoreboard that is not ns-3's: a sample of the delivery rate. Comes before the
     /// `on_ack` of the ACK that reports the delivery, and not for ACKs that report none.
     fn on_delivery(&mut self, _sample: &Delivery) {}
+    /// With [`Profile::deadlines`]: what the application has to send now, up to where and by when. Comes when the
+    /// connection opens, when a message or a write follows another, and not for what has no deadline.
+    fn on_deadline(&mut self, _deadline: &Deadline) {}
     /// With [`Profile::cnp`]: a notification of the receiver arrived. Its timers, which [`Controller::wake_at`] tells,
     /// are looked at afterwards, and after every [`Controller::on_wake`].
     fn on_cnp(&mut self, _now: Time) {}

@@ -203,8 +203,18 @@ impl Dctcp {
         }
     }
 
-    /// Equation (2).
-    fn cut(&self, in_force: f64) -> f64 {
+    /// The averaged share of marked bytes.
+    pub(crate) fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// The window, bytes.
+    pub(crate) fn window(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    /// Equation (2), with `alpha` in the place of the average.
+    fn cut(&self, alpha: f64, in_force: f64) -> f64 {
         let window = match self.cut_of {
             CutOf::Cwnd => self.window.cwnd,
             CutOf::InForce => in_force,
@@ -212,16 +222,37 @@ impl Dctcp {
         if self.window.in_segments() {
             // of whole segments a whole number goes
             let mss = self.window.mss;
-            return window - libm::floor(window / mss * self.alpha / 2.0) * mss;
+            return window - libm::floor(window / mss * alpha / 2.0) * mss;
         }
-        window * (1.0 - self.alpha / 2.0)
+        window * (1.0 - alpha / 2.0)
     }
 
-    fn after_loss(&self, in_flight: u64, in_force: f64) -> f64 {
+    fn after_loss(&self, alpha: f64, in_flight: u64, in_force: f64) -> f64 {
         match self.loss {
             Loss::Halve => self.window.half(in_flight, in_force),
-            Loss::Alpha => self.cut(in_force),
+            Loss::Alpha => self.cut(alpha, in_force),
         }
+    }
+
+    /// A loss, with `alpha` in the place of the average.
+    pub(crate) fn lose(&mut self, event: &Congestion, alpha: f64) {
+        self.window.reduce(self.after_loss(alpha, event.in_flight, event.window));
+        self.recovering = true;
+    }
+
+    /// The first mark of a window, with `alpha` in the place of the average.
+    pub(crate) fn mark(&mut self, event: &Congestion, alpha: f64) {
+        match self.cut_at {
+            CutAt::Mark => self.window.reduce(self.cut(alpha, event.window)),
+            CutAt::Round => self.window.end_slow_start(),
+        }
+        self.recovering = false;
+    }
+
+    /// A timeout, with `alpha` in the place of the average.
+    pub(crate) fn time_out(&mut self, event: &Timeout, alpha: f64) {
+        self.window.restart(event, self.after_loss(alpha, event.in_flight, event.window));
+        self.recovering = false;
     }
 
     /// Equation (1).
@@ -238,7 +269,7 @@ impl Dctcp {
             }
         };
         if self.cut_at == CutAt::Round && self.alpha > 0.0 {
-            self.window.reduce(self.cut(self.window.cwnd));
+            self.window.reduce(self.cut(self.alpha, self.window.cwnd));
         }
     }
 
@@ -308,21 +339,15 @@ impl Controller for Dctcp {
     }
 
     fn on_loss(&mut self, event: &Congestion) {
-        self.window.reduce(self.after_loss(event.in_flight, event.window));
-        self.recovering = true;
+        self.lose(event, self.alpha);
     }
 
     fn on_ecn(&mut self, event: &Congestion) {
-        match self.cut_at {
-            CutAt::Mark => self.window.reduce(self.cut(event.window)),
-            CutAt::Round => self.window.end_slow_start(),
-        }
-        self.recovering = false;
+        self.mark(event, self.alpha);
     }
 
     fn on_timeout(&mut self, event: &Timeout) {
-        self.window.restart(event, self.after_loss(event.in_flight, event.window));
-        self.recovering = false;
+        self.time_out(event, self.alpha);
     }
 
     fn on_recovered(&mut self, _now: Time, _in_flight: u64) {

@@ -30,6 +30,7 @@ macro_rules! forward {
             on_rate(&mut self, granted: f64);
             on_feedback(&mut self, feedback: &$crate::Feedback);
             on_delivery(&mut self, sample: &$crate::Delivery);
+            on_deadline(&mut self, deadline: &$crate::Deadline);
             on_cnp(&mut self, now: $crate::Time);
             wake_at(&self) -> $crate::Time;
             on_wake(&mut self, now: $crate::Time);

@@ -41,6 +41,7 @@ pub mod bandwidth;
 pub mod bbr;
 pub mod controller;
 pub mod cubic;
+pub mod d2tcp;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod external;
@@ -63,8 +64,8 @@ pub mod westwood_plus;
 pub mod xcp;
 
 pub use controller::{
-    Ack, Asks, Congestion, Controller, Delivery, Ecn, Env, Feedback, Hop, Idle, Late, Pacing, Phase, Profile, Round,
-    TcpAck, Timeout,
+    Ack, Asks, Congestion, Controller, Deadline, Delivery, Ecn, Env, Feedback, Hop, Idle, Late, Pacing, Phase, Profile,
+    Round, TcpAck, Timeout,
 };
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
 pub use swift::variants::{lswift, mswift, poseidon, swift_ecn, swift_moving, swift_rebase, swift_v0};
@@ -79,6 +80,7 @@ controllers! {
     westwood::Westwood,
     westwood_plus::WestwoodPlus,
     dctcp::Dctcp,
+    d2tcp::D2tcp,
     gcn::Gcn,
     swift::Swift,
     swift_v0::SwiftV0,

@@ -47,6 +47,8 @@ pub mod purpose {
     pub const PATH: u32 = 17;
     /// Marks between two thresholds.
     pub const MARK: u32 = 18;
+    /// Times within which something is to be there.
+    pub const DEADLINE: u32 = 19;
     /// Shadowing between two stations.
     pub const SHADOWING: u32 = 16;
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::figure::Of::{Index, OptF64, OptTime, OptU64, Rate, Time, U32, U64, Whole};
 use crate::figure::{Figure, Figures, Quantity, rows};
-use crate::messages::Completions;
+use crate::messages::{Completions, missed_by};
 use crate::statistics::{PS, bits_per_second, jain, mean, mean_s, percentile_nearest_rank, ratio, seconds};
 use crate::{FlowRecord, Histogram, MonitorEntry, Outcome, Role};
 
@@ -31,6 +31,12 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "Completion time on the empty network: handshake where there is one, serialization and propagation along the \
          path, and back for the last ACK; missing without a size.";
     "slowdown" ["1"] = OptF64(slowdown), "fct_s / ideal_fct_s.";
+    "deadline_s" ["s"] = OptTime(|f| f.deadline_ps),
+        "Time from start_s within which the receiver was to have the last byte; missing where that did not matter.";
+    "deadline_missed" [""] = Whole(|f, o| missed(f, o).map(|missed| f64::from(u8::from(missed)))),
+        "1 where received_s is later than deadline_s after start_s, or missing though the run went on until then; 0 \
+         where the last byte was there by then; missing without a deadline, where the run ended before, and of a flow \
+         that did not open.";
     "goodput_bps" ["bit/s"] = OptF64(goodput), "size_bytes * 8 / fct_s; missing where there is no fct_s.";
     "idle_rtt_s" ["s"] = Time(|f| f.idle_rtt_ps), "Round-trip time of a full segment and its ACK on the empty path.";
     "size_bytes" ["B"] = OptU64(|f| f.size), "Application bytes to transfer; missing where the flow has no end.";
@@ -161,7 +167,8 @@ impl<'a> Flows<'a> {
         slowdowns.sort_unstable_by(f64::total_cmp);
         let began = self.all.iter().filter(|f| f.size.is_some()).count();
         let times = self.all.iter().filter_map(|f| fct_ps(f)).collect();
-        Completions { slowdowns, span_ps: span_ps(&self.all), ..Completions::new(began, times) }
+        let missed = self.all.iter().filter_map(|f| missed(f, self.outcome));
+        Completions { slowdowns, span_ps: span_ps(&self.all), ..Completions::new(began, times) }.judged(missed)
     }
 
     fn throughput_active_mean(&self) -> Option<f64> {
@@ -268,6 +275,9 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
         "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty \
          network (handshake, serialization, propagation, last ACK).";
     "fct.slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.slowdowns, 0.99), "99th percentile of the same ratio.";
+    "fct.deadlines" ["flows"] = |c| c.due, "Flows with a deadline that the run has seen met or missed.";
+    "fct.deadlines_missed_pct" ["%"] = |c| c.missed_pct(),
+        "100 * those of them whose last byte was not at the receiver by then / their number; nothing without one.";
     "fct.span_s" ["s"] = |c| c.span_ps.map(seconds),
         "From the opening of the first flow with a size until the receiver of the last to be complete had its last \
          byte; missing unless all of them are. Of a collective: its completion time.";
@@ -276,6 +286,12 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
 /// Completion time; none of a flow without a size, and of one that did not finish.
 fn fct_ps(flow: &FlowRecord) -> Option<u64> {
     flow.size.and(flow.finish_ps).map(|finish| finish.saturating_sub(flow.start_ps))
+}
+
+/// Whether it has missed its deadline, as far as that is known.
+fn missed(flow: &FlowRecord, outcome: &Outcome) -> Option<bool> {
+    let deadline = flow.deadline_ps.filter(|_| !flow.unopened);
+    missed_by(flow.start_ps, deadline, flow.received_ps, outcome)
 }
 
 /// Completion time over the ideal one; none where there is no ideal.

@@ -178,6 +178,8 @@ pub struct MessageRecord {
     pub finish_ps: Option<u64>,
     /// Retransmission timeouts of its connections between its beginning and its end.
     pub timeouts: u64,
+    /// Time from its beginning within which it was to be complete, if that mattered.
+    pub deadline_ps: Option<u64>,
 }
 
 /// One flow. Counters named `*_m` count only what belongs to the measured interval: a packet
@@ -206,6 +208,8 @@ pub struct FlowRecord {
     pub received_ps: Option<u64>,
     /// Bytes the application asked for; `None` where it has no end.
     pub size: Option<u64>,
+    /// Time from its opening within which the receiver was to have the last byte, if that mattered.
+    pub deadline_ps: Option<u64>,
     /// Completion time on the empty network: handshake where there is one, serialization and
     /// propagation along the flow's path, and back for the last ACK. `None` where size is.
     pub ideal_fct_ps: Option<u64>,

@@ -1,13 +1,13 @@
 //! Figures of queries and closed-loop writes: the tables of their own, and the parts `queries` and `writes` of the
 //! summary.
 
-use crate::figure::Of::{Index, OptTime, Time, U32, U64};
+use crate::figure::Of::{Index, OptTime, Time, U32, U64, Whole};
 use crate::figure::{Column, Figures, Quantity, columns, rows};
 use crate::statistics::{PS, percentile_nearest_rank, ratio, seconds};
 use crate::{MessageKind, MessageRecord, Outcome};
 
 /// Columns that `queries.parquet` and `writes.parquet` share.
-const COLUMNS: [Quantity<MessageRecord>; 7] = rows! {
+const COLUMNS: [Quantity<MessageRecord>; 9] = rows! {
     "group" [""] = Index(|m| m.group, |o| o.groups.clone()), "Traffic entry it belongs to.";
     "number" [""] = U64(|m| m.number), "Its number, from 0.";
     "bytes" ["B"] = U64(|m| m.bytes), "Bytes of the responses, or of the write.";
@@ -18,6 +18,11 @@ const COLUMNS: [Quantity<MessageRecord>; 7] = rows! {
     "completion_s" ["s"] = OptTime(completion_ps), "finish_s - start_s.";
     "timeouts" ["events"] = U64(|m| m.timeouts),
         "Retransmission timeouts of its connections between its beginning and its end, whole run.";
+    "deadline_s" ["s"] = OptTime(|m| m.deadline_ps),
+        "Time from start_s within which it was to be complete; missing where that did not matter.";
+    "deadline_missed" [""] = Whole(|m, o| missed(m, o).map(|missed| f64::from(u8::from(missed)))),
+        "1 where it was complete later than deadline_s after start_s, or is not though the run went on until then; 0 \
+         where it was complete by then; missing without a deadline, or where the run ended before.";
 };
 /// Columns of one of them alone.
 const OWN: [Quantity<MessageRecord>; 3] = rows! {
@@ -42,6 +47,20 @@ fn of_kind(outcome: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
     outcome.messages.iter().filter(|m| m.kind == kind).collect()
 }
 
+/// Whether a query or write has missed its deadline, as far as that is known.
+fn missed(message: &MessageRecord, outcome: &Outcome) -> Option<bool> {
+    missed_by(message.start_ps, message.deadline_ps, message.finish_ps, outcome)
+}
+
+/// Whether what began then and was complete then has missed its deadline, as far as the run went.
+pub(crate) fn missed_by(start: u64, deadline: Option<u64>, complete: Option<u64>, outcome: &Outcome) -> Option<bool> {
+    let due = start.saturating_add(deadline?);
+    match complete {
+        Some(complete) => Some(complete > due),
+        None => (due <= outcome.end_ps).then_some(true),
+    }
+}
+
 /// From the beginning of a query or write to its end.
 fn completion_ps(message: &MessageRecord) -> Option<u64> {
     message.finish_ps.map(|finish| finish.saturating_sub(message.start_ps))
@@ -59,6 +78,9 @@ pub(crate) struct Completions {
     pub(crate) span_ps: Option<u64>,
     /// Of queries and writes: those that finished after a timeout.
     pub(crate) with_timeout: usize,
+    /// Those of whose deadline it is known whether it was met, and those that missed it.
+    pub(crate) due: usize,
+    pub(crate) missed: usize,
 }
 
 impl Completions {
@@ -72,7 +94,21 @@ impl Completions {
         let all: Vec<_> = of_kind(outcome, kind).into_iter().filter(|m| here(m.group as usize)).collect();
         let with_timeout = all.iter().filter(|m| m.finish_ps.is_some() && m.timeouts > 0).count();
         let times = all.iter().filter_map(|m| completion_ps(m)).collect();
-        Self { with_timeout, ..Self::new(all.len(), times) }
+        Self { with_timeout, ..Self::new(all.len(), times) }.judged(all.iter().filter_map(|m| missed(m, outcome)))
+    }
+
+    /// With what became of their deadlines, of each that is known whether it was missed.
+    pub(crate) fn judged(self, missed: impl Iterator<Item = bool>) -> Self {
+        let (mut due, mut late) = (0, 0);
+        for missed in missed {
+            due += 1;
+            late += usize::from(missed);
+        }
+        Self { due, missed: late, ..self }
+    }
+
+    pub(crate) fn missed_pct(&self) -> Option<f64> {
+        ratio(100.0 * self.missed as f64, self.due as f64)
     }
 
     pub(crate) fn mean_s(&self) -> Option<f64> {
@@ -100,6 +136,10 @@ pub(crate) const QUERIES: Figures<Completions> = &rows! {
     "queries.max_s" ["s"] = |c| c.percentile_s(1.0), "Largest query completion time.";
     "queries.with_timeout" ["queries"] = |c| c.with_timeout,
         "Those of the finished queries during which a retransmission timer of their connections fired.";
+    "queries.deadlines" ["queries"] = |c| c.due,
+        "Queries with a deadline that the run has seen met or missed.";
+    "queries.deadlines_missed_pct" ["%"] = |c| c.missed_pct(),
+        "100 * those of them that were not complete by then / their number; nothing without one.";
 };
 
 /// The part `writes` of the summary.
@@ -116,4 +156,8 @@ pub(crate) const WRITES: Figures<Completions> = &rows! {
     "writes.max_s" ["s"] = |c| c.percentile_s(1.0), "Largest of their completion times.";
     "writes.with_timeout" ["writes"] = |c| c.with_timeout,
         "Those of the finished writes during which the retransmission timer of their flow fired.";
+    "writes.deadlines" ["writes"] = |c| c.due,
+        "Writes with a deadline that the run has seen met or missed.";
+    "writes.deadlines_missed_pct" ["%"] = |c| c.missed_pct(),
+        "100 * those of them that were not acknowledged by then / their number; nothing without one.";
 };

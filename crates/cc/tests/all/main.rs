@@ -4,6 +4,7 @@ mod events;
 
 mod bbr;
 mod cubic;
+mod d2tcp;
 mod dcqcn;
 mod dctcp;
 mod fastflow;

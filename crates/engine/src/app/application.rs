@@ -70,10 +70,26 @@ pub trait Application {
         None
     }
 
+    /// The oldest thing that is not acknowledged, or the next to come; `None` where nothing has an end.
+    fn work(&self) -> Option<Work> {
+        self.end().map(|end| Work { number: 0, begun: None, end })
+    }
+
     /// Writes that acknowledgements are to complete; `None` if they complete none.
     fn under_way(&self) -> Option<&VecDeque<Write>> {
         None
     }
+}
+
+/// What is to be sent now, as far as the application knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Work {
+    /// Its number, from 0, where the application counts.
+    pub number: u64,
+    /// When it began, where the application knows.
+    pub begun: Option<Time>,
+    /// Byte after its last.
+    pub end: u64,
 }
 
 /// A write that an acknowledgement completes.

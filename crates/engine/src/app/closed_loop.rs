@@ -1,6 +1,6 @@
 //! Writes of a closed loop: the next comes a think time after one was acknowledged.
 
-use super::application::{Application, Start, Write};
+use super::application::{Application, Start, Work, Write};
 use incast_cc::Time;
 use std::collections::VecDeque;
 
@@ -76,6 +76,12 @@ impl Application for State {
             }
         }
         Some(write)
+    }
+
+    fn work(&self) -> Option<Work> {
+        let next = |at: &Time| Work { number: self.begun, begun: Some(*at), end: (self.begun + 1) * self.app.write };
+        let oldest = self.under_way.front().map(|w| Work { number: w.number, begun: Some(w.begun), end: w.end });
+        oldest.or_else(|| self.due.front().map(next))
     }
 
     fn under_way(&self) -> Option<&VecDeque<Write>> {

@@ -1,6 +1,6 @@
 //! What messages ask for.
 
-use super::application::{Application, Start};
+use super::application::{Application, Start, Work};
 use incast_cc::Time;
 
 /// One flow of a two-way connection: writes what a [`QuerySpec`](crate::spec::QuerySpec) tells it to.
@@ -31,6 +31,11 @@ impl Application for State {
 
     fn end(&self) -> Option<u64> {
         self.closed.then_some(self.asked)
+    }
+
+    /// The latest message: one follows when the one before has come.
+    fn work(&self) -> Option<Work> {
+        (self.asked > 0).then_some(Work { number: 0, begun: None, end: self.asked })
     }
 }
 

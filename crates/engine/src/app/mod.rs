@@ -11,7 +11,7 @@ mod messages;
 mod on_off;
 mod udp;
 
-pub use application::{Application, Start, Write};
+pub use application::{Application, Start, Work, Write};
 use incast_cc::Time;
 pub use on_off::Begin;
 use std::collections::VecDeque;
@@ -129,6 +129,11 @@ impl AppState {
     /// See [`Application::on_acked`].
     pub fn on_acked(&mut self, una: u64, now: Time) -> Option<Write> {
         ask!(&mut self.kind, app => app.on_acked(una, now, self.stopped))
+    }
+
+    /// See [`Application::work`].
+    pub fn work(&self) -> Option<Work> {
+        ask!(&self.kind, app => app.work())
     }
 
     /// See [`Application::under_way`].

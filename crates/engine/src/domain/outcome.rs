@@ -247,6 +247,7 @@ impl Simulation<'_> {
             ideal_fct_ps: ideal.ideal_fct.map(|t| t.0),
             idle_rtt_ps: ideal.idle_rtt.0,
             hops: ideal.hops,
+            deadline_ps: size.and_then(|_| self.net.deadline(f, 0)).map(|t| t.0),
             // drops in hosts are counted by the collector
             ..FlowRecord::default()
         };

@@ -39,5 +39,6 @@ pub fn query_record(query: &Query, net: &FabricMap, finish: Option<Time>) -> Mes
         start_ps: query.begun.0,
         finish_ps: finish.map(|t| t.0),
         timeouts: 0,
+        deadline_ps: net.deadline_of_query(query.spec, query.number).map(|t| t.0),
     }
 }

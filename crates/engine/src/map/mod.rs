@@ -4,6 +4,7 @@ mod adjacency;
 pub(crate) mod back;
 pub(crate) mod cells;
 mod connections;
+mod deadlines;
 pub(crate) mod duplexes;
 pub(crate) mod fabric;
 pub mod failover;

@@ -1,6 +1,7 @@
 //! Flows, triggers and queries.
 
 use super::App;
+use crate::hash;
 use incast_cc::{Rate, Time};
 
 /// One flow.
@@ -40,6 +41,29 @@ pub struct FlowSpec {
     pub reverse_path: Option<Vec<u32>>,
     /// The trigger that opens it, not before `start`; without one it opens then.
     pub trigger: Option<Triggered>,
+    /// By when what it moves is to be there, if that matters.
+    pub deadline: Option<Deadline>,
+}
+
+/// By when what a flow moves is to be there: its bytes, if it has a size, each write of a closed loop, or the responses
+/// to each query.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deadline {
+    /// So long after its beginning,
+    pub within: Time,
+    /// ... or as much on average: exponentially distributed.
+    pub random: bool,
+}
+
+impl Deadline {
+    /// That of number `number` of `entity`, from its beginning on.
+    pub fn of(self, seed: u64, entity: u64, number: u64) -> Time {
+        if !self.random {
+            return self.within;
+        }
+        let u = hash::uniform(seed, hash::purpose::DEADLINE, entity, number);
+        Time((self.within.0 as f64 * -libm::log1p(-u)) as u64)
+    }
 }
 
 /// A trigger: it opens flows once others have come to their ends; [`crate::map::triggers`] says where it counts them.

@@ -42,6 +42,11 @@ impl Opening {
         opens
     }
 
+    /// When it opened, once it has.
+    pub fn opened(&self) -> Option<Time> {
+        self.opened
+    }
+
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         record.unopened = self.opened.is_none();

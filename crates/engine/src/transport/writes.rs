@@ -20,5 +20,6 @@ pub fn record(net: &FabricMap, flow: FlowId, write: Write, finish: Option<Time>)
         start_ps: write.begun.0,
         finish_ps: finish.map(|t| t.0),
         timeouts: 0,
+        deadline_ps: net.deadline(flow, write.number).map(|t| t.0),
     }
 }

@@ -5,6 +5,7 @@ mod support;
 mod application;
 mod classes;
 mod datagrams;
+mod deadlines;
 mod driven;
 mod ecn_threshold;
 mod explicit_rates;

@@ -203,6 +203,32 @@ fn completion_percentiles_of_200_flows() {
 }
 
 #[test]
+fn a_deadline_is_missed_by_a_picosecond_and_one_beyond_the_run_is_not_judged() {
+    let flow = |deadline: Option<u64>, received: Option<u64>, unopened| FlowRecord {
+        start_ps: MS,
+        deadline_ps: deadline,
+        received_ps: received,
+        // the sender hears of it later
+        finish_ps: received.map(|at| at + MS),
+        size: Some(1),
+        unopened,
+        ..FlowRecord::default()
+    };
+    let due = Some(4 * MS);
+    let flows = vec![
+        flow(due, Some(5 * MS), false),
+        flow(due, Some(5 * MS + 1), false),
+        flow(due, None, false),
+        flow(Some(SECOND), None, false),
+        flow(due, None, true),
+        flow(None, Some(9 * MS), false),
+    ];
+    let s = summarize(&Outcome { flows, end_ps: 100 * MS, ..Outcome::default() }, "s", "v");
+    assert_eq!(figure(&s, "fct.deadlines"), &json!(3));
+    assert_near(&s, "fct.deadlines_missed_pct", 200.0 / 3.0);
+}
+
+#[test]
 fn the_busiest_port_has_the_largest_mean_queue_and_the_lowest_number() {
     let s = summarize(&outcome(), "s", "v");
     assert_eq!(
@@ -277,6 +303,7 @@ fn queries_and_writes_are_over_what_finished() {
         start_ps: 5_000_000_000,
         finish_ps: took.map(|ms| 5_000_000_000 + ms * 1_000_000_000),
         timeouts,
+        deadline_ps: (kind == MessageKind::Query).then_some(9 * MS),
     };
     let (query, write) = (MessageKind::Query, MessageKind::Write);
     let messages = vec![
@@ -292,6 +319,10 @@ fn queries_and_writes_are_over_what_finished() {
     assert_near(&s, "queries.p50_s", 2e-3);
     assert_near(&s, "queries.max_s", 10e-3);
     assert_eq!(s["queries"]["with_timeout"], json!(1), "the unfinished one does not count");
+    // of three one was late, and one is not there though the run is over
+    assert_eq!(s["queries"]["deadlines"], json!(3));
+    assert_near(&s, "queries.deadlines_missed_pct", 200.0 / 3.0);
+    assert_eq!((&s["writes"]["deadlines"], &s["writes"]["deadlines_missed_pct"]), (&json!(0), &Value::Null));
     assert_near(&s, "writes.mean_s", 7e-3);
     assert_eq!(s["groups"]["query"]["queries"], s["queries"]);
     assert!(s["groups"]["query"].get("writes").is_none());
@@ -396,6 +427,7 @@ fn what_does_not_exist_is_null() {
         "fct.max_s",
         "fct.slowdown_mean",
         "fct.slowdown_p99",
+        "fct.deadlines_missed_pct",
         "queries.mean_s",
         "queries.p50_s",
         "writes.p99_s",

@@ -21,6 +21,7 @@ fn outcome() -> Outcome {
         start_ps: MS,
         finish_ps,
         timeouts: number,
+        deadline_ps: Some(8 * MS),
     };
     Outcome {
         measure_from_ps: SECOND,
@@ -37,6 +38,8 @@ fn outcome() -> Outcome {
                 finish_ps: Some(SECOND + 30 * MS),
                 size: Some(1000),
                 ideal_fct_ps: Some(10 * MS),
+                received_ps: Some(SECOND + 25 * MS),
+                deadline_ps: Some(20 * MS),
                 delivered_m: 500_000,
                 arrived_m: 4,
                 delay_sum_ps: 10 * MS,
@@ -127,6 +130,8 @@ fn flows_in_units_of_the_edge() {
     // 1000 bytes in 30 ms
     assert_eq!(values(&t, "goodput_bps"), Values::OptF64(vec![Some(8000.0 / 0.03), None]));
     assert_eq!(values(&t, "slowdown"), Values::OptF64(vec![Some(3.0), None]));
+    assert_eq!(values(&t, "deadline_s"), Values::OptF64(vec![Some(0.02), None]));
+    assert_eq!(values(&t, "deadline_missed"), Values::OptF64(vec![Some(1.0), None]));
     assert_eq!(values(&t, "size_bytes"), Values::OptU64(vec![Some(1000), None]));
     assert_eq!(values(&t, "throughput_bps"), Values::OptF64(vec![Some(2e6), Some(0.0)]));
     assert_eq!(values(&t, "delay_mean_s"), Values::OptF64(vec![Some(0.0025), None]));
@@ -172,6 +177,8 @@ fn queries_and_writes_have_a_table_each() {
     assert_eq!(values(&t, "number"), Values::U64(vec![0, 1]));
     assert_eq!(values(&t, "completion_s"), Values::OptF64(vec![Some(0.008), None]));
     assert_eq!(values(&t, "timeouts"), Values::U64(vec![0, 1]));
+    // complete to the picosecond, and the run ended before
+    assert_eq!(values(&t, "deadline_missed"), Values::OptF64(vec![Some(0.0), None]));
     let t = made("writes");
     assert_eq!(values(&t, "group"), dict(&[1], &["load", "query"]));
     assert_eq!(values(&t, "flow"), Values::U32(vec![3]));

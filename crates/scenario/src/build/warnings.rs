@@ -34,6 +34,8 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             form_of_another(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
         }
         found.extend(without_part(t, &used, spec));
+        found.extend(without_deadlines(t, &used, spec));
+        found.extend(too_near(t, &used));
         never_started(t, &used, doc, &mut found);
         if doc.fewest_classes().is_none() {
             found.extend(class_without_queue(t, used.classes));
@@ -76,6 +78,30 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     ))
 }
 
+/// A controller that goes by deadlines, where nothing has one.
+fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
+    let by_deadline = |i: &u32| spec.controllers[*i as usize].profile().deadlines;
+    let goes = used.driven.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
+    let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
+    Some(format!(
+        "traffic.{name}: {controller} goes by deadlines, and its flows have none: traffic.{name}.deadline gives them \
+         one (docs/controllers/d2tcp.md)",
+        name = t.name()
+    ))
+}
+
+/// Deadlines that nothing can meet.
+fn too_near(t: &Traffic, used: &Used) -> Option<String> {
+    let Used { too_near: n, flows, .. } = *used;
+    (n > 0).then(|| {
+        format!(
+            "traffic.{}: the deadlines of {n} of its {flows} flows are nearer than their bytes take on the link of \
+             their host: nothing can meet them",
+            t.name()
+        )
+    })
+}
+
 /// Threads that a controller in Python keeps a run from.
 fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
     let asked = doc.run.threads.given()?.0;
@@ -102,10 +128,20 @@ struct Used {
     driven: Option<&'static str>,
     /// When the first of those opens.
     first_late: Option<cc::Time>,
+    /// Some have a deadline.
+    deadlines: bool,
+    /// Those whose bytes take longer on the wire of their own host than they have.
+    too_near: usize,
 }
 
 fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
     let mut used: Vec<Used> = doc.traffic.iter().map(|_| Used::default()).collect();
+    let mut rates = vec![cc::Rate(0); spec.hosts as usize];
+    for link in &spec.links {
+        if let Some(rate) = rates.get_mut(link.from as usize) {
+            *rate = (*rate).max(link.rate);
+        }
+    }
     for f in &spec.flows {
         let Some(of) = used.get_mut(f.group as usize) else { continue };
         // flows of one controller commonly follow one another
@@ -113,6 +149,11 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
             of.controllers.push(f.controller);
         }
         of.flows += 1;
+        if let Some(deadline) = f.deadline {
+            of.deadlines = true;
+            let takes = f.app.size().map(|size| rates[f.src as usize].serialize(size));
+            of.too_near += takes.is_some_and(|takes| !deadline.random && takes > deadline.within) as usize;
+        }
         let protocol = &spec.transports[f.transport as usize].protocol;
         // Homa's packets have classes that no entry asks for
         let homa = protocol.homa().is_some();

@@ -4,7 +4,7 @@
 use super::app::{App, Bulk};
 use super::arrivals::Arrivals;
 use super::roots::Roots;
-use super::traffic::{HostRef, Order, PatternName as Name, Placement, ToItself, Traffic};
+use super::traffic::{DeadlineDraw, HostRef, Order, PatternName as Name, Placement, ToItself, Traffic};
 use crate::files::connection_matrix::StartUnit;
 use crate::text::default::infinite;
 use crate::text::problem::Report;
@@ -45,6 +45,7 @@ impl Traffic {
         if let Some(stop) = self.sink_stop.filter(|s| *s <= self.start) {
             at.text("sink_stop", stop, format!("expected a time after start, {}", self.start));
         }
+        self.check_deadline(at);
         self.app.check(&mut at.below("app"));
         if let Some(transport) = &self.transport {
             transport.check(&mut at.below("transport"));
@@ -149,6 +150,31 @@ impl Traffic {
             && first >= stop
         {
             at.text("app.first", first, format!("expected a time before the entry's stop, {stop}"));
+        }
+    }
+
+    /// Deadlines that have passed when their flow opens, or that nothing has.
+    fn check_deadline(&self, at: &mut Report) {
+        let Some(deadline) = self.deadline else {
+            if self.deadline_draw != DeadlineDraw::None && self.pattern != Name::File {
+                let message = "there is no deadline to draw around; expected deadline, their mean, beside it";
+                at.text("deadline_draw", word_of(&self.deadline_draw), message);
+            }
+            return;
+        };
+        let sizes = [Name::Poisson, Name::File, Name::Matrix, Name::ConnectionMatrix].contains(&self.pattern);
+        let has_end = match &self.app {
+            App::Bulk(bulk) => bulk.size.is_some() || sizes,
+            App::Query(_) | App::ClosedLoop(_) => true,
+            App::OnOff(_) | App::Cbr(_) | App::Udp(_) => false,
+        };
+        if deadline.0 == cc::Time::ZERO {
+            let message = "it would have passed when a flow opens; expected a time above 0, counted from its opening";
+            at.text("deadline", deadline, message);
+        } else if !has_end {
+            let message = "its flows have no end that could be late; expected app.kind = \"bulk\" with a size, \
+                           \"query\" or \"closed-loop\"";
+            at.text("deadline", deadline, message);
         }
     }
 

@@ -77,6 +77,14 @@ pub struct Traffic {
     /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as
     /// in ns-3. Not with `query`.
     pub sink_stop: Option<Time>,
+    /// By when what each flow moves is to be there, counted from its beginning: a transfer of a size from the opening
+    /// of its flow, a closed-loop write from when it is due, the responses to a query from when its requests are.
+    /// Tables tell which were missed, and `controller = "d2tcp"` goes by it. Of a file, its column `deadline` comes
+    /// first.
+    pub deadline: Option<Time>,
+    /// Whether all have that deadline, or each draws its own.
+    #[serde(default)]
+    pub deadline_draw: DeadlineDraw,
     /// Rate at which receiving applications read; `inf` reads at once.
     #[serde(default = "infinite")]
     pub read_rate: Rate,
@@ -176,6 +184,17 @@ pub enum Placement {
     /// a leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
     /// destinations with destinations.
     Paper,
+}
+
+/// How deadlines are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadlineDraw {
+    /// Not at all: `deadline` is that of each.
+    #[default]
+    None,
+    /// Exponentially distributed, with `deadline` as their mean.
+    Exponential,
 }
 
 /// A flow of `hotspot` whose sender would be its receiver.

@@ -2,7 +2,7 @@
 
 use super::flows::Flows;
 use crate::document::app::{App, BULK_WRITE};
-use crate::document::traffic::Traffic;
+use crate::document::traffic::{DeadlineDraw, Traffic};
 use crate::text::problem::Problem;
 use crate::text::quantity::{PartOrRate, Size};
 use incast_cc as cc;
@@ -91,6 +91,7 @@ impl Entry<'_> {
             path: None,
             reverse_path: None,
             trigger: None,
+            deadline: traffic.deadline.map(|within| traffic.due(within.0)),
         }
     }
 
@@ -102,6 +103,11 @@ impl Entry<'_> {
 }
 
 impl Traffic {
+    /// Deadlines of that time, or around it.
+    pub(crate) fn due(&self, within: cc::Time) -> spec::Deadline {
+        spec::Deadline { within, random: self.deadline_draw == DeadlineDraw::Exponential }
+    }
+
     /// The flow with the pace of its datagrams, if it sends such.
     pub(crate) fn paced(&self, flow: spec::FlowSpec, flows: &Flows) -> Result<spec::FlowSpec, Problem> {
         let App::Udp(udp) = &self.app else { return Ok(flow) };

@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 const MOST_PROBLEMS: usize = 100_000;
 
 /// Columns of a flow file.
-const COLUMNS: [&str; 9] =
-    ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after", "stop"];
+const COLUMNS: [&str; 10] =
+    ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after", "stop", "deadline"];
 
 /// A flow file that is read.
 struct Reader<'a> {
@@ -112,6 +112,7 @@ impl Reader<'_> {
             flow = own.transfer((src, dst), start, Some(size));
         }
         flow.stop = flow.stop.min(self.stop(row, (listed.0, start)));
+        self.give_deadline(&mut flow, row);
         self.entry.check_write(&flow, flows)?;
         flow.path = self.take(given_path(row, "path", src, dst, flows)).flatten();
         flow.reverse_path = self.take(given_path(row, "reverse_path", dst, src, flows)).flatten();
@@ -190,6 +191,24 @@ impl Reader<'_> {
             self.problems.push(row.wrong("stop", message));
         }
         stop.0.saturating_add(start.saturating_sub(listed))
+    }
+
+    /// The deadline of a flow by its own row.
+    fn give_deadline(&mut self, flow: &mut spec::FlowSpec, row: &Row) {
+        let Some(within) = row.quantity::<Time>("deadline", &mut self.problems) else { return };
+        let has_end = flow.app.size().is_some() || matches!(self.entry.app, App::ClosedLoop(_));
+        let message = match &self.entry.app {
+            App::Query(_) => "queries have the deadlines of their entry; expected none with app.kind = \"query\"",
+            _ if !has_end => "this flow has no end that could be late; expected a size, or no deadline",
+            _ if within.0 == cc::Time::ZERO => {
+                "it would have passed when the flow opens; expected a time above 0, counted from its opening"
+            }
+            _ => {
+                flow.deadline = Some(self.entry.due(within.0));
+                return;
+            }
+        };
+        self.problems.push(row.wrong("deadline", message));
     }
 
     /// A size that is missing, or that the entry's application has no use for.

@@ -198,6 +198,8 @@ pub fn controllers() -> Vec<Config> {
         controller("westwood", &[("form", "linux")]),
         controller("westwood-plus", &[("form", "ns3")]),
         controller("gcn", &[]),
+        controller("d2tcp", &[]),
+        controller("d2tcp", &[("left", "unacked"), ("missed", "2"), ("loss", "alpha")]),
         controller("fastflow", &[]),
         controller("timely", &[]),
         controller("hpcc", &[]),
@@ -217,7 +219,7 @@ pub fn controllers() -> Vec<Config> {
     all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 42;
+pub const CONTROLLERS: u32 = 44;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {
@@ -271,6 +273,11 @@ fn askings() -> impl Strategy<Value = Vec<Asking>> {
     prop::collection::vec(one, 0..3)
 }
 
+/// Two of three have a deadline, one of them a random one.
+fn deadline(draw: u32) -> Option<Deadline> {
+    (draw % 3 > 0).then(|| Deadline { within: Time::us(200 << (draw % 8)), random: draw % 3 == 1 })
+}
+
 /// Adds the connections and the queries on them.
 fn ask(spec: &mut Spec, askings: &[Asking]) {
     let hosts = spec.hosts;
@@ -281,6 +288,7 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
             start: Time::us(group as u64),
             transport: asking.transport,
             controller: asking.controller,
+            deadline: deadline(asking.root / 5),
             ..bulk(src, dst, None)
         };
         let mut connections = Vec::new();
@@ -361,6 +369,7 @@ impl Draft {
             read_rate: self.read,
             class: (self.src % classes.max(1)) as u8,
             ack_class: (self.dst % classes.max(1)) as u8,
+            deadline: deadline(self.src / 7),
             ..bulk(src, dst, None)
         }
     }

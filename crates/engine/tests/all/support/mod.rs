@@ -104,6 +104,7 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         path: None,
         reverse_path: None,
         trigger: None,
+        deadline: None,
     }
 }
 

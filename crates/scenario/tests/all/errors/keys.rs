@@ -209,7 +209,10 @@ fn times_that_contradict() {
 #[test]
 fn controllers() {
     let kinds = one_of_the_controllers();
-    assert_eq!(message("\"dctcp\"", "\"dtcp\""), format!("controller = \"dtcp\": {kinds} (did you mean \"dctcp\"?)"));
+    assert_eq!(
+        message("\"dctcp\"", "\"dctcpp\""),
+        format!("controller = \"dctcpp\": {kinds} (did you mean \"dctcp\"?)")
+    );
     assert_eq!(
         message("\"dctcp\"", "{ kind = \"swfit\" }"),
         format!("controller.kind = \"swfit\": {kinds} (did you mean \"swift\"?)")

@@ -324,3 +324,18 @@ fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
     let whose: Vec<&String> = told.iter().filter(|note| note.contains("no part")).collect();
     assert!(whose.len() == 1 && whose[0].starts_with("traffic.load"), "datagrams have no controller: {told:?}");
 }
+
+#[test]
+fn a_controller_that_goes_by_deadlines_without_any_and_deadlines_that_nothing_meets_are_noted() {
+    let said = "traffic.load: d2tcp goes by deadlines, and its flows have none: traffic.load.deadline gives them one \
+                (docs/controllers/d2tcp.md)";
+    assert_eq!(notes(&[("controller", "d2tcp")]), [said]);
+    assert_eq!(notes(&[("controller", "d2tcp"), ("traffic.deadline", "100ms")]), [""; 0]);
+    assert_eq!(notes(&[("traffic.deadline", "100ms")]), [""; 0]);
+    // 1 MB at 1 Gb/s take 8 ms
+    let said = "traffic.load: the deadlines of 10 of its 10 flows are nearer than their bytes take on the link of \
+                their host: nothing can meet them";
+    assert_eq!(notes(&[("traffic.deadline", "7999us")]), [said]);
+    assert_eq!(notes(&[("traffic.deadline", "8ms")]), [""; 0]);
+    assert_eq!(notes(&[("traffic.deadline", "7ms"), ("traffic.deadline_draw", "exponential")]), [""; 0]);
+}

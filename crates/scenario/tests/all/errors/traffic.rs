@@ -293,3 +293,19 @@ fn roots_that_do_not_fit() {
     let error = star.set("traffic", entry).and_then(|()| star.build().map(|_| ())).unwrap_err();
     said(error, "traffic.partition-aggregate.roots.in_pod = 1: the topology has no pods");
 }
+
+#[test]
+fn deadlines_in_the_past_and_of_what_has_no_end() {
+    let with = |keys: &str| message("flows = 10", &format!("flows = 10\n{keys}"));
+    said(with("deadline = \"0ms\""), "traffic.load.deadline = \"0s\": it would have passed when a flow opens");
+    said(with("deadline_draw = \"exponential\""), "traffic.load.deadline_draw = \"exponential\": there is no deadline");
+    for app in ["kind = \"bulk\"", "kind = \"cbr\", rate = \"1Gbps\"", "kind = \"udp\", rate = \"1Gbps\""] {
+        let entry = format!("pattern = \"random-pairs\"\nflows = 1\ndeadline = \"1ms\"\napp = {{ {app} }}");
+        said(and_more(&entry), "traffic.more.deadline = \"1ms\": its flows have no end");
+    }
+    let rows = |row: &str| flows("deadlines", &format!("start,source,destination,size,deadline\n{row}\n"));
+    said(rows("5us,h0,h1,1kB,0us").unwrap_err().to_string(), "flows.csv, line 2, column deadline = 0us: it would have");
+    let spec = rows("5us,h0,h1,1kB,30us\n5us,h1,h2,1kB,").unwrap();
+    let within = spec.flows.iter().map(|f| f.deadline.map(|d| d.within)).collect::<Vec<_>>();
+    assert_eq!(within, [Some(incast_cc::Time::us(30)), None]);
+}

@@ -61,6 +61,7 @@ impl Sender {
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
         self.app.open(ctx.now);
+        self.tell_deadline(ctx);
         self.publish_timeout(ctx);
         self.pump(ctx);
     }

@@ -44,8 +44,8 @@ use crate::transport::opening::Opening;
 use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
-    Ack, Asks, Bytes, Cc, Congestion, Controller, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase, Profile, Rate, Round,
-    TcpAck, Time, Timeout,
+    Ack, Asks, Bytes, Cc, Congestion, Controller, Deadline, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase, Profile,
+    Rate, Round, TcpAck, Time, Timeout,
 };
 use incast_record::{FlowRecord, Recorder};
 use peer_window::PeerWindow;

@@ -8,6 +8,7 @@ impl Sender {
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.note_write(ctx);
         self.app.on_message(bytes);
+        self.tell_deadline(ctx);
         self.pump(ctx);
     }
 
@@ -19,6 +20,7 @@ impl Sender {
         }
         self.note_write(ctx);
         self.app.on_message(bytes);
+        self.tell_deadline(ctx);
         let woken = &mut ctx.hosts[self.ip.host].run_queue.woken;
         woken.push(self.ip.flow);
         let begins = woken.len() == 1;
@@ -70,6 +72,24 @@ impl Sender {
         while let Some(write) = self.app.on_acked(self.una, ctx.now) {
             let message = writes::record(ctx.net, self.ip.flow, write, Some(ctx.now));
             ctx.rec.message(message);
+        }
+        self.tell_deadline(ctx);
+    }
+
+    /// The controller is told by when what the application has to send now is to be there, if it asks and that matters.
+    pub(super) fn tell_deadline(&mut self, ctx: &NodeCtx<impl Effects>) {
+        if !self.profile.deadlines {
+            return;
+        }
+        let Some(work) = self.app.work() else { return };
+        // messages are counted here, or where each has a connection of its own
+        let (number, begun) = match ctx.net.duplex(self.ip.flow) {
+            Some(duplex) if duplex.close.is_some() => (ctx.sides[self.side as usize].number, ctx.now),
+            Some(duplex) => (work.end.saturating_sub(1) / duplex.size.max(1), ctx.now),
+            None => (work.number, work.begun.or(self.opening.opened()).unwrap_or(ctx.now)),
+        };
+        if let Some(within) = ctx.net.deadline(self.ip.flow, number) {
+            self.cc.on_deadline(&Deadline { end: work.end, at: begun.saturating_add(within) });
         }
     }
 

@@ -330,6 +330,12 @@ def test_settings_that_do_nothing_are_told_and_no_others(incast: Command) -> Non
     answer = incast("compare", "dumbbell", "--cc", "dctcp", *words)
     answer.refused(f"note: --set traffic.flows=9 {nothing}\n")
     assert "queue.mark" not in answer.err
+    # without a key the one point is the duration that is set
+    alone = ("--set", "run.duration=5ms", "--set", "run.warmup=0s", "--bins", "x")
+    for scenarios in (["dumbbell"], ["dumbbell", "incast"]):
+        answer = incast("compare", *scenarios, "--cc", "dctcp", *alone)
+        answer.refused('error: --bins "x"')
+        assert nothing not in answer.err
 
 
 def test_equal_scenarios_are_refused_before_any_run(incast: Command, tmp_path: Path) -> None:

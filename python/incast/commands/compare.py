@@ -14,6 +14,7 @@ from incast.commands.options import (
     Format,
     MemoryLimit,
     Paired,
+    Pairs,
     Quiet,
     Rebuild,
     Settings,
@@ -75,7 +76,12 @@ def compare(
     """
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
-    study = ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, settings(set_))
+
+    def under(pairs: Pairs) -> ComparisonStudy:
+        # without a key the point is the scenarios' duration, which a setting may change
+        return ComparisonStudy.parse(scenarios, cc, vary[0] if vary else None, seeds, pairs)
+
+    study = under(settings(set_))
     if as_study is not None:
         _write_study(study, as_study)
         return
@@ -83,7 +89,7 @@ def compare(
     tell(
         without_effect(
             study.settings,
-            lambda pairs: replace(study, settings=tuple(pairs)).points(),
+            lambda pairs: under(pairs).points(),
             lambda pairs: replace(study, settings=tuple(pairs)).bases(),
         )
     )

@@ -451,8 +451,21 @@ def test_a_run_that_is_there_is_shown_and_not_made_again(incast: Command, tmp_pa
 def test_a_file_is_no_run_folder(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("")
     incast("plot", "x.toml").refused("x.toml is a file: expected a run folder")
-    told = "x.toml has no manifest.json and no study.json: expected the folder of a run or a comparison"
-    incast("report", "x.toml").refused(told)
+    incast("report", "x.toml").refused("x.toml is a file: expected the folder of a run or a comparison")
+    for words in (["study", "status", "x.toml"], ["query", "x.toml", "select 1"]):
+        incast(*words).refused("x.toml is a file: expected a folder that incast study run made")
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p/paper.json").write_text("{}")
+    incast("report", "p").refused("p has the results of a paper: incast paper report NAME --out p writes its report")
+
+
+def test_the_folder_of_a_report_in_the_place_of_a_store_names_its_store(incast: Command) -> None:
+    own = ("compare", "dumbbell", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--seeds", "1", "-q", "--cc")
+    assert incast(*own, "dctcp", "--out", "one").status == 0
+    incast(*own, "swift", "--out", "two", "--store", "one").refused(
+        "one is the folder of a report, whose store is one/runs: give that one"
+    )
+    assert incast(*own, "swift", "--out", "two", "--store", "one/runs").status == 0
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,23 @@ def test_a_loss_or_a_timeout_with_an_ack_a_packet_is_told() -> None:
     assert verdict(PAPER.figures["acks"], says, lambda measure, *_: float(measure == "timeouts")) is Verdict.FAILS
 
 
+def test_slowdowns_that_seeds_scatter_are_not_told_to_change_little() -> None:
+    """Means over seeds within a fifth say nothing where one seed has more, and another less."""
+
+    def judged(numbers: dict[str, list[float]]) -> Verdict:
+        (claim,) = [one for one in PAPER.figures["acks"].claims if one.says.startswith("It changes little")]
+
+        def of(measure: str, series: str, x: object, seed: int | None) -> float:
+            found = numbers[str(x)]
+            return sum(found) / len(found) if seed is None else found[seed - 1]
+
+        return judge(PAPER.figures["acks"], claim, of).verdict
+
+    assert judged({"16,384": [20.0, 21.0, 22.0], "1,500": [20.1, 21.0, 22.1]}) is Verdict.HOLDS
+    assert judged({"16,384": [20.0, 21.0, 22.0], "1,500": [14.0, 21.0, 28.0]}) is Verdict.OPEN
+    assert judged({"16,384": [20.0, 21.0, 22.0], "1,500": [40.0, 41.0, 42.0]}) is Verdict.FAILS
+
+
 @pytest.mark.parametrize("control", ["nscc", "both"])
 def test_windows_smaller_than_what_calls_for_an_ack_wait_for_timeouts(control: str) -> None:
     """Without a loss, on the tree of 16 hosts: ACKs for eleven packets make timeouts, ACKs for each make none."""

@@ -20,8 +20,8 @@ from incast.run_folder import MANIFEST
 from incast.study.comparing import STUDY_FILE
 from incast.study.store import STORE_FILE
 
-PAIRS_FILE = "coexistence.json"
-"""File that marks a folder of controllers side by side, here without loading what reads it."""
+PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
+"""Files that mark folders of controllers side by side and of papers, here without loading what reads them."""
 
 
 def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
@@ -70,6 +70,11 @@ def report(
             f"{folder} is a store of runs: expected the folder of a comparison or of pairs, or that of one run, which "
             f"incast study export {shlex.quote(str(folder))} --run RUN --out DIR writes"
         )
+    if (folder / PAPER_MARK).is_file() and not (folder / STUDY_FILE).exists():
+        again = f"incast paper report NAME --out {shlex.quote(str(folder))}"
+        raise FolderError(f"{folder} has the results of a paper: {again} writes its report")
+    if not folder.is_dir():
+        raise FolderError(f"{folder} is a file: expected the folder of a run or a comparison")
     if not (folder / STUDY_FILE).exists():
         raise FolderError(
             f"{folder} has no {MANIFEST} and no {STUDY_FILE}: expected the folder of a run or a comparison"

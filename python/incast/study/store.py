@@ -90,6 +90,9 @@ class Store:
         """Open a store, or make an empty one; raises ``FolderError`` where anything else is."""
         store = cls(Path(folder))
         strange = "is not empty and holds no store of studies: give another folder"
+        named = _store_of(store.folder)
+        if named != store.folder:
+            strange = f"is the folder of a report, whose store is {named}: give that one, or another folder"
         put_first(store.folder / STORE_FILE, _head_text(), strange)
         store.head()
         return store
@@ -102,6 +105,8 @@ class Store:
         except FileNotFoundError:
             there = "has no store.json: not a store of studies" if self.folder.exists() else "does not exist"
             raise FolderError(f"{self.folder} {there}: expected a folder that incast study run made") from None
+        except NotADirectoryError:
+            raise FolderError(f"{self.folder} is a file: expected a folder that incast study run made") from None
         except (OSError, ValueError) as error:
             raise FolderError(f"{path} is damaged: {error}") from None
         if not isinstance(head, dict) or head.get("format") != STORE_FORMAT:

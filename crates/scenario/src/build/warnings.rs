@@ -11,7 +11,7 @@ use crate::document::traffic::Traffic;
 use crate::document::transport::{Preset, Transport};
 use crate::text::controller::Controller;
 use crate::text::words::Word;
-use crate::topology::cell::notes::out_of_range;
+use crate::topology::cell::notes::{at_line_rate, out_of_range};
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{Entropy, Limit, LinkSpec, PathChoice, Protocol, Recovery, Rules, Spec};
@@ -46,6 +46,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found.extend(short_of_a_window(doc, spec));
     found.extend(dropped_beside_pauses(spec));
     found.extend(out_of_range(spec));
+    found.extend(at_line_rate(spec));
     // the builder has refused what the engine would
     if let Ok(at_work) = Triggers::new(spec) {
         found.extend(relayed(spec, &at_work));

@@ -78,7 +78,7 @@ fn a_segment_of_100_bytes_is_frame_for_frame_that_of_ns3() {
 
 #[test]
 fn what_no_cell_can_be_is_refused() {
-    let cases: [(&[(&str, &str)], &str); 19] = [
+    let cases: [(&[(&str, &str)], &str); 20] = [
         (&[("topology.sources", "0")], "topology.sources"),
         (&[("topology.cells", "2")], "topology.cells"),
         (&[("topology.servers", "1")], "topology.gateway_link"),
@@ -87,6 +87,7 @@ fn what_no_cell_can_be_is_refused() {
         (&[("topology.radio.least_exponent", "6")], "topology.radio.least_exponent"),
         (&[("topology.placement", "{ kind = \"circle\", radius = 0.0 }")], "topology.placement.radius"),
         (&[("topology.placement", "{ kind = \"grid\" }")], "topology.placement.step"),
+        (&[("topology.placement", "{ kind = \"grid\", step = 1e6 }")], "station number 3 is at 2000000 m, 0 m"),
         (&[("topology.placement", "{ kind = \"file\", file = \"nowhere.csv\" }")], "topology.placement.file"),
         (&[("topology.propagation", "{ kind = \"range\", range = -1.0 }")], "topology.propagation.range"),
         (&[("transport.mss", "1460")], "transport.mss"),
@@ -104,6 +105,49 @@ fn what_no_cell_can_be_is_refused() {
         let result = sets.iter().try_for_each(|(key, value)| scenario.set(key, value)).map_err(|e| e.to_string());
         let error = result.and_then(|()| scenario.build().map(|_| ()).map_err(|e| e.to_string())).unwrap_err();
         assert!(error.contains(key), "{sets:?}: {error}");
+    }
+}
+
+#[test]
+fn a_file_of_places_holds_two_numbers_a_line_within_1000_km() {
+    let folder = std::env::temp_dir().join(format!("incast-places-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("places.csv");
+    let placement = format!("{{ kind = \"file\", file = {:?} }}", file.to_str().unwrap());
+    let said = |rows: &str| {
+        std::fs::write(&file, format!("x,y\n{rows}")).unwrap();
+        let mut scenario = Scenario::load("wireless-cell").unwrap();
+        scenario.set("topology.sources", "2").unwrap();
+        scenario.set("topology.placement", &placement).unwrap();
+        scenario.build().map_or_else(|e| e.to_string(), |_| String::new())
+    };
+    assert_eq!(said("0,0\n-1000000,0\n5,5\n"), "");
+    for far in ["100000000", "-1000001", "nan", "inf"] {
+        let error = said(&format!("0,0\n{far},0\n5,5\n"));
+        assert!(error.contains("line 3, column x") && error.contains("expected a number of metres"), "{error}");
+    }
+    let error = said("0,0\n1,1,3\n5,5\n");
+    assert!(error.contains("line 3: 3 values under 2 columns"), "{error}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn controllers_for_links_of_one_sender_are_noted_in_a_cell() {
+    let notes = |name: &str, controller: &str| {
+        let mut scenario = Scenario::load(name).unwrap();
+        scenario.set("controller", controller).unwrap();
+        scenario.notes().unwrap().join("\n")
+    };
+    for controller in ["timely", "dcqcn"] {
+        let told = notes("wireless-cell", controller);
+        assert!(
+            told.contains("begins at the rate of its link, of which all 21 stations of air have a share"),
+            "{told}"
+        );
+        assert!(!notes("dumbbell", controller).contains("stations"));
+    }
+    for controller in ["dctcp", "swift", "bbr"] {
+        assert!(!notes("wireless-cell", controller).contains("begins at the rate"));
     }
 }
 

@@ -1,6 +1,7 @@
-//! Notes on radio cells: stations whose signals do not reach.
+//! Notes on radio cells: stations whose signals do not reach, and controllers made for links of one sender.
 
-use incast_engine::spec::{CellSpec, Propagation, Spec};
+use incast_cc::Config;
+use incast_engine::spec::{App, CellSpec, Propagation, Protocol, Spec};
 
 /// A frame is followed from 5 dB below the noise on.
 const FOLLOWED_FROM: f64 = -5.0;
@@ -21,6 +22,29 @@ pub(crate) fn out_of_range(spec: &Spec) -> impl Iterator<Item = String> {
                 spec.node_names[cell.channel as usize]
             )
         })
+    })
+}
+
+/// Controllers that begin at the rate of their host's link and answer no loss, in cells that several stations share:
+/// what a table shows of them is a channel given up to frames that collide.
+pub(crate) fn at_line_rate(spec: &Spec) -> impl Iterator<Item = String> {
+    let mut told: Vec<(usize, u32)> = Vec::new();
+    spec.flows.iter().filter_map(move |flow| {
+        let sends = |cell: &CellSpec| cell.stations.iter().any(|station| station.node == flow.src);
+        let number = spec.cells.iter().position(sends)?;
+        let controller = &spec.controllers[flow.controller as usize];
+        let rates = matches!(controller, Config::Timely(_) | Config::Dcqcn(_));
+        let over_tcp = spec.transports[flow.transport as usize].protocol == Protocol::Tcp;
+        if !rates || !over_tcp || matches!(flow.app, App::Udp(_)) || told.contains(&(number, flow.controller)) {
+            return None;
+        }
+        told.push((number, flow.controller));
+        Some(format!(
+            "{controller} begins at the rate of its link, of which all {} stations of {} have a share, and reads no loss: \
+             expect that nearly all it sends collides or waits",
+            spec.cells[number].stations.len(),
+            spec.node_names[spec.cells[number].channel as usize]
+        ))
     })
 }
 

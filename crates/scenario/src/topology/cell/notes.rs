@@ -40,7 +40,7 @@ pub(crate) fn at_line_rate(spec: &Spec) -> impl Iterator<Item = String> {
         }
         told.push((number, flow.controller));
         Some(format!(
-            "{controller} begins at the rate of its link, of which all {} stations of {} have a share, and reads no loss: \
+            "{controller} begins at the rate of its link, which {} stations of {} share, and reads no loss: \
              expect that nearly all it sends collides or waits",
             spec.cells[number].stations.len(),
             spec.node_names[spec.cells[number].channel as usize]

@@ -249,7 +249,7 @@ def carry_out(
     rebuild: bool = False,
     memory_limit: float | None = None,
 ) -> tuple[list[Meeting], Home]:
-    """Make the runs of every pair under every seed that the store lacks, and write the tables.
+    """Make the runs of every pair under every seed that the store lacks.
 
     The store is the folder's own unless given. A folder of fewer controllers or seeds becomes this one's.
     """
@@ -270,8 +270,6 @@ def carry_out(
             memory_limit=memory_limit,
         )
         _, found, home = load(folder)
-        write_whole(folder / "pairs.csv", table_of(found))
-        write_whole(folder / "pairs.json", json.dumps({"meetings": [_row(m) for m in found]}, indent=2) + "\n")
     return found, home
 
 
@@ -361,7 +359,15 @@ def _mean(values: Sequence[float]) -> Estimate:
     return found
 
 
-def table_of(found: Sequence[Meeting]) -> str:
+def tables_of(found: Sequence[Meeting]) -> dict[str, str]:
+    """Give the files of the meetings by their names: as CSV and as JSON."""
+    return {
+        "pairs.csv": _table(found),
+        "pairs.json": json.dumps({"meetings": [_row(meeting) for meeting in found]}, indent=2) + "\n",
+    }
+
+
+def _table(found: Sequence[Meeting]) -> str:
     """Write the meetings as CSV, a row each."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -13,11 +13,10 @@ from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
 from incast import _core, gallery, tables
-from incast.coexistence import Meeting, Pairs, known
-from incast.folders import write_whole
+from incast.coexistence import Meeting, Pairs, known, tables_of
 from incast.look import INK, new_canvas
 from incast.output import counted
-from incast.report import document, embedded, number
+from incast.report import PAGE, document, embedded, number
 from incast.statistics import Estimate
 from incast.study.homes import Home
 from incast.tables import Column
@@ -32,12 +31,11 @@ MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = 
 
 
 def write(pairs: Pairs, found: Sequence[Meeting], home: Home, formats: Sequence[str] = ("png",)) -> Path:
-    """Write ``report.html`` and the picture of the shares, in these formats, into the folder of the pairs."""
-    ours = {"shares"}.__contains__
-    (shares,) = gallery.save({"shares": picture(pairs, found)}, home.folder, formats, ours).values()
-    page = home.folder / "report.html"
-    write_whole(page, html(pairs, found, shares, home, formats))
-    return page
+    """Write ``report.html``, the tables and the picture of the shares, in these formats, into the pairs' folder."""
+    drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
+    files = tables_of(found) | {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats)}
+    gallery.write(home.folder, drawn, formats, files, drawn.__contains__)
+    return home.folder / PAGE
 
 
 def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, home: Home, formats: Sequence[str]) -> str:

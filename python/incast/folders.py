@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,20 +17,35 @@ from incast.interrupts import half_written
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file so that it is seen either as before or with all of ``content``."""
-    aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
-    data = content.encode() if isinstance(content, str) else content
-    half_written.add(aside)
+    write_together(path.parent, {path.name: content})
+
+
+def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Replace files of a folder that belong together: all are whole before the first is in its place.
+
+    Where one cannot be written, on a full disk, none is replaced.
+    """
+    asides: dict[Path, Path] = {}
     try:
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        for name, content in files.items():
+            path = folder / name
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
+            half_written.add(aside)
+            asides[aside] = path
+            with aside.open("wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+        for aside, path in asides.items():
+            aside.replace(path)
     except BaseException:
-        aside.unlink(missing_ok=True)
+        for aside in asides:
+            aside.unlink(missing_ok=True)
         raise
     finally:
-        half_written.discard(aside)
+        half_written.difference_update(asides)
 
 
 def write_through(path: Path, text: str) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
+from incast import gallery
 from incast.errors import FolderError
-from incast.gallery import save
 from incast.look import INK, dress, line, new_canvas, time_unit
 from incast.output import counted
 from incast.points import mark_end, until
@@ -218,5 +218,5 @@ def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tup
             canvases[name] = picture(Pictures(result))
         except FolderError as error:
             reasons.append(f"no {name}: {error}")
-    save(canvases, folder, formats)
+    gallery.write(folder, gallery.draw(canvases, formats), formats)
     return [f"{name}.{kind}" for name in canvases for kind in formats], reasons

@@ -18,12 +18,13 @@ from incast import _core, completions, gallery, marks, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
-from incast.folders import write_whole
 from incast.output import counted
 from incast.result import COMPLETIONS
 from incast.statistics import Estimate
 from incast.study.comparing import Controller
 from incast.tables import Column
+
+PAGE = "report.html"
 
 STEMS = (
     "throughput",
@@ -56,13 +57,15 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     drawn, by_size = draw_all(comparison), slowdowns.draw(comparison)
     drawn.pictures |= by_size.pictures
     drawn.left_out |= by_size.left_out
-    # one of an earlier report does not belong to this one
-    pictures = gallery.save(drawn.pictures, comparison.folder, formats, lambda name: name.startswith(STEMS))
+    pictures = gallery.draw(drawn.pictures, formats)
+    pngs = gallery.pngs(pictures)
     shown = [figure.key for figure in figures_of(comparison)]
-    write_whole(comparison.folder / "comparison.json", aggregate_json(comparison, shown))
-    page = comparison.folder / "report.html"
-    write_whole(page, html(comparison, pictures, drawn.left_out, formats))
-    return Page(page, pictures)
+    files = {
+        "comparison.json": aggregate_json(comparison, shown),
+        PAGE: html(comparison, pngs, drawn.left_out, formats),
+    }
+    gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))
+    return Page(comparison.folder / PAGE, pngs)
 
 
 def shown_reading(reading: Reading | None, scale: float = 1.0, interval: bool = True) -> str:

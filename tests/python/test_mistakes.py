@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -474,3 +475,35 @@ def test_the_folder_of_a_report_in_the_place_of_a_store_names_its_store(incast: 
 )
 def test_only_run_reads_the_standard_input(incast: Command, arguments: tuple[str, ...]) -> None:
     incast(*arguments).refused("-: only incast run reads a scenario from the standard input")
+
+
+REPORTS = {
+    "compare": ["compare", "dumbbell", "--cc", "dctcp", "--cc", "newreno", "--seeds", "1", *QUICK],
+    "coexist": ["coexist", "--cc", "dctcp", "--cc", "newreno", "--seeds", "1", *QUICK],
+    "paper": ["paper", "run", "./small"],
+}
+
+
+@pytest.mark.parametrize("kind", list(REPORTS))
+def test_a_report_that_the_disk_has_no_room_for_leaves_the_earlier_one(
+    incast: Command, tmp_path: Path, paper: Path, kind: str
+) -> None:
+    assert paper.name == "small"
+    words = [*REPORTS[kind], "--out", "r"]
+    assert incast(*words).status == 0
+    place = tmp_path / "r"
+    names = left_in(place)
+    files = [path for path in place.iterdir() if path.suffix in (".png", ".html", ".json", ".csv", ".parquet")]
+    # room for every picture, and not for the page that holds them
+    room = max(path.stat().st_size for path in place.glob("*.png")) + 1
+    assert room < (place / "report.html").stat().st_size
+    for path in place.glob("*.png"):
+        path.write_bytes(b"the earlier one")
+    before = {path.name: path.read_bytes() for path in files}
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    incast(*words, preexec=full).failed(1, "cannot write the results", "no half-written result was left behind")
+    assert left_in(place) == names
+    assert {path.name: path.read_bytes() for path in files} == before

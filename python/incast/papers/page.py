@@ -10,13 +10,12 @@ from pathlib import Path
 from rich.console import Console
 
 from incast import _core, gallery
-from incast.folders import write_whole
 from incast.output import counted
 from incast.papers.definition import Figure, Paper
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
-from incast.report import document, duration, embedded, number, rounded, scaled
+from incast.report import PAGE, document, duration, embedded, number, rounded, scaled
 from incast.verdict import STYLE, Verdict
 
 
@@ -33,15 +32,15 @@ def write(
 
     ``again`` gives the command that makes the paper, or a figure of it, again.
     """
-    pictures: dict[str, bytes] = {}
+    pictures: gallery.Drawn = {}
     for done in found:
-        pictures |= gallery.save(draw(done), folder, formats)
-    # one of an earlier report does not belong to this one
-    gallery.clear(pictures, folder, formats, lambda _: True)
-    write_whole(folder / "results.json", results_json(paper, scale, found))
-    page = folder / "report.html"
-    write_whole(page, html(paper, scale, found, missing, pictures, again, formats))
-    return page
+        pictures |= gallery.draw(draw(done), formats)
+    files = {
+        "results.json": results_json(paper, scale, found),
+        PAGE: html(paper, scale, found, missing, gallery.pngs(pictures), again, formats),
+    }
+    gallery.write(folder, pictures, formats, files, lambda _: True)
+    return folder / PAGE
 
 
 def count_of(findings: Sequence[Finding]) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from incast import gallery
-from incast.folders import write_whole
 from incast.statistics import Estimate
 from incast.tuning import pictures
 from incast.tuning.declaration import Tuning
@@ -25,22 +24,24 @@ RESULT_FORMAT = 1
 def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> list[Path]:
     """Write the scenarios to use, ``trials.csv``, ``result.json`` and the pictures; return the scenarios."""
     tuning = outcome.tuning
-    scenarios = []
+    scenarios: list[Path] = []
+    files: dict[str, str] = {}
+
+    def made(name: str, one: Tried) -> str:
+        return _head(one, tuning) + tuning.target.made(name, one.values).toml()
+
     for name in tuning.target.scenarios:
         suffix = f"-{name}" if len(tuning.target.scenarios) > 1 else ""
-        path = folder / f"tuned{suffix}.toml"
-        write_whole(
-            path, _head(outcome.best.tried, tuning) + tuning.target.made(name, outcome.best.tried.values).toml()
-        )
-        scenarios.append(path)
+        files[f"tuned{suffix}.toml"] = made(name, outcome.best.tried)
+        scenarios.append(folder / f"tuned{suffix}.toml")
         if len(outcome.front) > 1:
             (folder / "front").mkdir(exist_ok=True)
             for number, one in enumerate(outcome.front, 1):
-                text = _head(one.tried, tuning) + tuning.target.made(name, one.tried.values).toml()
-                write_whole(folder / "front" / f"{number:02}{suffix}.toml", text)
-    write_whole(folder / "trials.csv", _trials(outcome))
-    gallery.save(pictures.draw(outcome), folder, formats, pictures.NAMES.__contains__)
-    write_whole(folder / RESULT, json.dumps(data(outcome), indent=2) + "\n")  # the last: all else is there
+                files[f"front/{number:02}{suffix}.toml"] = made(name, one.tried)
+    files["trials.csv"] = _trials(outcome)
+    files[RESULT] = json.dumps(data(outcome), indent=2) + "\n"  # the last: all else is there
+    drawn = gallery.draw(pictures.draw(outcome), formats)
+    gallery.write(folder, drawn, formats, files, pictures.NAMES.__contains__)
     return scenarios
 
 

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from incast.errors import StudyError, needs
 from incast.executor import Status
-from incast.folders import write_whole
 from incast.output import nearest
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
@@ -266,15 +265,14 @@ def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None
         analysis.method
     ]
     drawn = {"sensitivity": pictures.bars(shown, title, columns(analysis.method)[0], widths)}
-    gallery.save(drawn, folder, formats, drawn.__contains__)
     made = io.StringIO()
     table = csv.writer(made, lineterminator="\n")
     words = ["main", "main_half_width", "other", "other_half_width", "mean"]
     table.writerow(["figure", "unit", "parameter", *words])
     for index in found.indices:
         table.writerow([index.figure, index.unit, index.parameter, *(getattr(index, word) for word in words)])
-    write_whole(folder / "sensitivity.csv", made.getvalue())
-    write_whole(folder / RESULT, json.dumps(data(found), indent=2) + "\n")
+    files = {"sensitivity.csv": made.getvalue(), RESULT: json.dumps(data(found), indent=2) + "\n"}
+    gallery.write(folder, gallery.draw(drawn, formats), formats, files, drawn.__contains__)
 
 
 def data(found: Found) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import FolderError, StudyError
-from incast.executor import Status, alone_in
+from incast.executor import Status
 from incast.folders import write_whole
 from incast.plan import Mark, refuse_too_many, slug
 from incast.result import Result, rates_of
@@ -31,7 +31,7 @@ from incast.study.comparing import (
     shared_notes,
 )
 from incast.study.definition import KEEPS, Definition
-from incast.study.homes import OWN_STORE, Home, Place, claim
+from incast.study.homes import OWN_STORE, Home, Place, claimed
 
 PAIRS_FILE = "coexistence.json"
 PAIRS_FORMAT = 2
@@ -258,8 +258,7 @@ def carry_out(
     grows = "pairs grow by controllers and seeds"
     other = f"other controllers or settings: give another --out, or remove it first; {grows}"
     mark = Mark(PAIRS_FILE, pairs.json(**home.words), lambda path: pairs.grows_from(_read(path.parent)[0]), other)
-    home = claim(home, store, mark, lambda place: _read(place)[1])
-    with alone_in(folder, deep=False):
+    with claimed(home, store, mark, lambda place: _read(place)[1]) as home:
         write_whole(folder / PAIRS_FILE, pairs.json(**home.words))
         home.make(
             pairs.definition(home.name),

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from incast import completions, run_notes
 from incast.completions import Bins, Completions, Reading, Sizes
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
-from incast.executor import Status, alone_in
+from incast.executor import Status
 from incast.exposure import on_seconds
 from incast.folders import write_whole
 from incast.plan import Mark, slug
@@ -24,7 +24,7 @@ from incast.result import COMPLETIONS, RATES, Result, rates_of
 from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
 from incast.study.definition import Definition
-from incast.study.homes import OWN_STORE, Home, Place, Rows, claim
+from incast.study.homes import OWN_STORE, Home, Place, Rows, claimed
 
 SERIES_FLOWS = 3
 """Flows whose window is drawn over time, where there are as many."""
@@ -323,9 +323,8 @@ def carry_out(
     grows = "a comparison grows by controllers, values and seeds"
     other = f"another comparison: give another --out, or remove it first; {grows}"
     mark = Mark(STUDY_FILE, study.json(**home.words), lambda path: study.grows_from(_read(path.parent)[0]), other)
-    home = claim(home, store, mark, lambda place: _read(place)[1])
     options: dict[str, Any] = {"workers": workers, "show": show, "rebuild": rebuild, "memory_limit": memory_limit}
-    with alone_in(folder, deep=False):
+    with claimed(home, store, mark, lambda place: _read(place)[1]) as home:
         write_whole(folder / STUDY_FILE, study.json(**home.words))
         home.make(study.definition(home.name), POINTS_FILE, **options)
         gap = None

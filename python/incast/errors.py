@@ -36,6 +36,10 @@ class PaperError(IncastError):
     """A paper is not known, has no such figure, or its folder says something that cannot be."""
 
 
+REFUSALS = (ScenarioError, StudyError, FolderError)
+"""Errors about what is asked for, before anything is made."""
+
+
 def needs(extra: str, error: ModuleNotFoundError) -> ExtraError:
     """Say which extra of the package has the module that is missing."""
     return ExtraError(f'this needs {error.name}, which is not installed: pip install "incast[{extra}]"')

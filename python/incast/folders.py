@@ -153,6 +153,17 @@ def refuse_unless_empty(folder: Path, told: str = NOT_EMPTY) -> None:
         raise FolderError(f"cannot use {folder} for results: {error.strerror}") from None
 
 
+def clear_away(folder: Path, keep: bool) -> None:
+    """Remove what is in a folder, and the folder unless it is to be kept, empty."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if not keep:
+        folder.rmdir()
+
+
 def sync_folder(folder: Path) -> None:
     """Make names in a folder last through a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY)

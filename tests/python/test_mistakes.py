@@ -507,3 +507,33 @@ def test_a_report_that_the_disk_has_no_room_for_leaves_the_earlier_one(
     incast(*words, preexec=full).failed(1, "cannot write the results", "no half-written result was left behind")
     assert left_in(place) == names
     assert {path.name: path.read_bytes() for path in files} == before
+
+
+@pytest.mark.parametrize("kind", ["compare", "coexist"])
+@pytest.mark.parametrize("store", [[], ["--store", "s"]])
+def test_a_report_that_is_refused_leaves_nothing(incast: Command, tmp_path: Path, kind: str, store: list[str]) -> None:
+    words = [*REPORTS[kind], "--out", "r", *store]
+    incast(*words, "--memory-limit", "1kB").refused("takes about", "1 kB is there")
+    assert left_in(tmp_path) == []
+    (tmp_path / "r").mkdir()
+    incast(*words, "--memory-limit", "1kB").refused("takes about")
+    assert left_in(tmp_path) == ["r"]
+    assert left_in(tmp_path / "r") == []
+
+
+def test_a_comparison_that_is_refused_more_runs_stays_what_it_was(incast: Command, tmp_path: Path) -> None:
+    words = [*REPORTS["compare"], "--out", "r"]
+    assert incast(*words, "--quiet").status == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "r").rglob("*") if path.is_file()}
+    incast(*words, "--cc", "swift", "--memory-limit", "1kB").refused("takes about", "1 kB is there")
+    assert {path: path.read_bytes() for path in (tmp_path / "r").rglob("*") if path.is_file()} == before
+    assert incast("report", "r", "--quiet").status == 0
+
+
+def test_a_report_does_not_lie_in_the_store_that_it_shares(incast: Command, tmp_path: Path) -> None:
+    for kind in ("compare", "coexist"):
+        incast(*REPORTS[kind], "--out", "xx", "--store", "./xx").refused("--out xx and --store xx are one folder")
+        incast(*REPORTS[kind], "--out", "xx/r", "--store", "xx").refused(
+            "--out xx/r and --store xx", "lie in one another"
+        )
+    assert left_in(tmp_path) == []

@@ -548,6 +548,7 @@ def test_what_takes_more_memory_than_there_is_is_refused(file: Path, incast: Com
     incast("study", "run", "study.toml", "--store", "s", "--memory-limit", "1kB", "--quiet").refused(
         "takes about", "1 kB is there", "--memory-limit none"
     )
+    assert not (file.parent / "s").exists()
     assert incast("study", "run", "study.toml", "--store", "s", "--memory-limit", "none", "--quiet").status == 0
     incast("run", "dumbbell", "--memory-limit", "1kB").refused("dumbbell takes about", "1 kB is there")
     assert incast("run", "dumbbell", "--memory-limit", "99999999TB", "--out", "much", "--quiet").status == 0

@@ -7,7 +7,8 @@ their whole scenarios: the report needs neither the originals, nor what the stor
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -15,8 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from incast.errors import FolderError
-from incast.folders import write_whole
+from incast.errors import REFUSALS, FolderError
+from incast.executor import alone_in
+from incast.folders import clear_away, write_whole
 from incast.plan import Mark
 from incast.result import Result
 from incast.run_folder import engine_digest
@@ -107,14 +109,42 @@ class Home:
         return found
 
 
-def claim(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Home:
+def _refuse_store(folder: Path, store: Path) -> None:
+    """Raise ``FolderError`` where a report's folder would be its store, or lie in it."""
+    own, other = folder.resolve(), store.resolve()
+    if own == other or other in own.parents:
+        how = "are one folder" if own == other else "are not apart: the report would lie in the store"
+        raise FolderError(
+            f"--out {folder} and --store {store} {how}; give each a folder of its own, or leave out --store: "
+            f"then the runs lie in {folder / OWN_STORE}"
+        )
+
+
+@contextmanager
+def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Iterator[Home]:
     """Mark the folder as this report's, or find an earlier one that it grows from: then its name stays.
 
-    Its store stays too unless one is given. ``read`` reads the mark; raises ``FolderError`` where it is another's.
+    Its store stays too unless one is given. ``read`` reads the mark; raises
+    ``FolderError`` where it is another's. Until the end of the block no other program works there. What is refused in
+    it leaves the folder as it was.
     """
-    mark.put(home.folder)
-    there = read(home.folder)
-    return Home(home.folder, store or there.store, there.name)
+    if store is not None:
+        _refuse_store(home.folder, store)
+    folder, path = home.folder, home.folder / mark.file
+    there = folder.is_dir()
+    before = path.read_bytes() if path.is_file() else None
+    mark.put(folder)
+    earlier = read(folder)
+    home = Home(folder, store or earlier.store, earlier.name)
+    with alone_in(folder, deep=False):
+        try:
+            yield home
+        except REFUSALS:
+            if before is not None:
+                write_whole(path, before)
+            elif {one.name for one in folder.iterdir()} <= {mark.file, ".lock"}:
+                clear_away(folder, keep=there)
+            raise
 
 
 def _rows_of(runs: Runs, run: str) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import time
 from collections import deque
@@ -14,15 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import controllers
-from incast.errors import FolderError, RunStopped, ScenarioError, StudyError
+from incast.errors import REFUSALS, FolderError, RunStopped, ScenarioError, StudyError
 from incast.executor import Needs, Status, default_workers, share
+from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition, Point, kinds_in
 from incast.study.record import Journal, Task, run_id
-from incast.study.store import PENDING, RUNS, STORE_FILE, Pending, Store, column, columns_of, parquet
+from incast.study.store import PENDING, RUNS, STORE_FILE, SUMS, Pending, Store, column, columns_of, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
 
 if TYPE_CHECKING:
@@ -69,16 +71,25 @@ def make(
     (the study's own unless given) come to the rows that are there. Raises ``StudyError``, ``ScenarioError``,
     ``FolderError``, and what a run raises; runs that were made by then are kept and not made again.
     """
+    limit = machine_memory() if memory_limit is None else memory_limit
+    there = Path(folder).is_dir()
     store = Store.make(folder)
     with store.alone():
-        store.refuse_other_build(rebuild)
-        if store.pending() is None:
-            _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
-        _plan(store, copies.canonical(store, study), points, seeds)
+        try:
+            store.refuse_other_build(rebuild)
+            if store.pending() is None:
+                _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
+            # others make runs on machines with memory of their own
+            planned = limit if outside is None or memory_limit is not None else math.inf
+            _plan(store, copies.canonical(store, study), points, seeds, planned)
+        except REFUSALS:
+            if not any((store.folder / name).exists() for name in (PENDING, RUNS, SUMS)):
+                clear_away(store.folder, keep=there)  # nothing was ever asked for in it
+            raise
         if (store.folder / PENDING).exists():
             if outside is not None and missing(store):
                 outside(store)
-            fill(store, workers, hire, show, machine_memory() if memory_limit is None else memory_limit)
+            fill(store, workers, hire, show, limit)
             finish(store)
     return store
 
@@ -86,8 +97,17 @@ def make(
 # What is asked for
 
 
-def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds: Sequence[int] | None) -> None:
-    """Write down which runs are asked for and not there; an unfinished study that is another one is closed first."""
+def _plan(
+    store: Store,
+    study: Definition,
+    points: Sequence[Point] | None,
+    seeds: Sequence[int] | None,
+    memory_limit: float,
+) -> None:
+    """Write down which runs are asked for and not there; an unfinished study that is another one is closed first.
+
+    Raises ``ScenarioError``, and nothing is asked for, where a run takes more than ``memory_limit`` bytes.
+    """
     text = copies.study_text(study)
     asked = None if points is None else [[point.key for point in points], list(seeds or study.seeds)]
     before = store.pending()
@@ -101,6 +121,7 @@ def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds
     same = there is not None and there.equals(rows) and copies.is_there(store, study, text)
     if not fresh and same:
         return
+    chunk_runs = _chunk_runs(store, fresh, memory_limit)
     head = {
         "number": _next_number(store),
         "study": study.name,
@@ -113,7 +134,7 @@ def _plan(store: Store, study: Definition, points: Sequence[Point] | None, seeds
     def written(aside: Path) -> None:
         copies.write_study(store, aside / "study", study, text)
         (aside / "study" / "points.parquet").write_bytes(parquet(rows))
-        (aside / "batch.parquet").write_bytes(parquet(_batch(fresh, _chunk_runs(store, fresh))))
+        (aside / "batch.parquet").write_bytes(parquet(_batch(fresh, chunk_runs)))
         (aside / "batch.json").write_text(_head_text(head), encoding="utf-8")
 
     store.put_folder(PENDING, written)
@@ -266,11 +287,15 @@ def _old_rows(table: pa.Table | None) -> list[_Row]:
     return found
 
 
-def _chunk_runs(store: Store, fresh: Sequence[tuple[_Row, int, str]]) -> int:
-    """Say how many runs make a chunk; that follows from the scenarios alone, as all bytes of a store do."""
+def _chunk_runs(store: Store, fresh: Sequence[tuple[_Row, int, str]], memory_limit: float) -> int:
+    """Say how many runs make a chunk; that follows from the scenarios alone, as all bytes of a store do.
+
+    Raises ``ScenarioError`` where a run takes more than ``memory_limit`` bytes.
+    """
     texts = list(dict.fromkeys((row.toml, row.name) for row, _, _ in fresh))
     some = (Scenario.from_toml(toml, origin=store.folder, name=name) for toml, name in _sampled(texts))
-    most = max((scenario.memory(CHUNK_BYTES) for scenario in some), default=1)
+    needs = (scenario.refuse_above(memory_limit, f"a run of {scenario.name}") for scenario in some)
+    most = max(needs, default=1)
     return max(1, min(CHUNK_RUNS, CHUNK_BYTES // most))
 
 

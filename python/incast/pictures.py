@@ -30,6 +30,10 @@ COLUMNS = 400
 """Steps of time of a heat map; a cell has the longest queue of its step."""
 
 
+class NothingToDraw(FolderError):
+    """A run has nothing for a picture."""
+
+
 class Pictures:
     """The pictures of a result, each a matplotlib figure: ``result.plot.throughput()``.
 
@@ -100,7 +104,7 @@ class Pictures:
         drawn, there = 0, len(flows)
         everything = flows[column].drop_null().to_numpy()
         if len(everything) == 1:
-            raise FolderError(f"one flow alone has a {column}, {everything[0]:g}: there is nothing to draw")
+            raise NothingToDraw(f"one flow alone has a {column}, {everything[0]:g}: there is nothing to draw")
         _refuse_zeros(column, [everything])
         for i, group in enumerate(groups):
             part = flows.filter(pc.equal(flows["group"], group))[column].drop_null().to_numpy() * scale
@@ -112,7 +116,7 @@ class Pictures:
                 x, y = np.r_[steps[0], steps], np.r_[0.0, shares]
                 axes.step(x, y, where="post", label=str(group), **line(i, marker=False))
         if not drawn:
-            raise FolderError(f"no flow of the run has a {column}: there is nothing to draw")
+            raise NothingToDraw(f"no flow of the run has a {column}: there is nothing to draw")
         dress(axes)
         axes.set_ylim(0, 1.02)
         axes.set_xlim(left=0)
@@ -139,8 +143,8 @@ class Pictures:
             *tables, what = key.partition("=")[0].split(".")
             asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
             if asked.get(what):
-                raise FolderError(f"the run recorded no value of {name}: there is nothing to draw")
-            raise FolderError(f"the run has no series of {name}: run it with --set {key}")
+                raise NothingToDraw(f"the run recorded no value of {name}: there is nothing to draw")
+            raise NothingToDraw(f"the run has no series of {name}: run it with --set {key}")
         return found
 
     def _over_time(
@@ -182,7 +186,7 @@ class Pictures:
 def _refuse_zeros(name: str, series: Sequence[np.ndarray]) -> None:
     """Raise ``FolderError`` where there are values, and all of them are 0."""
     if any(len(values) for values in series) and not any(values.any() for values in series):
-        raise FolderError(f"{name} is 0 throughout: there is nothing to draw")
+        raise NothingToDraw(f"{name} is 0 throughout: there is nothing to draw")
 
 
 def _longest(times: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -216,7 +220,7 @@ def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tup
     for name, picture in PICTURES.items():
         try:
             canvases[name] = picture(Pictures(result))
-        except FolderError as error:
+        except NothingToDraw as error:
             reasons.append(f"no {name}: {error}")
     gallery.write(folder, gallery.draw(canvases, formats), formats)
     return [f"{name}.{kind}" for name in canvases for kind in formats], reasons

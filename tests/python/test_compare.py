@@ -550,14 +550,6 @@ def test_a_series_that_cannot_be_made_leaves_the_comparison_whole(incast: Comman
         assert not (tmp_path / "c/over-time.png").exists()
 
 
-def test_a_damaged_series_leaves_the_report_whole(made: Path, incast: Command, tmp_path: Path) -> None:
-    shutil.copytree(made, tmp_path / "c")
-    (tmp_path / "c/runs/tables/samples/0002-0000.parquet").write_text("no table")
-    answer = incast("report", "c", "--quiet")
-    assert answer.status == 0, answer.err
-    assert "samples/0002-0000.parquet is damaged" in (tmp_path / "c/report.html").read_text()
-
-
 def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path: Path) -> None:
     controllers = ["--cc", "dctcp:form=linux", "--cc", "newreno:form=linux"]
     words = ["compare", "dumbbell", "linux-incast", *controllers, "--vary", "run.duration=310ms,600ms"]

@@ -533,7 +533,11 @@ def test_a_comparison_that_is_refused_more_runs_stays_what_it_was(incast: Comman
 def test_a_report_does_not_lie_in_the_store_that_it_shares(incast: Command, tmp_path: Path) -> None:
     for kind in ("compare", "coexist"):
         incast(*REPORTS[kind], "--out", "xx", "--store", "./xx").refused("--out xx and --store xx are one folder")
-        incast(*REPORTS[kind], "--out", "xx/r", "--store", "xx").refused(
-            "--out xx/r and --store xx", "lie in one another"
-        )
+        incast(*REPORTS[kind], "--out", "xx/r", "--store", "xx").refused("the report would lie in the store")
     assert left_in(tmp_path) == []
+
+
+def test_a_run_that_lacks_a_table_has_no_pictures(incast: Command, tmp_path: Path) -> None:
+    assert incast("run", "dumbbell", *QUICK, "--out", "r", "--quiet").status == 0
+    (tmp_path / "r/flows.parquet").unlink()
+    incast("plot", "r").refused("r has no flows.parquet: not a whole run folder")

@@ -133,6 +133,7 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
                 report.print_table(done, out, paired=True)
         pictures = " ".join(sorted(p.name for p in page.parent.iterdir() if p.suffix in (".png", ".svg", ".pdf")))
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
-        out.print(f"pictures beside it: {pictures}", highlight=False, soft_wrap=True)
+        told = f"pictures beside it: {pictures}" if pictures else "no picture beside it: the report says why"
+        out.print(told, highlight=False, soft_wrap=True)
     if done.series_gap:
         err.print(f"no picture over time: {done.series_gap}", highlight=False, soft_wrap=True)

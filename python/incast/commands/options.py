@@ -43,7 +43,7 @@ Format = Annotated[
 Workers = Annotated[int, typer.Option(min=0, help="Runs side by side; 0: one a core.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table; notes and errors stay.")]
 Rebuild = Annotated[
-    bool, typer.Option("--rebuild", help="Make the study's runs anew where another build of the engine made the store.")
+    bool, typer.Option("--rebuild", help="Make anew what another build of the engine made, or what is damaged.")
 ]
 SharedStore = Annotated[
     Path | None,

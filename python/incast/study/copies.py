@@ -165,8 +165,7 @@ def _package_kept(store: Store, top: Path) -> str:
         digest.update(data)
     own = f"{FILES}/{digest.hexdigest()[:16]}/{top.name}"
     for name, data in files.items():
-        if not (store.folder / own / name).exists():
-            store.put(f"{own}/{name}", data)
+        _put(store, f"{own}/{name}", data)
     return own
 
 
@@ -180,9 +179,15 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
     except OSError as error:
         raise StudyError(f"cannot read {path}, which a scenario names: {error.strerror}") from None
     own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
-    if not (store.folder / own).exists():
-        store.put(own, data)
+    _put(store, own, data)
     return own
+
+
+def _put(store: Store, name: str, data: bytes) -> None:
+    """Copy a file unless it is there; one that was damaged is not."""
+    path = store.folder / name
+    if not path.exists() or path.read_bytes() != data:
+        store.put(name, data)
 
 
 def spoken(value: Value) -> Value:

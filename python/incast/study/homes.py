@@ -72,9 +72,9 @@ class Home:
         """Make the runs of a study that the store lacks, and write down which they are.
 
         In the folder's own store runs of another build of the engine are made anew, in another one with ``rebuild``
-        alone. Other options are those of ``making.make``.
+        alone, which also makes anew what is damaged. Other options are those of ``making.make``.
         """
-        filled = make(self.store, part, rebuild=rebuild or self.given is None, **options)
+        filled = make(self.store, part, rebuild=rebuild, any_build=self.given is None, **options)
         points = filled.points(part.name)
         assert points is not None, "a study that is made has points"
         write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))

@@ -24,8 +24,9 @@ from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition, Point, kinds_in
 from incast.study.record import Journal, Task, run_id
-from incast.study.store import PENDING, RUNS, STORE_FILE, SUMS, Pending, Store, column, columns_of, parquet
+from incast.study.store import PENDING, RUNS, STORE_FILE, SUMS, Pending, Store, column, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
+from incast.study.writing import POINTS, runs_table, write_chunk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,13 +60,15 @@ def make(
     outside: Outside | None = None,
     show: Callable[[Status], None] = lambda _: None,
     rebuild: bool = False,
+    any_build: bool = False,
     memory_limit: float | None = None,
 ) -> Store:
     """Make the runs of a study that a store lacks; the store is made where it is not there.
 
     ``workers`` is how many runs go side by side (0: one a core); ``hire`` makes workers of a kind, ``outside`` leaves
     the runs to other programs. Runs that take more than ``memory_limit`` bytes (the machine's unless given)
-    are refused.
+    are refused. In a store of another build of the engine the runs are made anew with ``any_build``, or with
+    ``rebuild``, which also makes anew what is damaged.
 
     Without ``points`` the study's rows become those of its points and seeds; with them, these points under ``seeds``
     (the study's own unless given) come to the rows that are there. Raises ``StudyError``, ``ScenarioError``,
@@ -76,9 +79,11 @@ def make(
     store = Store.make(folder)
     with store.alone():
         try:
-            store.refuse_other_build(rebuild)
+            store.refuse_other_build(rebuild or any_build)
             if store.pending() is None:
                 _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
+            if rebuild:
+                _repair(store, lambda left, keep: _make_all(left, keep, workers, hire, show, limit))
             # others make runs on machines with memory of their own
             planned = limit if outside is None or memory_limit is not None else math.inf
             _plan(store, copies.canonical(store, study), points, seeds, planned)
@@ -250,9 +255,6 @@ def _refuse_equal(rows: Iterable[_Row]) -> None:
         known[place] = row.point
 
 
-_POINTS = ("scenario", "arm", "values", "settings", "controller", "layer", "hash", "name", "toml", "seeds", "runs")
-
-
 def _points_table(rows: Sequence[_Row]) -> pa.Table:
     import pyarrow as pa
 
@@ -270,13 +272,13 @@ def _points_table(rows: Sequence[_Row]) -> pa.Table:
     columns: list[Any] = [pa.array(one, pa.large_string()) for one in text]
     columns.append(pa.array([list(row.runs) for row in rows], pa.list_(pa.int64())))
     columns.append(pa.array([list(row.runs.values()) for row in rows], pa.list_(pa.string())))
-    return pa.table(columns, names=list(_POINTS))
+    return pa.table(columns, names=list(POINTS))
 
 
 def _old_rows(table: pa.Table | None) -> list[_Row]:
     if table is None:
         return []
-    columns = [table[name].to_pylist() for name in _POINTS]
+    columns = [table[name].to_pylist() for name in POINTS]
     found = []
     for scenario, arm, values, settings, controller, layer, hash_, name, toml, seeds, runs in zip(
         *columns, strict=True
@@ -305,15 +307,20 @@ def _sampled(texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
 
 def _batch(fresh: Sequence[tuple[_Row, int, str]], chunk_runs: int) -> pa.Table:
     """Make the list of runs to make: each with the number of its chunk and its scenario."""
+    tasks = [Task(run, row.toml, row.name, seed) for row, seed, run in fresh]
+    return _listed(tasks, [i // chunk_runs for i in range(len(fresh))])
+
+
+def _listed(tasks: Sequence[Task], chunks: Sequence[int]) -> pa.Table:
     import pyarrow as pa
 
     return pa.table(
         {
-            "run": pa.array([run for _, _, run in fresh], pa.string()),
-            "seed": pa.array([seed for _, seed, _ in fresh], pa.int64()),
-            "chunk": pa.array([i // chunk_runs for i in range(len(fresh))], pa.int64()),
-            "name": pa.array([row.name for row, _, _ in fresh], pa.string()),
-            "toml": pa.array([row.toml for row, _, _ in fresh], pa.large_string()).dictionary_encode(),
+            "run": pa.array([task.run for task in tasks], pa.string()),
+            "seed": pa.array([task.seed for task in tasks], pa.int64()),
+            "chunk": pa.array(chunks, pa.int64()),
+            "name": pa.array([task.name for task in tasks], pa.string()),
+            "toml": pa.array([task.toml for task in tasks], pa.large_string()).dictionary_encode(),
         }
     )
 
@@ -379,18 +386,28 @@ def missing(store: Store, all_of: bool = False) -> list[Task]:
 def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status], None], memory_limit: float) -> None:
     """Make the runs of the pending batch that are not made, and write its chunks."""
     pending = _pending(store)
-    batch = _read_batch(store)
-    made = journalled(store)
-    own = Journal(store.folder / "journal" / "main.bin")
+    left = _Left(store, _read_batch(store), journalled(store), pending.number)
+    _make_all(left, pending.keep, workers, hire, show, memory_limit)
+
+
+def _make_all(
+    left: _Left,
+    keep: Sequence[str],
+    workers: int,
+    hire: Hire | None,
+    show: Callable[[Status], None],
+    memory_limit: float,
+) -> None:
+    """Make the runs of a batch that are not made, and write its chunks."""
+    own = Journal(left.store.folder / "journal" / "main.bin")
     list(own.runs())
-    left = _Left(store, batch, made, pending.number)
-    status = Status(total=batch.num_rows, finished=len(left.done), resumed=len(left.done))
+    status = Status(total=left.batch.num_rows, finished=len(left.done), resumed=len(left.done))
     tasks = left.tasks()
     if not tasks:
         left.write_finished()
         show(status)
         return
-    crew = _hired(store, tasks, pending.keep, workers, hire, memory_limit)
+    crew = _hired(left.store, tasks, keep, workers, hire, memory_limit)
     try:
         _deal(crew, deque(tasks), own, left, status, show)
     finally:
@@ -428,11 +445,19 @@ def _hired(
 class _Left:
     """What of a batch is done, and which chunks are whole."""
 
-    def __init__(self, store: Store, batch: pa.Table, made: dict[str, tuple[Journal, int]], number: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        batch: pa.Table,
+        made: dict[str, tuple[Journal, int]],
+        number: int,
+        anew: bool = False,
+    ) -> None:
+        """Look at what is there; with ``anew`` chunks that are there are written again."""
         self.store, self.batch, self.made, self.number = store, batch, made, number
         self.runs = batch["run"].to_pylist()
         self.chunks = batch["chunk"].to_pylist()
-        there = {chunk for own, chunk in map(_numbers, store.chunks()) if own == number}
+        there = {chunk for own, chunk in map(_numbers, store.chunks()) if own == number and not anew}
         self.done = {run for run, chunk in zip(self.runs, self.chunks, strict=True) if chunk in there or run in made}
         self.open: dict[int, int] = {}
         """Runs that are missing in chunks that are not written."""
@@ -461,7 +486,7 @@ class _Left:
         whole = [chunk for chunk, missing in self.open.items() if missing == 0]
         for chunk in whole:
             names = [run for run, own in zip(self.runs, self.chunks, strict=True) if own == chunk]
-            _write_chunk(self.store, f"{self.number:04d}-{chunk:04d}", names, self.made)
+            write_chunk(self.store, f"{self.number:04d}-{chunk:04d}", names, self.made)
             del self.open[chunk]
 
 
@@ -520,45 +545,74 @@ def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:
     raise error
 
 
-# Writing
+# Repairing
 
 
-def _write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str, tuple[Journal, int]]) -> None:
-    """Write a chunk: its tables first, so that a chunk that is there is whole."""
-    import pyarrow as pa
+def _repair(store: Store, make_all: Callable[[_Left, Sequence[str]], None]) -> None:
+    """Make anew what is damaged: chunks from the runs that are in them, which gives the bytes that were there.
 
-    figures: list[dict[str, Any]] = []
-    costs: list[dict[str, Any]] = []
-    tables: dict[str, list[tuple[str, pa.Table]]] = {}
-    for run in runs:
-        journal, place = made[run]
-        record = journal.read(place)
-        figures.append({"run": run, **record.figures})
-        costs.append({"run": run, **record.cost})
-        for table in record.names():
-            tables.setdefault(table, []).append((run, record.table(table)))
-    for table, parts in sorted(tables.items()):
-        store.put_table(f"tables/{table}/{name}.parquet", _stacked(parts))
-    store.put_table(f"log/{name}.parquet", pa.table(columns_of(costs)))
-    store.put_table(f"chunks/{name}.parquet", pa.table(columns_of(figures)))
+    Files of a study go, and come again when the study is made. What was killed in it is done again from the beginning.
+    """
+    broken = store.broken()
+    chunks = {Path(one).stem for one in broken if one.startswith(("chunks/", "tables/"))}
+    # what runs cost has no checksum
+    chunks |= {name for name in store.chunks() if _read_runs(store, f"log/{name}.parquet") is None}
+    if not broken and not chunks:
+        return
+    for name in sorted(chunks):
+        _remake_chunk(store, name, make_all)
+    for one in broken:
+        if one.startswith("studies/"):
+            (store.folder / one).unlink(missing_ok=True)
+    store.put_sums(tuple(broken))
+    store.put_table(RUNS, runs_table(store))
+    store.put_sums((RUNS,))
 
 
-def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
-    """Put a table of several runs into one, with the runs' identities as its first column, and texts as they are."""
-    import numpy as np
-    import pyarrow as pa
+def _remake_chunk(store: Store, name: str, make_all: Callable[[_Left, Sequence[str]], None]) -> None:
+    """Make the runs of a chunk again; it goes where no study has them, or another build of the engine made them."""
+    tasks: dict[str, Task] = {}
+    for study in store.studies():
+        try:
+            rows = _old_rows(store.points(study))
+        except FolderError:  # it is made anew too, and its runs with it
+            continue
+        for row in rows:
+            own = ((seed, run) for seed, run in row.runs.items() if run == run_id(row.hash, seed))
+            tasks |= {run: Task(run, row.toml, row.name, seed) for seed, run in own}
+    again = [tasks[run] for run in _runs_in(store, name) or _lost(store, name, tasks) if run in tasks]
+    tables = [
+        place.name
+        for place in (store.folder / "tables").glob("*")
+        if f"tables/{place.name}/{name}.parquet" in store.sums()
+    ]
+    if again:
+        number, chunk = _numbers(name)
+        make_all(_Left(store, _listed(again, [chunk] * len(again)), {}, number, anew=True), tables)
+        return
+    for place in [*(f"tables/{table}" for table in tables), "log", "chunks"]:
+        (store.folder / place / f"{name}.parquet").unlink(missing_ok=True)
 
-    rows = pa.concat_tables([table for _, table in parts], promote_options="permissive")
-    counts = [table.num_rows for _, table in parts]
-    runs = pa.array([run for run, _ in parts], pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), counts)))
-    fields = [pa.field("run", pa.string(), metadata={"unit": "-", "definition": "Identity of the run."})]
-    columns: list[Any] = [runs]
-    for field, values in zip(rows.schema, rows.columns, strict=True):
-        if pa.types.is_dictionary(field.type):
-            values = values.cast(field.type.value_type)
-        fields.append(field.with_type(values.type))
-        columns.append(values)
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+def _runs_in(store: Store, name: str) -> list[str]:
+    """Read which runs are in a chunk, from a file of it that is whole; nothing where there is none."""
+    files = (f"chunks/{name}.parquet", f"log/{name}.parquet")
+    return next((found for file in files if (found := _read_runs(store, file)) is not None), [])
+
+
+def _read_runs(store: Store, file: str) -> list[str] | None:
+    """Read which runs have rows in a file; ``None`` where it is missing or damaged."""
+    try:
+        found: list[str] = store.read(file, ["run"])["run"].to_pylist()
+    except FolderError:
+        return None
+    return found
+
+
+def _lost(store: Store, name: str, tasks: Iterable[str]) -> list[str]:
+    """Give the runs of studies that are in no other chunk that is whole."""
+    there = {run for other in store.chunks() if other != name for run in _runs_in(store, other)}
+    return [run for run in tasks if run not in there]
 
 
 def finish(store: Store) -> None:
@@ -566,7 +620,7 @@ def finish(store: Store) -> None:
     pending = _pending(store)
     if not pending.closed:
         copies.install_study(store, store.folder / PENDING / "study", pending.study)
-    store.put_table(RUNS, _runs_table(store))
+    store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS, STORE_FILE, f"studies/{pending.study}/"))
     _drop_journals(store)  # all of it is in chunks; the last to go is what says that more is to be done
     store.drop_folder(PENDING)
@@ -574,46 +628,3 @@ def finish(store: Store) -> None:
 
 def _drop_journals(store: Store) -> None:
     shutil.rmtree(store.folder / "journal", ignore_errors=True)
-
-
-def _runs_table(store: Store) -> pa.Table:
-    """Put the rows of all studies together with the figures of their runs."""
-    import numpy as np
-    import pyarrow as pa
-
-    parts = [store.read(f"chunks/{name}.parquet") for name in store.chunks()]
-    figures = (
-        pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({"run": pa.array([], "string")})
-    )
-    place = {run: i for i, run in enumerate(figures["run"].to_pylist())}
-    heads: list[dict[str, Any]] = []
-    counts: list[int] = []
-    seeds: list[int] = []
-    runs: list[str] = []
-    for study in store.studies():
-        table = store.read(f"studies/{study}/points.parquet", [name for name in _POINTS if name != "toml"])
-        columns = [table[name].to_pylist() for name in ("scenario", "arm", "controller", "settings", "values")]
-        for scenario, arm, controller, settings, values in zip(*columns, strict=True):
-            head = {"study": study, "scenario": scenario, "arm": arm, "controller": controller}
-            keys = json.loads(settings) | json.loads(values)
-            heads.append(head | {key: copies.spoken(value) for key, value in keys.items() if key not in head})
-        counts += [len(own) for own in table["seeds"].to_pylist()]
-        seeds += [seed for own in table["seeds"].to_pylist() for seed in own]
-        runs += [run for own in table["runs"].to_pylist() for run in own]
-    each = np.repeat(np.arange(len(heads)), counts)
-    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in columns_of(heads).items()}
-    columns_["seed"] = pa.array(seeds, pa.int64())
-    columns_["run"] = pa.array(runs, pa.string())
-    rows = pa.array([place[run] for run in runs], pa.int64())
-    units = copies.definitions()
-    fields = [pa.field(name, values.type) for name, values in columns_.items()]
-    for name in figures.column_names:
-        if name in columns_:
-            continue
-        values = figures[name].combine_chunks().take(rows)
-        if pa.types.is_null(values.type):
-            values = values.cast(pa.float64())
-        columns_[name] = values
-        unit, definition = units.get(name) or units.get(".".join(name.split(".")[2:])) or ("", "")
-        fields.append(pa.field(name, values.type, metadata={"unit": unit, "definition": definition}))
-    return pa.Table.from_arrays(list(columns_.values()), schema=pa.schema(fields))

@@ -74,8 +74,13 @@ class Runs:
         self._costs: dict[str, dict[str, Any]] = {}
         self._parts: dict[tuple[str, str], _Part] = {}
         wanted = pa.array(sorted(set(runs)), pa.string())
+        damaged: FolderError | None = None
         for chunk in store.chunks():
-            found = store.read(f"chunks/{chunk}.parquet")
+            try:
+                found = store.read(f"chunks/{chunk}.parquet")
+            except FolderError as error:
+                damaged = damaged or error  # it may hold none of them
+                continue
             found = found.filter(pc.is_in(found["run"], value_set=wanted))
             if found.num_rows == 0:
                 continue
@@ -83,6 +88,8 @@ class Runs:
             for rows, into in ((found, self._figures), (costs, self._costs)):
                 into |= {row.pop("run"): row for row in rows.to_pylist()}
             self._chunk_of |= dict.fromkeys(found["run"].to_pylist(), chunk)
+        if damaged is not None and not self._figures.keys() >= set(wanted.to_pylist()):
+            raise damaged
 
     def __contains__(self, run: str) -> bool:
         return run in self._figures

@@ -175,7 +175,7 @@ class Store:
             self._sums = None
             data = path.read_bytes()
             if not under_way and hashlib.sha256(data).hexdigest() != self.sums().get(name):
-                raise FolderError(f"{path} is damaged: its checksum is not the one in {SUMS}")
+                raise FolderError(f"{path} is damaged: its checksum is not the one in {SUMS}; {_way_out(name)}")
         return data
 
     def sums(self) -> dict[str, str]:
@@ -195,18 +195,20 @@ class Store:
 
     def damaged(self) -> list[str]:
         """Hold every file against its checksum; say what is wrong, a line a file."""
-        told = []
-        sums = self.sums()
-        for name, digest in sums.items():
-            path = self.folder / name
-            if not path.exists():
-                told.append(f"{name}: is missing")
-            elif _digest(path) != digest:
-                told.append(f"{name}: its bytes are not those that were written")
-        strange = sorted(set(self.names()) - set(sums))
+        told = [
+            f"{name}: its bytes are not those that were written" if path.exists() else f"{name}: is missing"
+            for name in self.broken()
+            for path in [self.folder / name]
+        ]
+        strange = sorted(set(self.names()) - set(self.sums()))
         if not (self.folder / PENDING).exists():
             told += [f"{name}: has no checksum" for name in strange]
         return told
+
+    def broken(self) -> list[str]:
+        """Name the files that are missing or have other bytes than those that were written."""
+        places = ((name, self.folder / name, digest) for name, digest in self.sums().items())
+        return [name for name, path, digest in places if not path.exists() or _digest(path) != digest]
 
     def names(self) -> list[str]:
         """Names of the files that are results."""
@@ -350,6 +352,13 @@ def _store_of(folder: Path) -> Path:
         except (OSError, ValueError, KeyError, TypeError):
             pass
     return folder
+
+
+def _way_out(name: str) -> str:
+    """Say what to do about a damaged file of a store."""
+    if name.startswith("files/"):
+        return "put back the file that it is a copy of"
+    return "the command that made it makes it anew with --rebuild"
 
 
 def parquet(rows: pa.Table) -> bytes:

@@ -1,0 +1,101 @@
+"""What a store says of runs that are made: chunks of figures and tables, and the table of all runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from incast.study import copies
+from incast.study.record import Journal
+from incast.study.store import Store, columns_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+POINTS = ("scenario", "arm", "values", "settings", "controller", "layer", "hash", "name", "toml", "seeds", "runs")
+"""Columns of the points of a study."""
+
+
+def write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str, tuple[Journal, int]]) -> None:
+    """Write a chunk: its tables first, so that a chunk that is there is whole."""
+    import pyarrow as pa
+
+    figures: list[dict[str, Any]] = []
+    costs: list[dict[str, Any]] = []
+    tables: dict[str, list[tuple[str, pa.Table]]] = {}
+    for run in runs:
+        journal, place = made[run]
+        record = journal.read(place)
+        figures.append({"run": run, **record.figures})
+        costs.append({"run": run, **record.cost})
+        for table in record.names():
+            tables.setdefault(table, []).append((run, record.table(table)))
+    for table, parts in sorted(tables.items()):
+        store.put_table(f"tables/{table}/{name}.parquet", _stacked(parts))
+    store.put_table(f"log/{name}.parquet", pa.table(columns_of(costs)))
+    store.put_table(f"chunks/{name}.parquet", pa.table(columns_of(figures)))
+
+
+def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
+    """Put a table of several runs into one, with the runs' identities as its first column, and texts as they are."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = pa.concat_tables([table for _, table in parts], promote_options="permissive")
+    counts = [table.num_rows for _, table in parts]
+    runs = pa.array([run for run, _ in parts], pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), counts)))
+    fields = [pa.field("run", pa.string(), metadata={"unit": "-", "definition": "Identity of the run."})]
+    columns: list[Any] = [runs]
+    for field, values in zip(rows.schema, rows.columns, strict=True):
+        if pa.types.is_dictionary(field.type):
+            values = values.cast(field.type.value_type)
+        fields.append(field.with_type(values.type))
+        columns.append(values)
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def runs_table(store: Store) -> pa.Table:
+    """Put the rows of all studies together with the figures of their runs."""
+    import numpy as np
+    import pyarrow as pa
+
+    parts = [store.read(f"chunks/{name}.parquet") for name in store.chunks()]
+    figures = (
+        pa.concat_tables(parts, promote_options="permissive") if parts else pa.table({"run": pa.array([], "string")})
+    )
+    place = {run: i for i, run in enumerate(figures["run"].to_pylist())}
+    heads: list[dict[str, Any]] = []
+    counts: list[int] = []
+    seeds: list[int] = []
+    runs: list[str] = []
+    for study in store.studies():
+        table = store.read(f"studies/{study}/points.parquet", [name for name in POINTS if name != "toml"])
+        columns = [table[name].to_pylist() for name in ("scenario", "arm", "controller", "settings", "values")]
+        for scenario, arm, controller, settings, values in zip(*columns, strict=True):
+            head = {"study": study, "scenario": scenario, "arm": arm, "controller": controller}
+            keys = json.loads(settings) | json.loads(values)
+            heads.append(head | {key: copies.spoken(value) for key, value in keys.items() if key not in head})
+        counts += [len(own) for own in table["seeds"].to_pylist()]
+        seeds += [seed for own in table["seeds"].to_pylist() for seed in own]
+        runs += [run for own in table["runs"].to_pylist() for run in own]
+    each = np.repeat(np.arange(len(heads)), counts)
+    if not place.keys() >= set(runs):  # of another build of the engine, and in a chunk that was damaged
+        there = [i for i, run in enumerate(runs) if run in place]
+        each, seeds, runs = each[there], [seeds[i] for i in there], [runs[i] for i in there]
+    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in columns_of(heads).items()}
+    columns_["seed"] = pa.array(seeds, pa.int64())
+    columns_["run"] = pa.array(runs, pa.string())
+    rows = pa.array([place[run] for run in runs], pa.int64())
+    units = copies.definitions()
+    fields = [pa.field(name, values.type) for name, values in columns_.items()]
+    for name in figures.column_names:
+        if name in columns_:
+            continue
+        values = figures[name].combine_chunks().take(rows)
+        if pa.types.is_null(values.type):
+            values = values.cast(pa.float64())
+        columns_[name] = values
+        unit, definition = units.get(name) or units.get(".".join(name.split(".")[2:])) or ("", "")
+        fields.append(pa.field(name, values.type, metadata={"unit": unit, "definition": definition}))
+    return pa.Table.from_arrays(list(columns_.values()), schema=pa.schema(fields))

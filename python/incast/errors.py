@@ -1,5 +1,7 @@
 """Errors of the package, as exceptions with the user's words in them."""
 
+import traceback
+
 from incast._core import ControllerError, ModelError, RunError, RunStopped, ScenarioError
 
 __all__ = [
@@ -34,6 +36,14 @@ class ExtraError(IncastError):
 
 class PaperError(IncastError):
     """A paper is not known, has no such figure, or its folder says something that cannot be."""
+
+
+def users_traceback(error: BaseException) -> str:
+    """Give the traceback of what went wrong in a user's controller; nothing where that is all in the error's words."""
+    cause = error.__cause__
+    if not isinstance(error, ControllerError) or cause is None or cause.__traceback__ is None:
+        return ""
+    return "".join(traceback.format_exception(cause)).rstrip()
 
 
 REFUSALS = (ScenarioError, StudyError, FolderError)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from conftest import Command
+import pytest
+
+from conftest import QUICK, Command
 from incast import Store
 
 PACKAGE = {
@@ -79,3 +81,44 @@ def test_a_package_too_large_to_copy_is_refused(tmp_path: Path, incast: Command)
         file.truncate(17_000_000)
     assert incast(*words, "t").status == 0
     assert not list((tmp_path / "t").rglob("big.bin"))
+
+
+FAILING = """
+class Raises:
+    def init(self, env):
+        self.cwnd = 14600
+    def on_ack(self, ack):
+        raise ValueError("no idea")
+    def on_loss(self, event): pass
+    def on_timeout(self, event): pass
+
+
+class NoNumber(Raises):
+    def on_ack(self, ack):
+        self.cwnd = float("nan")
+"""
+
+
+@pytest.mark.parametrize(("place", "file"), [("own.py", "own.py"), ("kit.own", "kit/own.py")])
+def test_an_error_in_a_copied_class_names_the_file_of_the_user(
+    incast: Command, tmp_path: Path, place: str, file: str
+) -> None:
+    (tmp_path / "kit").mkdir()
+    (tmp_path / "kit/__init__.py").touch()
+    (tmp_path / file).write_text(FAILING)
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--out", "c", "--cc"]
+    # the second time what was asked for is there already
+    for _ in range(2):
+        answer = incast(*words, f"{place}:Raises")
+        assert answer.status == 1
+        assert f"error: {place}:Raises failed in flow" in answer.err
+        assert f'File "{tmp_path.resolve() / file}", line 6, in on_ack' in answer.err
+        assert "files/" not in answer.err
+
+
+def test_an_error_without_a_traceback_of_its_own_is_told_once(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(FAILING)
+    for words in (["compare", "--cc", "own.py:NoNumber"], ["run", "--set", "controller=own.py:NoNumber"]):
+        answer = incast(*words, "dumbbell", *QUICK, "--out", words[0], "-q")
+        assert answer.status == 1
+        assert answer.err.count("cwnd is NaN") == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import traceback
 from typing import NoReturn
 
 from rich.text import Text
@@ -22,6 +21,7 @@ from incast.errors import (
     RunStopped,
     ScenarioError,
     StudyError,
+    users_traceback,
 )
 
 
@@ -58,8 +58,8 @@ def carry_out(app: Typer) -> None:
     except (KeyboardInterrupt, RunStopped) as error:
         _interrupted(error)
     except ControllerError as error:
-        if error.__cause__ is not None:
-            err.print("".join(traceback.format_exception(error.__cause__)).rstrip(), highlight=False, markup=False)
+        if told := users_traceback(error):
+            err.print(told, highlight=False, markup=False)
         _fail(1, error)
     except (RunError, output.OutputError) as error:
         _fail(1, error)

@@ -119,7 +119,7 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     if place.endswith(".py"):
         beside = folder / place
         path = beside if beside.is_file() else Path(place)
-        return f"{_file_kept(store, str(path.resolve()), folder)}:{rest}"
+        return f"{_known(store, _file_kept(store, str(path.resolve()), folder), place)}:{rest}"
     if controllers.registered(text) or place in dict(kinds.listing("controllers")):
         return text
     try:
@@ -131,9 +131,27 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     parts = place.split(".")
     is_package = source.name == "__init__.py"
     if len(parts) == 1 and not is_package:
-        return f"{_file_kept(store, str(source), folder)}:{rest}"
+        return f"{_known(store, _file_kept(store, str(source), folder), place)}:{rest}"
     top = source.parents[len(parts) - 1 if is_package else len(parts) - 2]
-    return f"{_package_kept(store, top)}/{source.relative_to(top).as_posix()}:{rest}"
+    return f"{_known(store, f'{_package_kept(store, top)}/{source.relative_to(top).as_posix()}', place)}:{rest}"
+
+
+def _known(store: Store, copy: str, place: str) -> str:
+    """Remember how the user names the place of a class."""
+    store.originals[copy] = place
+    return copy
+
+
+def _remember(store: Store, copy: str, original: Path) -> None:
+    store.originals[str(store.folder.resolve() / copy)] = str(original)
+
+
+def in_words_of_user(store: Store, told: str) -> str:
+    """Name the files that were copied in place of their copies."""
+    # whole paths first: they end with the others
+    for copy in sorted(store.originals, key=lambda one: (not one.startswith("/"), -len(one))):
+        told = told.replace(copy, store.originals[copy])
+    return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", told)
 
 
 def _package_kept(store: Store, top: Path) -> str:
@@ -164,6 +182,7 @@ def _package_kept(store: Store, top: Path) -> str:
         digest.update(f"{name}\0{len(data)}\0".encode())
         digest.update(data)
     own = f"{FILES}/{digest.hexdigest()[:16]}/{top.name}"
+    _remember(store, own, top)
     for name, data in files.items():
         _put(store, f"{own}/{name}", data)
     return own
@@ -180,6 +199,7 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
         raise StudyError(f"cannot read {path}, which a scenario names: {error.strerror}") from None
     own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
     _put(store, own, data)
+    _remember(store, own, path)
     return own
 
 

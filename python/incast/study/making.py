@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import controllers
-from incast.errors import REFUSALS, FolderError, RunStopped, ScenarioError, StudyError
+from incast.errors import REFUSALS, FolderError, RunError, RunStopped, ScenarioError, StudyError, users_traceback
 from incast.executor import Needs, Status, default_workers, share
 from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
@@ -521,7 +521,7 @@ def _deal(
                 alone.append(rest[0])
                 tasks.extendleft(reversed(rest[1:]))
         for error, task in failed:  # when what the others have made is in the journal
-            _judge(error, task, tries)
+            _judge(_in_words_of_user(left.store, error), task, tries)
         crew.tell(status)
         show(status)
 
@@ -532,6 +532,15 @@ def _slice_size(finished: int, began: float, workers: int, left: int) -> int:
         return 1
     each = (time.monotonic() - began) * workers / finished
     return max(1, min(int(SLICE_S / max(each, 1e-6)), left // (2 * workers)))
+
+
+def _in_words_of_user(store: Store, error: BaseException) -> BaseException:
+    """Give an error of a run that names the user's files, where copies of them failed."""
+    if not isinstance(error, RunError) or isinstance(error, (RunStopped, WorkerDied)):
+        return error
+    words = "\n".join(one for one in (str(error), users_traceback(error)) if one)
+    told = copies.in_words_of_user(store, words)
+    return error if told == words else type(error)(told)
 
 
 def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:

@@ -74,6 +74,8 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._sums: dict[str, str] | None = None
+        self.originals: dict[str, str] = {}
+        """What copies of files are copies of, in the words of whoever named them, as far as it was said here."""
 
     @classmethod
     def at(cls, folder: str | Path) -> Store:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
 from incast import errors
-from incast.errors import ControllerError, RunError, RunStopped
+from incast.errors import RunError, RunStopped
 from incast.executor import Status
 from incast.study.record import Task, make
 
@@ -226,9 +226,7 @@ def write_frame(file: BinaryIO, kind: bytes, data: bytes) -> None:
 
 def error_text(error: BaseException) -> bytes:
     """Write an error so that another process can raise it."""
-    told = [str(error)]
-    if isinstance(error, ControllerError) and error.__cause__ is not None:
-        told.append("".join(traceback.format_exception(error.__cause__)).rstrip())
+    told = [one for one in (str(error), errors.users_traceback(error)) if one]
     kind = type(error).__name__ if hasattr(errors, type(error).__name__) else ""
     if not kind:
         kind, told = "RunError", ["".join(traceback.format_exception(error)).rstrip()]

@@ -68,6 +68,13 @@ class Told:
 
     unfinished: bool = False
     below: bool = False
+    bands: bool = False
+    whiskers: bool = False
+
+    def tell_of(self, found: Iterable[Estimate], bands: bool = False) -> None:
+        """Note that figures are drawn with their intervals, as bands or as whiskers, where they have any."""
+        if any(e.half_width is not None for e in found):
+            self.bands, self.whiskers = self.bands or bands, self.whiskers or not bands
 
     def note(self) -> str:
         """Write the footnote."""
@@ -76,6 +83,9 @@ class Told:
             parts.append(
                 "Hollow, with a percentage: that share finished. Arrow: at least so much; thick bar: between its ends."
             )
+        if self.bands or self.whiskers:
+            what = " and ".join([*["bands"] * self.bands, *["whiskers"] * self.whiskers]).capitalize()
+            parts.append(f"{what}: 95 % intervals of the means over the seeds.")
         if self.below:
             parts.append("\u25bc at the axis: the 95 % interval reaches zero or below.")
         return "\n".join(parts)
@@ -105,6 +115,7 @@ def draw_points(
         means = [e.mean * scale for _, _, e in kept]
         lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
         seen += in_sight([e for _, _, e in kept], scale)
+        told.tell_of([e for _, _, e in kept], bands=join and len(xs) > 1)
         axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
         if join and len(xs) > 1:
             axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")

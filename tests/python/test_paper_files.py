@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT, Command
 from incast.errors import PaperError
-from incast.look import COLOURS
+from incast.look import COLOURS, HATCHES
 from incast.papers import definition, expression, judging, page, reading
 from incast.papers.definition import Measure, Series
 from incast.papers.drawing import looks
@@ -84,7 +84,7 @@ MISTAKES = [
         'each = [{}]\nsays = "A second"',
         "figures.fig1.claims[1].each: expected tables of texts, not empty ones",
     ),
-    ('{ name = "Swift" }', '{ name = "Swift", look = 9 }', "figures.fig1.series[0].look = 9: expected 1 to 8"),
+    ('{ name = "Swift" }', '{ name = "Swift", look = 65 }', "figures.fig1.series[0].look = 65: expected 1 to 64"),
     ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected a figure that"),
     (
         '{ name = "Swift" }',
@@ -297,7 +297,7 @@ def test_a_figure_whose_claims_have_no_numbers_is_not_tested(paper: Path) -> Non
 
 
 def test_series_keep_the_look_that_they_ask_for() -> None:
-    assert len(COLOURS) == definition.LOOKS
+    assert len(COLOURS) * len(HATCHES) == definition.LOOKS
     series = [Series("a"), Series("b", look=1), Series("c"), Series("d", look=3)]
     assert looks(series) == [1, 0, 3, 2]
     assert looks([Series(f"{i}") for i in range(10)]) == list(range(10)), "more than eight differ too"

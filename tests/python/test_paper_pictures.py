@@ -63,8 +63,26 @@ def test_intervals_that_reach_below_the_axis_are_drawn_so(
     assert axes.get_yscale() == ("log" if log else "linear")
     marked = [one for one in axes.lines if one.get_marker() == "v"]
     assert len(marked) == 2, "one a point of the wide series"
-    assert canvas.legends[0].get_title().get_text().startswith("\u25bc at the axis: the 95 % interval")
+    what = "Whiskers" if bars else "Bands"
+    first, second = canvas.legends[0].get_title().get_text().splitlines()
+    assert first == f"{what}: 95 % intervals of the means over the seeds."
+    assert second.startswith("\u25bc at the axis: the 95 % interval")
     assert axes.get_ylim()[1] > 5 + 12.7 * 4, "the upper end is in sight"
+
+
+def test_a_series_looks_alike_in_all_pictures_of_a_figure(tmp_path: Path, drawn: list[Canvas]) -> None:
+    done = evaluated(tmp_path, {"Swift": [1.0], "HPCC": [2.0], "NDP": [3.0], "Homa": [4.0]}, [])
+    (plot,) = done.figure.plots
+    some = [
+        replace(plot, name="a", series=["Swift", "HPCC", "NDP"]),
+        replace(plot, name="b", series=["Swift", "Homa", "NDP"]),
+    ]
+    drawing.draw(replace(done, figure=replace(done.figure, plots=some, seeds=1)))
+    first, second = ({one.get_label(): one.get_color() for one in canvas.axes[0].lines} for canvas in drawn)
+    assert first["Swift"] == second["Swift"]
+    assert first["NDP"] == second["NDP"]
+    assert second["Homa"] not in first.values()
+    assert "95 %" not in drawn[0].legends[0].get_title().get_text(), "one seed has no interval"
 
 
 def test_more_than_eight_series_differ(tmp_path: Path, drawn: list[Canvas]) -> None:

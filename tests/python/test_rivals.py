@@ -59,6 +59,12 @@ def test_every_figure_has_every_scheme_and_shows_it_beside_swift() -> None:
             assert len(set(drawn)) == len(drawn), f"{figure.name}-{plot.name}: two series look alike"
 
 
+def test_a_scheme_has_one_look_of_its_own_in_all_pictures() -> None:
+    series = {(one.name, one.look) for figure in FIGURES for one in figure.series}
+    names, looks_ = {name for name, _ in series}, {look for _, look in series}
+    assert len(series) == len(names) == len(looks_)
+
+
 @pytest.mark.parametrize("name", list(SCHEMES))
 def test_a_scheme_brings_every_message_in_its_time(name: str) -> None:
     """A few messages on a tree of 16 hosts: all end, none needs a timeout or loses a packet."""

@@ -17,7 +17,7 @@ PAPER_FILE = "paper.toml"
 SCALES = ("small", "paper")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of figures and plots: files are named after them."""
-LOOKS = 8
+LOOKS = 64
 """Colours that pictures tell series apart by."""
 X = str | float
 """A place on the x axis: a number, or a name."""

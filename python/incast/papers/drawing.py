@@ -65,7 +65,9 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
     log = "y" in plot.log and min((e.mean for kept in found.values() for _, e in kept), default=0.0) > 0
     told, seen = Told(), []
     width = 0.8 / len(lines)
-    for i, (look, (series, measure)) in enumerate(zip(looks([series for series, _ in lines]), lines, strict=True)):
+    for i, (look, (series, measure)) in enumerate(
+        zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True)
+    ):
         kept = found[series.name, measure]
         if not kept:
             continue
@@ -118,6 +120,7 @@ def _bars(
     ink = "#8b949e" if bars["color"] == "#000000" else INK
     places, means = [place for place, _ in kept], [e.mean for _, e in kept]
     axes.bar(places, means, width * 0.92, yerr=errors, ecolor=ink, label=label, capsize=2, **bars)
+    told.tell_of(e for _, e in kept)
     for place, e in kept:
         mark_below(axes, place, e, ink, told, log)
     return in_sight(e for _, e in kept)
@@ -163,6 +166,17 @@ def looks(series: Sequence[Series]) -> list[int]:
     return [next(free) if one.look is None else one.look - 1 for one in series]
 
 
+def _looks_in(figure: Figure, series: Sequence[Series]) -> list[int]:
+    """Give the lines of a picture their looks: a series has one look in all pictures of its figure.
+
+    Where a picture has several lines of a series they differ as lines of several do.
+    """
+    if len({one.name for one in series}) < len(series):
+        return looks(series)
+    own = dict(zip((one.name for one in figure.series), looks(figure.series), strict=True))
+    return [own[one.name] for one in series]
+
+
 def _place(x: X, number: int, numeric: bool) -> float:
     return float(x) if numeric else float(number)
 
@@ -200,7 +214,7 @@ def _distribution(done: Evaluated, plot: Plot) -> Canvas:
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
     least, unfinished = 1.0, False
     lines = [(series, point) for point in points for series in drawn]
-    for look, (series, point) in zip(looks([series for series, _ in lines]), lines, strict=True):
+    for look, (series, point) in zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True):
         seeds = range(1, figure.seeds + 1)
         tables = [read_table(done.folders[series.name, point.x, seed], plot.table) for seed in seeds]
         # A table that is written only where it has a row has no columns without one.
@@ -304,7 +318,7 @@ def _rows(done: Evaluated, plot: Plot) -> Canvas:
     axes = canvas.subplots()
     width = 0.8 / len(shown)
     drawn = _drawn(done.figure, plot)
-    numbers = looks(drawn * (len(shown) // len(drawn)))
+    numbers = _looks_in(done.figure, drawn * (len(shown) // len(drawn)))
     for i, (name, folder) in enumerate(shown):
         table = rows(read_table(folder, plot.table), plot.where)
         if table.num_columns == 0:

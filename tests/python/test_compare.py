@@ -341,6 +341,24 @@ def test_a_comparison_that_is_killed_leaves_the_same_bytes(tmp_path: Path) -> No
     assert not Store.at(tmp_path / "c/runs").damaged()
 
 
+def test_a_store_that_has_moved_is_named_with_the_way_out(incast: Command, tmp_path: Path) -> None:
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--quiet", "--out", "c"]
+    assert incast(*words, "--store", "s").status == 0
+    (tmp_path / "s").rename(tmp_path / "t")
+    incast("report", "c").refused("s does not exist: it is the store of the runs of c", "by --store in:")
+    assert incast(*words, "--store", "t").status == 0
+    assert made_in(tmp_path / "t") == {"0001-0000": 1, "0002-0000": 1}
+    assert incast("report", "c", "--quiet").status == 0
+
+
+def test_the_own_store_is_so_however_the_folder_is_written(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--quiet", "--out"]
+    for out in ("c", "d/../c"):
+        assert incast(*words, out).status == 0
+        assert "--store" not in (tmp_path / "c/report.html").read_text()
+
+
 def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
     words = ("compare", "dumbbell", "--vary", "traffic.start=0ms,1ms", "--store", "lab", *SMALL[:-3], "--quiet")
     assert incast(*words, "--cc", "dctcp", "--cc", "swift", "--out", "a").status == 0

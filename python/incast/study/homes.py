@@ -66,7 +66,8 @@ class Home:
     @property
     def given(self) -> str | None:
         """The store as ``--store`` names it; ``None`` where it is the folder's own."""
-        return None if self.store == self.folder / OWN_STORE else str(self.store)
+        own = os.path.normpath(self.folder / OWN_STORE)
+        return None if os.path.normpath(self.store) == own else str(self.store)
 
     def make(self, part: Definition, points_file: str, rebuild: bool = False, **options: Any) -> None:
         """Make the runs of a study that the store lacks, and write down which they are.
@@ -99,6 +100,11 @@ class Home:
             if run is None:
                 raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {told}")
             named[key] = run, row
+        if not self.store.exists():
+            raise FolderError(
+                f"{self.store} does not exist: it is the store of the runs of {self.folder}; where it has moved, give "
+                f"its new place by --store in: {again}"
+            )
         runs = Runs(Store.at(self.store), (run for run, _ in named.values()))
         found = {}
         for key, (run, row) in named.items():

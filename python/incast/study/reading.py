@@ -76,14 +76,16 @@ class Runs:
         wanted = pa.array(sorted(set(runs)), pa.string())
         damaged: FolderError | None = None
         for chunk in store.chunks():
+            name = f"chunks/{chunk}.parquet"
             try:
-                found = store.read(f"chunks/{chunk}.parquet")
+                # a large store has many chunks of other runs: their figures are not decoded
+                own = pc.is_in(store.read(name, ["run"])["run"], value_set=wanted)
             except FolderError as error:
                 damaged = damaged or error  # it may hold none of them
                 continue
-            found = found.filter(pc.is_in(found["run"], value_set=wanted))
-            if found.num_rows == 0:
+            if not pc.any(own).as_py():
                 continue
+            found = store.read(name).filter(own)
             costs = store.read(f"log/{chunk}.parquet")
             for rows, into in ((found, self._figures), (costs, self._costs)):
                 into |= {row.pop("run"): row for row in rows.to_pylist()}

@@ -341,6 +341,26 @@ def test_a_comparison_that_is_killed_leaves_the_same_bytes(tmp_path: Path) -> No
     assert not Store.at(tmp_path / "c/runs").damaged()
 
 
+def test_files_can_be_what_is_varied(incast: Command, tmp_path: Path) -> None:
+    for place, rate in (("a", "1Gbps"), ("b", "2Gbps")):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "net.csv").write_text(
+            f"kind,name,peer,rate\nhost,h0\nhost,h1\nswitch,s\nlink,h0,s,{rate}\nlink,h1,s,{rate}\n"
+        )
+    (tmp_path / "own.toml").write_text(
+        '[run]\nduration = "2ms"\nwarmup = "0s"\n[topology]\nkind = "graph"\nfile = "a/net.csv"\n'
+        'link = { rate = "1Gbps", delay = "1us" }\n[queue]\nkind = "drop-tail"\nlimit = "1MB"\n'
+        '[[traffic]]\nname = "load"\npattern = "permutation"\napp = { kind = "bulk" }\n'
+    )
+    words = ["own.toml", "--cc", "dctcp", "--vary", "topology.file=a/net.csv,b/net.csv", "--seeds", "1", "--out", "c"]
+    answer = incast("compare", *words, "--quiet")
+    assert answer.status == 0, answer.err
+    points = [load(tmp_path / "c").point("own.toml", "dctcp", f"{place}/net.csv")[0].summary for place in "ab"]
+    slow, fast = (summary["flows"]["throughput_mean_bps"] for summary in points)
+    assert fast > 1.5 * slow
+    assert incast("report", "c", "--quiet").status == 0
+
+
 def test_a_store_that_has_moved_is_named_with_the_way_out(incast: Command, tmp_path: Path) -> None:
     words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--quiet", "--out", "c"]
     assert incast(*words, "--store", "s").status == 0

@@ -6,6 +6,7 @@ their whole scenarios: the report needs neither the originals, nor what the stor
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from incast.folders import clear_away, write_whole
 from incast.plan import Mark
 from incast.result import Result
 from incast.run_folder import engine_digest
+from incast.study import copies
 from incast.study.definition import Definition
 from incast.study.making import make
 from incast.study.reading import Runs
@@ -76,8 +78,7 @@ class Home:
         alone, which also makes anew what is damaged. Other options are those of ``making.make``.
         """
         filled = make(self.store, part, rebuild=rebuild, any_build=self.given is None, **options)
-        points = filled.points(part.name)
-        assert points is not None, "a study that is made has points"
+        points = _in_words_of_user(filled, part)
         write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
 
     def results(
@@ -151,6 +152,23 @@ def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], H
             elif {one.name for one in folder.iterdir()} <= {mark.file, ".lock"}:
                 clear_away(folder, keep=there)
             raise
+
+
+def _in_words_of_user(store: Store, study: Definition) -> pa.Table:
+    """Give the points of a study that is made, with the values that were asked for in the place of copies of files."""
+    points = store.points(study.name)
+    assert points is not None, "a study that is made has points"
+    columns = (points[name].to_pylist() for name in ("scenario", "arm", "values"))
+    there = {place: row for row, place in enumerate(zip(*columns, strict=True))}
+    rows, values = [], []
+    for asked, kept in zip(study.points(), copies.canonical(store, study).points(), strict=True):
+        row = there.get((kept.scenario, kept.arm, json.dumps(dict(kept.values))))
+        if row is not None:
+            rows.append(row)
+            values.append(json.dumps(dict(asked.values)))
+    found = points.take(rows)
+    place = found.schema.get_field_index("values")
+    return found.set_column(place, found.schema.field(place), pa.array(values, found.schema.field(place).type))
 
 
 def _rows_of(runs: Runs, run: str) -> Rows:

@@ -88,3 +88,20 @@ def test_a_report_without_a_picture_says_so(incast: Command, tmp_path: Path) -> 
     answer = incast("report", "c", "--quiet")
     assert "no picture beside it: the report says why" in answer.out
     assert "samples/0002-0000.parquet is damaged" in answer.err
+
+
+def test_a_damaged_copy_of_a_class_is_put_back_before_its_runs_are_made_again(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "class Own:\n    def init(self, env): self.cwnd = 14600\n    def on_ack(self, ack): pass\n"
+        "    def on_loss(self, event): pass\n    def on_timeout(self, event): pass\n"
+    )
+    words = ["compare", "dumbbell", "--cc", "own.py:Own", "--seeds", "1", *QUICK, "--out", "c", "--quiet"]
+    assert incast(*words).status == 0
+    store = tmp_path / "c/runs"
+    before = _results(store)
+    (copy,) = store.glob("files/*/own.py")
+    _damage(copy)
+    _damage(store / "chunks/0001-0000.parquet")
+    answer = incast(*words, "--rebuild")
+    assert answer.status == 0, answer.err
+    assert _results(store) == before

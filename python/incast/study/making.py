@@ -82,11 +82,12 @@ def make(
             store.refuse_other_build(rebuild or any_build)
             if store.pending() is None:
                 _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
+            own = copies.canonical(store, study)  # puts back copies of files that were damaged
             if rebuild:
                 _repair(store, lambda left, keep: _make_all(left, keep, workers, hire, show, limit))
             # others make runs on machines with memory of their own
             planned = limit if outside is None or memory_limit is not None else math.inf
-            _plan(store, copies.canonical(store, study), points, seeds, planned)
+            _plan(store, own, points, seeds, planned)
         except REFUSALS:
             if not any((store.folder / name).exists() for name in (PENDING, RUNS, SUMS)):
                 clear_away(store.folder, keep=there)  # nothing was ever asked for in it

@@ -52,6 +52,7 @@ SCENARIOS = [
     "ns3-star",
     "permutation",
     "permutation-elephants",
+    "pias",
     "pfc-incast",
     "priority",
     "random-hotspot",

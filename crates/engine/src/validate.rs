@@ -34,6 +34,7 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
             return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
         }
     }
+    spec.transports.iter().try_for_each(check_demotion)?;
     check_driven(spec)?;
     if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
         return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
@@ -47,8 +48,23 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     }
     spec.programs.iter().try_for_each(|own| check_program(spec, own))?;
     spec.cells.iter().enumerate().try_for_each(|(i, cell)| check_cell(spec, i as u32, cell))?;
-    let class = spec.flows.iter().map(|f| f.class.max(f.ack_class) as usize).max().unwrap_or(0);
+    let given = |f: &FlowSpec| spec.transports[f.transport as usize].demotion.len().saturating_sub(1);
+    let class = spec.flows.iter().map(|f| given(f).max(f.class.max(f.ack_class) as usize)).max().unwrap_or(0);
     spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
+}
+
+/// Classes by bytes sent: their sizes, and whose they are.
+fn check_demotion(t: &TransportSpec) -> Result<(), RunError> {
+    let sizes = &t.demotion;
+    let rise = sizes.is_sorted_by(|a, b| a < b) && sizes.first() != Some(&0);
+    if rise && sizes.len() <= TransportSpec::MOST_SIZES && (sizes.is_empty() || t.protocol == Protocol::Tcp) {
+        return Ok(());
+    }
+    invalid(format!(
+        "classes of {} by sizes {sizes:?}, expected at most {} sizes above 0 that rise, of tcp",
+        t.protocol.name(),
+        TransportSpec::MOST_SIZES
+    ))
 }
 
 /// Transports that receivers drive, and what does not go with them.

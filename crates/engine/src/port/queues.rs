@@ -10,7 +10,7 @@ use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
-use crate::spec::{Discipline, EcnRamp, QueueSpec};
+use crate::spec::{Discipline, EcnRamp, QueueSpec, Whole};
 use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
@@ -51,6 +51,8 @@ pub(super) struct Admission {
 pub(super) struct Queues {
     pub classes: Vec<ClassQueue>,
     scheduler: Scheduler,
+    /// What holds for all queues together, where there are several and something does.
+    whole: Option<Whole>,
     pub trim: Option<Trim>,
     pub service: Option<Service>,
     /// Pause frames that wait for the transmitter, and the one that it has, since when.
@@ -76,9 +78,12 @@ pub(super) struct Queues {
 impl Queues {
     /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
     pub(super) fn of(spec: &QueueSpec, rate: Rate, link: LinkId, seed: u64) -> Option<Box<Queues>> {
-        let mut trim = None;
+        let (mut trim, mut whole) = (None, None);
         let (queues, scheduler) = match &spec.discipline {
-            Discipline::Classes { scheduler, classes } => (classes.clone(), Scheduler::new(scheduler)),
+            Discipline::Classes { scheduler, classes, whole: all } => {
+                whole = (*all != Whole::NONE).then_some(*all);
+                (classes.clone(), Scheduler::new(scheduler))
+            }
             Discipline::Trimming(t) => {
                 trim = Some(Trim::new(t, link, seed));
                 let queue = |limit| QueueSpec { discipline: Discipline::DropTail, limit, ..spec.clone() };
@@ -96,6 +101,7 @@ impl Queues {
             Box::new(Queues {
                 classes: (0..).zip(&queues).map(class).collect(),
                 scheduler,
+                whole,
                 trim,
                 service: None,
                 frames: VecDeque::new(),
@@ -223,8 +229,32 @@ impl Queues {
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let queue = &mut self.classes[class];
         let full = room.is_some_and(|room| !room.takes(&packet, queue.here.1, size));
-        let verdict = if full { queue.refuse() } else { queue.admit(&arrival) };
+        let verdict = match &self.whole {
+            Some(_) => self.admit_to_all(class, &arrival, full, settings.below),
+            None if full => queue.refuse(),
+            None => queue.admit(&arrival),
+        };
         Admission { class, packet, size, arrival, verdict }
+    }
+
+    /// Queue `class`, or the shared buffer where it is `full`, decides about an arrival, and what holds for all queues
+    /// together.
+    #[cold]
+    #[inline(never)]
+    fn admit_to_all(&mut self, class: usize, arrival: &Arrival, full: bool, below: u32) -> Verdict {
+        let whole = self.whole.unwrap_or(Whole::NONE);
+        let all = match &self.service {
+            _ if self.classes.len() == 1 => *arrival,
+            Some(s) if below > 0 => {
+                Arrival { packets: self.here.0 as u64 - 1, bytes: self.here.1 - s.waiting.size, ..*arrival }
+            }
+            _ => Arrival { packets: self.here.0 as u64, bytes: self.here.1, ..*arrival },
+        };
+        let queue = &mut self.classes[class];
+        match if full || all.exceeds(whole.limit) { queue.refuse() } else { queue.admit(arrival) } {
+            Verdict::Accept if all.ect && all.finds(whole.mark) => Verdict::Mark,
+            verdict => verdict,
+        }
     }
 
     /// A packet waits in queue `class`.

@@ -119,6 +119,8 @@ pub enum Discipline {
         scheduler: Scheduler,
         /// The queues, by class: their disciplines and limits, and nothing else of them.
         classes: Vec<QueueSpec>,
+        /// What holds for all of them together.
+        whole: Whole,
     },
     /// The queue of data of a port that trims, where it marks.
     EcnRamp(EcnRamp),
@@ -131,6 +133,20 @@ pub enum Discipline {
         /// Packets of one flow in the NIC.
         per_flow: u32,
     },
+}
+
+/// A port's queues of all classes together, beside what each decides by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whole {
+    /// ECN-capable arrivals that find this much queued are marked.
+    pub mark: Limit,
+    /// Arrivals that do not fit are dropped.
+    pub limit: Limit,
+}
+
+impl Whole {
+    /// Nothing holds.
+    pub const NONE: Whole = Whole { mark: Limit::None, limit: Limit::None };
 }
 
 /// Threshold marking at the arrival.

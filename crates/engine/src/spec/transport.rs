@@ -8,6 +8,9 @@ use incast_cc::{Ecn, Rate, Time};
 pub struct TransportSpec {
     /// Which transport it is. The others than TCP have of what follows sizes, buffers and timeouts.
     pub protocol: Protocol,
+    /// Classes of packets by how much of their transfer, message or write goes before them (PIAS): the i-th class below
+    /// the i-th of these sizes, which rise, and the flow's class beyond the last. Empty: the flow's class for all.
+    pub demotion: Vec<u64>,
     /// Payload of a full segment.
     pub mss: u32,
     /// IP and transport header of a data segment.
@@ -247,6 +250,19 @@ pub struct TransportSpec {
     /// Segments sent after the flow's bytes that the flow also waits for (htsim sends one
     /// packet more than the size asks for).
     pub extra_packets: u32,
+}
+
+impl TransportSpec {
+    /// Sizes of [`TransportSpec::demotion`] at most: a packet has room for so many classes.
+    pub const MOST_SIZES: usize = 7;
+
+    /// The lowest class of its packets, where it gives them classes by itself.
+    pub fn lowest_class(&self) -> Option<u8> {
+        match self.protocol.homa() {
+            Some(homa) => Some(homa.levels.saturating_sub(1)),
+            None => (!self.demotion.is_empty()).then_some(self.demotion.len() as u8),
+        }
+    }
 }
 
 impl TransportSpec {

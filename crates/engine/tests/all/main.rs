@@ -6,6 +6,7 @@ mod application;
 mod classes;
 mod datagrams;
 mod deadlines;
+mod demotion;
 mod driven;
 mod ecn_threshold;
 mod explicit_rates;

@@ -1,15 +1,12 @@
-//! Priorities of Homa: those of its unscheduled packets by the sizes of messages, and classes of its flows.
+//! Priorities of Homa's unscheduled packets, by the sizes of messages.
 
-use crate::document::Document;
 use crate::text::problem::Problem;
 use incast_engine::spec::{App, FlowSpec, Homa, Protocol, QuerySpec, TransportSpec};
 
-/// Cutoffs that nobody gives follow from the messages of all flows of Homa. Packets without a priority have the lowest,
-/// control packets of receivers the highest.
+/// Cutoffs that nobody gives follow from the messages of all flows of Homa.
 pub(super) fn prioritise(
-    doc: &Document,
     transports: &mut [TransportSpec],
-    flows: &mut [FlowSpec],
+    flows: &[FlowSpec],
     queries: &[QuerySpec],
     problems: &mut Vec<Problem>,
 ) {
@@ -24,22 +21,6 @@ pub(super) fn prioritise(
         if let Protocol::Homa(Homa { cutoffs: to, .. }) = &mut t.protocol {
             *to = Some(cutoffs.clone());
         }
-    }
-    let lowest = homa.levels.saturating_sub(1);
-    let mut entries = vec![false; doc.traffic.len()];
-    for flow in flows.iter_mut().filter(|f| own[f.transport as usize]) {
-        let given = flow.class > 0 || flow.ack_class > 0;
-        if given && !std::mem::replace(&mut entries[flow.group as usize], true) {
-            let key = format!("traffic.{}.class", doc.traffic[flow.group as usize].name());
-            problems.push(Problem::new(key, "homa gives each packet its class, a priority; expected none here"));
-        }
-        (flow.class, flow.ack_class) = (lowest, 0);
-    }
-    if let Some((key, least)) = doc.fewest_classes().filter(|(_, least)| *least <= lowest as usize)
-        && own.iter().any(|own| *own)
-    {
-        let message = format!("has {least} classes; expected {}, transport.homa.levels", lowest + 1);
-        problems.push(Problem::new(format!("{key}.classes"), message));
     }
 }
 

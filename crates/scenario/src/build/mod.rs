@@ -6,6 +6,7 @@ mod failures;
 mod homa;
 mod mirror;
 mod observe;
+mod priorities;
 mod triggers;
 pub(crate) mod warnings;
 
@@ -81,7 +82,8 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     }
     refuse_above(most, flows.memory)?;
     let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, .. } = flows;
-    homa::prioritise(doc, &mut transports, &mut flows, &queries, &mut problems);
+    homa::prioritise(&mut transports, &flows, &queries, &mut problems);
+    priorities::classify(doc, &transports, &mut flows, &mut problems);
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);

@@ -156,10 +156,10 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
             of.too_near += takes.is_some_and(|takes| !deadline.random && takes > deadline.within) as usize;
         }
         let protocol = &spec.transports[f.transport as usize].protocol;
-        // Homa's packets have classes that no entry asks for
-        let homa = protocol.homa().is_some();
+        // packets may have classes that no entry asks for
+        let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
         of.driven = (*protocol != Protocol::Tcp).then(|| protocol.name());
-        of.classes |= !homa && f.class.max(f.ack_class) > 0;
+        of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
         if f.start >= spec.duration {
             of.late += 1;
             of.first_late = Some(of.first_late.map_or(f.start, |first| first.min(f.start)));
@@ -320,14 +320,18 @@ fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
     Some(format!("{key} does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"))
 }
 
-/// Homa over ports that have one queue for all its priorities.
+/// Priorities of packets over ports that have one queue for all.
 fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
-    let levels = spec.transports.iter().find_map(|t| t.protocol.homa())?.levels;
+    let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
+    let key = match t.protocol.homa() {
+        Some(homa) => format!("transport.homa.levels = {}", homa.levels),
+        None => "transport.demotion".to_owned(),
+    };
     let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
     let flat = most.filter(|queue| queue.classes().is_empty()).count();
-    (levels > 1 && flat > 0 && !doc.traffic.is_empty()).then(|| {
+    (flat > 0 && !doc.traffic.is_empty()).then(|| {
         format!(
-            "transport.homa.levels = {levels} does nothing at {flat} ports of switches, which have one queue for all \
+            "{key} does nothing at {flat} ports of switches, which have one queue for all \
              priorities (docs/queues/strict-priority.md)"
         )
     })

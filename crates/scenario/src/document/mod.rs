@@ -4,6 +4,7 @@
 pub mod app;
 pub mod arrivals;
 pub mod buffer;
+pub(crate) mod demotion;
 pub mod driven;
 pub(crate) mod edit;
 pub mod failures;
@@ -17,6 +18,7 @@ pub mod roots;
 pub mod routing;
 pub mod traffic;
 pub mod transport;
+pub mod whole;
 
 use crate::document::buffer::Buffer;
 use crate::document::failures::Failure;

@@ -1,6 +1,7 @@
 //! Queue disciplines: what a port does with an arriving packet. A kind is a struct of its keys that is a
 //! [`Discipline`], and a line in the list of [`Queue`], which `kinds!` makes.
 
+use crate::document::whole::Whole;
 use crate::text::default::{bytes, number, thousandths, yes};
 use crate::text::problem::{self, Report};
 use crate::text::quantity::{QueueLimit, Size};
@@ -25,7 +26,11 @@ pub trait Discipline {
     }
     /// Largest queue; of classes, that of all together.
     fn limit(&self) -> Option<QueueLimit> {
-        limit_of_all(self.classes()?)
+        self.limit_of_whole().or_else(|| limit_of_all(self.classes()?))
+    }
+    /// A limit that classes have together.
+    fn limit_of_whole(&self) -> Option<QueueLimit> {
+        None
     }
     /// As the engine has it.
     fn discipline(&self) -> spec::Discipline;
@@ -419,6 +424,9 @@ impl Discipline for Trimming {
 pub struct StrictPriority {
     /// Queues by class, class 0 first, each with its limit and thresholds.
     pub classes: Vec<ClassQueue>,
+    /// What holds for all of them together.
+    #[serde(flatten)]
+    pub whole: Whole,
     /// Its port.
     #[serde(flatten)]
     pub port: Port,
@@ -434,7 +442,15 @@ impl Discipline for StrictPriority {
     }
 
     fn discipline(&self) -> spec::Discipline {
-        classes(spec::Scheduler::Strict, &self.classes)
+        classes(spec::Scheduler::Strict, &self.classes, &self.whole)
+    }
+
+    fn limit_of_whole(&self) -> Option<QueueLimit> {
+        self.whole.limit
+    }
+
+    fn check_keys(&self, at: &mut Report) {
+        self.whole.check(at);
     }
 }
 
@@ -449,6 +465,9 @@ pub struct Weighted {
     /// Bytes that a class of weight 1 may send a round.
     #[serde(default = "bytes::<1500>")]
     pub quantum: Size,
+    /// What holds for all of them together.
+    #[serde(flatten)]
+    pub whole: Whole,
     /// Its port.
     #[serde(flatten)]
     pub port: Port,
@@ -467,10 +486,15 @@ impl Discipline for Weighted {
         let even = vec![1.0; self.classes.len()];
         let weights = self.weights.as_ref().unwrap_or(&even);
         let quanta = weights.iter().map(|w| (w * self.quantum.0.0 as f64).round() as u32).collect();
-        classes(spec::Scheduler::Weighted { quanta }, &self.classes)
+        classes(spec::Scheduler::Weighted { quanta }, &self.classes, &self.whole)
+    }
+
+    fn limit_of_whole(&self) -> Option<QueueLimit> {
+        self.whole.limit
     }
 
     fn check_keys(&self, at: &mut Report) {
+        self.whole.check(at);
         let n = self.classes.len();
         let weights = self.weights.as_deref().unwrap_or(&[]);
         if self.weights.is_some() && weights.len() != n {
@@ -498,8 +522,9 @@ fn limit_of_all(classes: &[ClassQueue]) -> Option<QueueLimit> {
     sum.map(QueueLimit)
 }
 
-fn classes(scheduler: spec::Scheduler, classes: &[ClassQueue]) -> spec::Discipline {
-    spec::Discipline::Classes { scheduler, classes: classes.iter().map(|class| class.spec()).collect() }
+fn classes(scheduler: spec::Scheduler, classes: &[ClassQueue], whole: &Whole) -> spec::Discipline {
+    let classes = classes.iter().map(|class| class.spec()).collect();
+    spec::Discipline::Classes { scheduler, classes, whole: whole.spec() }
 }
 
 /// Per-flow fair NIC.

@@ -5,6 +5,7 @@
 //! `presets/NAME.toml` of this crate; what a user gives beside it wins. `incast describe transport ns3` prints a
 //! preset's values.
 
+use crate::document::demotion;
 use crate::document::driven::{Eqds, Homa, Ndp, Uet, joined};
 use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
@@ -31,6 +32,11 @@ macro_rules! keys {
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<Preset>,
             $($(#[$about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)+
+            /// Priorities by bytes sent (PIAS): the packets of a transfer, message or write have class 0 while less
+            /// than the first of these sizes went before them, class 1 below the second, and so on; beyond the last the
+            /// next class. Sizes rise, at most 7. None unless given: packets have the class of their traffic entry.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub demotion: Option<Vec<Size>>,
             /// What NDP has beside sizes, buffers and timeouts; with `preset = "ndp"`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub ndp: Option<Ndp>,
@@ -51,6 +57,7 @@ macro_rules! keys {
                 Transport {
                     preset: self.preset.or(base.preset),
                     $($key: self.$key.or(base.$key),)+
+                    demotion: self.demotion.clone().or_else(|| base.demotion.clone()),
                     ndp: joined(&self.ndp, &base.ndp, Ndp::over),
                     eqds: joined(&self.eqds, &base.eqds, Eqds::over),
                     uet: joined(&self.uet, &base.uet, Uet::over),
@@ -60,7 +67,8 @@ macro_rules! keys {
 
             /// All values as the engine has them; `None` where one is not given.
             fn engine(&self) -> Option<spec::TransportSpec> {
-                Some(spec::TransportSpec { protocol: spec::Protocol::Tcp, $($key: self.$key?.into()),+ })
+                let demotion = self.demotion.iter().flatten().map(|size| size.0.0).collect();
+                Some(spec::TransportSpec { protocol: spec::Protocol::Tcp, demotion, $($key: self.$key?.into()),+ })
             }
         }
     };
@@ -380,6 +388,10 @@ pub enum Preset {
     /// Homa (SIGCOMM 2018): packets of 1500 bytes, 9328 bytes of a message unasked, then grants to the shortest;
     /// eight priorities.
     Homa,
+    /// PIAS (NSDI 2015) as in its authors' simulations, beside `controller = "dctcp"`: packets of 1500 bytes, an
+    /// initial window of 70, timeouts of at least 2 ms, and eight priorities by bytes sent, with the sizes for web
+    /// search.
+    Pias,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -390,7 +402,7 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 10] = [
+const FILES: [(Preset, &str, &str); 11] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
@@ -401,11 +413,12 @@ const FILES: [(Preset, &str, &str); 10] = [
     (Preset::Eqds, "eqds", include_str!("../../presets/eqds.toml")),
     (Preset::Uet, "uet", include_str!("../../presets/uet.toml")),
     (Preset::Homa, "homa", include_str!("../../presets/homa.toml")),
+    (Preset::Pias, "pias", include_str!("../../presets/pias.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 10] = [
+    pub const ALL: [Preset; 11] = [
         Preset::Linux,
         Preset::LinuxDefault,
         Preset::Ns3,
@@ -416,6 +429,7 @@ impl Preset {
         Preset::Eqds,
         Preset::Uet,
         Preset::Homa,
+        Preset::Pias,
     ];
 
     /// Name as in scenarios.
@@ -625,6 +639,7 @@ impl Transport {
                 at.key(name, format!("is of {name} alone; expected transport.preset = \"{name}\" beside it"));
             }
         }
+        demotion::check(&s, at);
         self.ndp.iter().for_each(|own| own.check(&mut at.below("ndp")));
         self.eqds.iter().for_each(|own| own.check(&mut at.below("eqds")));
         self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));

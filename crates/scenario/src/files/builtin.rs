@@ -32,6 +32,7 @@ builtin!(
     "permutation",
     "permutation-elephants",
     "priority",
+    "pias",
     "incast-50",
     "link-failure",
     "leaf-spine",

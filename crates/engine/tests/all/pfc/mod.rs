@@ -126,7 +126,8 @@ fn fail(spec: &mut Spec, seed: u64) {
 
 /// Such a queue for each of so many classes, the first of them served first.
 fn strict(queue: &QueueSpec, classes: usize) -> QueueSpec {
-    let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![queue.clone(); classes] };
+    let (scheduler, classes) = (Scheduler::Strict, vec![queue.clone(); classes]);
+    let discipline = Discipline::Classes { scheduler, classes, whole: Whole::NONE };
     QueueSpec { discipline, ..queue.clone() }
 }
 

@@ -105,6 +105,7 @@ proptest! {
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         if one_class {
             arithmetic.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
+            arithmetic.transports.iter_mut().for_each(|t| t.demotion.clear());
         }
         let mut explicit = arithmetic.clone();
         explicit.queues[0].explicit = true;

@@ -51,7 +51,14 @@ pub fn with_classes(queue: QueueSpec, n: u32, strict: bool) -> QueueSpec {
     let classes = std::iter::once(first).chain((1..n as u64).map(|i| drop_tail(10 * i))).collect();
     let quanta = (0..n).map(|i| 400 + 1000 * i).collect();
     let scheduler = if strict { Scheduler::Strict } else { Scheduler::Weighted { quanta } };
-    QueueSpec { discipline: Discipline::Classes { scheduler, classes }, limit, count_in_service, ..drop_tail(1) }
+    // of several, every second kind has a threshold and a limit for all together
+    let whole = match limit {
+        _ if n == 1 => Whole::NONE,
+        Limit::Packets(n) if n % 2 == 0 => Whole { mark: Limit::Packets(n / 3), limit: Limit::Packets(2 * n) },
+        Limit::Bytes(n) if n % 2 == 0 => Whole { mark: Limit::Bytes(n / 3), limit: Limit::Bytes(2 * n) },
+        _ => Whole::NONE,
+    };
+    QueueSpec { discipline: Discipline::Classes { scheduler, classes, whole }, limit, count_in_service, ..drop_tail(1) }
 }
 
 /// Takes the first of several classes for all.
@@ -527,6 +534,10 @@ pub fn networks() -> impl Strategy<Value = Spec> {
                 spec.links.iter_mut().filter(|l| l.from < spec.hosts).for_each(|l| l.queue = 1);
             }
             uneven(&mut spec, &losses, slow, quick);
+            if classes > 1 {
+                // of three transports one gives packets classes by what went before them
+                spec.transports[0].demotion = (1..classes as u64).map(|i| 3_000 * i * i).collect();
+            }
             let hosts = spec.hosts;
             if let Some(costs) = costs {
                 spec.host_costs =

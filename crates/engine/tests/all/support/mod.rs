@@ -51,7 +51,7 @@ pub fn marking(limit: u64, mark: u64) -> QueueSpec {
 
 /// A queue a class.
 pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
-    queue(Discipline::Classes { scheduler, classes }, Limit::None)
+    queue(Discipline::Classes { scheduler, classes, whole: Whole::NONE }, Limit::None)
 }
 
 /// A link with the first queue.

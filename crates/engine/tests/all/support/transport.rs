@@ -6,6 +6,7 @@ use super::*;
 pub fn htsim() -> TransportSpec {
     TransportSpec {
         protocol: Protocol::Tcp,
+        demotion: Vec::new(),
         mss: 4000,
         header: 0,
         ack_size: 40,

@@ -36,6 +36,40 @@ fn no_message_is_shorter_than_a_byte() {
 }
 
 #[test]
+fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
+    let told = |demotion: &str| message("preset = \"linux\"", &format!("preset = \"linux\"\ndemotion = {demotion}"));
+    said(told("[\"2kB\", \"1kB\"]"), "transport.demotion: expected sizes that rise");
+    said(told("[\"0B\", \"1kB\"]"), "transport.demotion: expected sizes of at least 1B");
+    let eight: Vec<String> = (1..9).map(|i| format!("\"{i}kB\"")).collect();
+    said(told(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
+    let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
+    said(homa, "transport.demotion: is of TCP; expected none with preset = \"homa\"");
+
+    let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
+    let classes = |more: &str| {
+        let of = "{ kind = \"drop-tail\", limit = \"none\" }";
+        format!("kind = \"strict-priority\"\nclasses = [{of}, {of}]\n{more}")
+    };
+    let with = |more: &str, demotion: &str, class: &str| {
+        let text = GOOD.replace(queue, &classes(more)).replace("preset = \"linux\"", demotion);
+        check(&text.replace("flows = 10", &format!("flows = 10\n{class}"))).map_err(|e| e.to_string())
+    };
+    let two = "preset = \"linux\"\ndemotion = [\"20kB\"]";
+    with("mark = \"20p\"\nlimit = \"100p\"", two, "").unwrap();
+    said(with("", "preset = \"pias\"", "").unwrap_err(), "queue.classes: has 2 classes; expected 8, one more than");
+    let given = "traffic.load.class: transport.demotion gives each packet its class, a priority; expected none here";
+    said(with("", two, "class = 1").unwrap_err(), given);
+    said(
+        with("mark = \"20p\"\nlimit = \"10p\"", two, "").unwrap_err(),
+        "queue.mark = \"20p\": expected at most the limit, 10p",
+    );
+    said(with("limit = \"0p\"", two, "").unwrap_err(), "queue.limit = \"0p\": expected room for at least one packet");
+    let flat = GOOD.replace("preset = \"linux\"", two);
+    let notes = Scenario::from_toml(&flat, Path::new("."), "test").unwrap().notes().unwrap();
+    assert!(notes.len() == 1 && notes[0].starts_with("transport.demotion does nothing at "), "{notes:?}");
+}
+
+#[test]
 fn who_needs_queues_that_cut_is_named() {
     let more = r#"
 [[traffic]]
@@ -91,7 +125,7 @@ fn keys_and_words() {
             "\"linux\"",
             "\"lunix\"",
             "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"ns3-ipv6\", \
-             \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\" (did you mean \"linux\"?)",
+             \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\", \"pias\" (did you mean \"linux\"?)",
         ),
         ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),

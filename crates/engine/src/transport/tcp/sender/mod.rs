@@ -7,6 +7,7 @@
 
 mod ack;
 mod connection;
+mod demotion;
 mod ecn;
 mod fast_recovery;
 mod frto;
@@ -255,6 +256,8 @@ pub struct Sender {
     predictable: bool,
     /// ... and so is what they let go.
     output_is_plain: bool,
+    /// Its packets carry more than headers: what they ask of switches, or a class.
+    labels: bool,
     /// Where the connection stands.
     pub connection: Connection,
     /// Index of the probe observing this flow, if any.
@@ -317,6 +320,7 @@ impl Sender {
             group: spec.group,
             predictable: false,
             output_is_plain: false,
+            labels: profile.asks != Asks::Nothing || !t.demotion.is_empty(),
             connection: Connection::Closed,
             probe: None,
             una: 0,

@@ -34,8 +34,8 @@ impl Sender {
             // ports are to stamp it
             ext.get_or_insert_default().aside = Some(Box::new(Aside::Stamps(Telemetry::default())));
         }
-        if self.profile.asks != Asks::Nothing && (packet.len > 0 || kind == Kind::Syn) {
-            self.ask(ctx, ext.get_or_insert_default());
+        if self.labels {
+            self.label(ctx, t, seq, &mut packet, &mut ext);
         }
         self.ip.send(ctx, t, &packet, ext.as_mut());
     }

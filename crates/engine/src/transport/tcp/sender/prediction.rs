@@ -24,7 +24,7 @@ impl Sender {
             || t.tail_loss_probe
             || t.mtu > 0;
         let paced = !matches!(t.pacing, PacingSpec::Controller);
-        self.predictable && !looks && !paced && !self.profile.telemetry && self.profile.asks == Asks::Nothing
+        self.predictable && !looks && !paced && !self.profile.telemetry && !self.labels
     }
 
     /// No ACK is predicted from now on.

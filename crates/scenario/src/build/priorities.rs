@@ -1,0 +1,44 @@
+//! Classes of flows whose transport gives each packet its own: Homa, and priorities by bytes sent (PIAS).
+
+use crate::document::Document;
+use crate::text::problem::Problem;
+use incast_engine::spec::{FlowSpec, TransportSpec};
+
+/// Packets that their transport gives no class have its lowest, control packets of receivers the highest.
+pub(super) fn classify(
+    doc: &Document,
+    transports: &[TransportSpec],
+    flows: &mut [FlowSpec],
+    problems: &mut Vec<Problem>,
+) {
+    let mut entries = vec![false; doc.traffic.len()];
+    let mut deepest: Option<&TransportSpec> = None;
+    for flow in flows {
+        let t = &transports[flow.transport as usize];
+        let Some(lowest) = t.lowest_class().filter(|_| flow.app.datagram_gap().is_none()) else { continue };
+        let given = flow.class > 0 || flow.ack_class > 0;
+        if given && !std::mem::replace(&mut entries[flow.group as usize], true) {
+            let key = format!("traffic.{}.class", doc.traffic[flow.group as usize].name());
+            let message = format!("{} gives each packet its class, a priority; expected none here", who(t).0);
+            problems.push(Problem::new(key, message));
+        }
+        (flow.class, flow.ack_class) = (lowest, 0);
+        if deepest.is_none_or(|other| other.lowest_class() < Some(lowest)) {
+            deepest = Some(t);
+        }
+    }
+    if let (Some((key, least)), Some(t)) = (doc.fewest_classes(), deepest)
+        && let Some(lowest) = t.lowest_class().filter(|lowest| least <= *lowest as usize)
+    {
+        let message = format!("has {least} classes; expected {}, {}", lowest + 1, who(t).1);
+        problems.push(Problem::new(format!("{key}.classes"), message));
+    }
+}
+
+/// Who gives classes, and what says how many.
+pub(super) fn who(t: &TransportSpec) -> (&'static str, &'static str) {
+    match t.protocol.homa() {
+        Some(_) => ("homa", "transport.homa.levels"),
+        None => ("transport.demotion", "one more than transport.demotion has sizes"),
+    }
+}

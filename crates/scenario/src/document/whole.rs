@@ -1,0 +1,36 @@
+//! What holds for all classes of a port together, beside what each has.
+
+use crate::text::problem::Report;
+use crate::text::quantity::QueueLimit;
+use incast_engine::spec::{self, Limit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// All classes of a port together.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Whole {
+    /// ECN-capable arrivals that find this much queued in all classes together are marked, beside what their class
+    /// does; none unless given.
+    pub mark: Option<QueueLimit>,
+    /// Largest queue of all classes together, beside the limits of each; none unless given.
+    pub limit: Option<QueueLimit>,
+}
+
+impl Whole {
+    pub(crate) fn spec(&self) -> spec::Whole {
+        let limit = |given: Option<QueueLimit>| given.map_or(Limit::None, |limit| limit.0);
+        spec::Whole { mark: limit(self.mark), limit: limit(self.limit) }
+    }
+
+    pub(crate) fn check(&self, at: &mut Report) {
+        if let (Some(mark), Some(limit)) = (self.mark, self.limit)
+            && mark.is_above(limit)
+        {
+            at.text("mark", mark, format!("expected at most the limit, {limit}: a queue never grows beyond it"));
+        }
+        if let Some(limit) = self.limit.filter(|limit| limit.amount() == Some(0)) {
+            at.text("limit", limit, "expected room for at least one packet");
+        }
+    }
+}

@@ -13,6 +13,7 @@ use incast_cc::Time;
 use incast_engine::{Progress, RunError as EngineError};
 use incast_record::table::{Column, TABLES, Values};
 use incast_record::{Outcome, summary};
+use incast_scenario::build::layout;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,6 +31,7 @@ struct RunResult {
     summary: String,
     threads_s: Vec<f64>,
     helpers_s: f64,
+    timeline: Option<String>,
 }
 
 #[pymethods]
@@ -49,8 +51,13 @@ impl RunResult {
         &self.summary
     }
 
+    /// The bytes of `timeline.json`, where the run has a timeline.
+    fn timeline_json(&self) -> Option<&str> {
+        self.timeline.as_deref()
+    }
+
     /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
-    /// `samples`, `trace`), each as
+    /// `samples`, `trace`, `timeline_ports`), each as
     /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.
@@ -145,7 +152,8 @@ fn run(
         let figures = summary::summarize(&outcome, scenario.scenario.name(), env!("CARGO_PKG_VERSION"));
         let threads_s = cost.threads.iter().map(Duration::as_secs_f64).collect();
         let helpers_s = cost.helpers.as_secs_f64();
-        Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s, helpers_s })
+        let timeline = outcome.frame_ps.map(|frame| layout::timeline_json(&spec, frame, outcome.end_ps));
+        Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s, helpers_s, timeline })
     })
 }
 

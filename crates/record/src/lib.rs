@@ -20,6 +20,7 @@ mod series;
 pub mod statistics;
 pub mod summary;
 pub mod table;
+mod timeline;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub use collector::Collector;
 pub use histogram::Histogram;
 pub use name::Name;
 pub use radio_counts::RadioCounts;
+pub use timeline::PortFrame;
 
 /// Everything one run produced, ready for tables and summary.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +81,10 @@ pub struct Outcome {
     pub rtt: Vec<Histogram>,
     /// Time series asked for, ordered by (series, time).
     pub samples: Vec<Sample>,
+    /// What ports did in frames of a timeline, by (frame, port); only where there was something.
+    pub port_frames: Vec<PortFrame>,
+    /// Length of a frame of the timeline, if there is one.
+    pub frame_ps: Option<u64>,
     /// Packet events of traced flows, ordered by (time, order of happening).
     pub trace: Vec<PacketEvent>,
 }

@@ -5,13 +5,13 @@
 
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
-use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series};
+use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series, timeline};
 
 /// Makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// Every table by the name of its file.
-pub const TABLES: [(&str, Make); 10] = [
+pub const TABLES: [(&str, Make); 11] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -22,6 +22,7 @@ pub const TABLES: [(&str, Make); 10] = [
     ("writes", messages::writes),
     ("samples", samples),
     ("trace", trace),
+    ("timeline_ports", timeline_ports),
 ];
 
 /// `flows.parquet`: one row a flow, in flow order. The labels stand behind the ends.
@@ -65,6 +66,11 @@ pub fn samples(outcome: &Outcome) -> Vec<Column> {
 /// `trace.parquet`: one row an event of a packet of a traced flow, ordered by time.
 pub fn trace(outcome: &Outcome) -> Vec<Column> {
     of(series::TRACE, &outcome.trace, outcome)
+}
+
+/// `timeline_ports.parquet`: one row a frame and port in which something happens, by (frame, port).
+pub fn timeline_ports(outcome: &Outcome) -> Vec<Column> {
+    of(timeline::PORTS, &outcome.port_frames, outcome)
 }
 
 fn of<R>(table: &[Quantity<R>], records: &[R], outcome: &Outcome) -> Vec<Column> {

@@ -16,7 +16,7 @@ use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
 use incast_record::{
-    Collector, EngineRecord, EntryRecord, FlowRecord, MessageKind, Outcome, PortRecord, RadioRecord, Role,
+    Collector, EngineRecord, EntryRecord, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord, RadioRecord, Role,
 };
 use std::collections::BTreeMap;
 
@@ -189,6 +189,7 @@ impl Simulation<'_> {
             };
             range.map(record).collect()
         });
+        let frames = self.frames(end);
         let ports = self.port_records(&stuck, end, &interval);
         let engines = self.engine_records(end, &interval);
         let entries = self.entry_records(end);
@@ -210,6 +211,8 @@ impl Simulation<'_> {
             flows,
             labels: spec.labels.clone(),
             ports,
+            port_frames: frames.0,
+            frame_ps: frames.1,
             engines,
             entries,
             radios,
@@ -287,6 +290,23 @@ impl Simulation<'_> {
             PortRecord { deadlocked_ps, limit_packets, limit_bytes, ..record }
         };
         self.team.list(net.spec.links.len(), |range| range.map(record).collect())
+    }
+
+    /// The frames of the ports in a run that ends at `end`, in order, and their length.
+    fn frames(&mut self, end: Time) -> (Vec<PortFrame>, Option<u64>) {
+        let Some(timeline) = self.net.spec.observe.timeline else { return (Vec::new(), None) };
+        let mut every = timeline.every;
+        while end > every * timeline.most as u64 {
+            every = every * 2;
+        }
+        let mut rows = Vec::new();
+        for (l, link) in self.net.spec.links.iter().enumerate() {
+            let domain = &mut self.domains[self.net.place[link.from as usize].domain];
+            rows.append(&mut domain.nodes.ports[self.net.port_of[l]].take_frames(end));
+        }
+        // they are in the order of ports, which a stable sort by frames keeps
+        rows.sort_by_key(|row| row.frame);
+        (rows, Some(every.0))
     }
 
     /// What entries of tables have counted, by node.

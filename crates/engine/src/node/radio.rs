@@ -91,7 +91,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             Effect::Lost { from, packet, unreachable } => {
                 self.counts.dropped += 1;
                 let port = &mut self.ports[map.up[from as usize]];
-                port.count_loss();
+                port.count_loss(self.now);
                 let link = port.link;
                 if packet.has(flag::SLOW_PATH) {
                     let event = if unreachable { Happening::Unreachable } else { Happening::Loss };
@@ -131,7 +131,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             } else {
                 // no way leads there
                 self.counts.dropped += 1;
-                self.ports[port].count_loss();
+                self.ports[port].count_loss(self.now);
                 if packet.has(flag::SLOW_PATH) {
                     self.trace(&packet, Happening::Loss, Site::Link(self.ports[port].link));
                 }

@@ -7,6 +7,7 @@
 //! when the next window opens, any other is not visited. In an [explicit](super::explicit) queue each departure is an
 //! event; the reference engine has it so.
 
+use super::frames::Noted;
 use super::pending_marks::PendingMarks;
 use super::port::{Port, unusual};
 use crate::event::interval::Interval;
@@ -76,7 +77,10 @@ impl Port {
                 break;
             }
             before = slot.bytes_to;
-            marks.mark(head + i as u64, slot.departure, interval.holds(slot.departure));
+            let marked = marks.mark(head + i as u64, slot.departure, interval.holds(slot.departure));
+            if marked && let Some(frames) = &mut self.rare.frames {
+                frames.note(slot.departure, Noted::Mark);
+            }
         }
         if now >= self.next_roll {
             self.roll(now, interval);

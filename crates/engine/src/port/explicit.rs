@@ -10,6 +10,7 @@
 
 use super::buffer::{Pool, Room};
 use super::class_queue::{Dropped, Taken, Waiting};
+use super::frames::Noted;
 use super::port::{Port, Rare};
 use super::queues::{Admission, Service};
 use crate::event::interval::Interval;
@@ -127,8 +128,12 @@ impl Port {
         let queue = &mut queues.classes[class];
         if passes {
             let departure = Departure { now, since: now, packets: 1, bytes: size, size, ect: packet.has(flag::ECT) };
-            marked |= queue.marks_departure(&departure, interval.holds(now));
+            let leaves_marked = queue.marks_departure(&departure, interval.holds(now));
             queue.empty(now);
+            if leaves_marked {
+                marked = true;
+                self.note(now, Noted::Mark);
+            }
             return Offered::Passed { marked, lost, arrives };
         }
         packet.flags |= if marked { flag::CE } else { 0 };
@@ -164,9 +169,12 @@ impl Port {
         Some((*packet, ext.take(), *since))
     }
 
-    /// A packet that it has handed over is lost.
-    pub fn count_loss(&mut self) {
+    /// A packet that it has handed over is lost at `now`.
+    pub fn count_loss(&mut self, now: Time) {
         self.rare.events.losses += 1;
+        if let Some(frames) = &mut self.rare.frames {
+            frames.note_counted_loss(now);
+        }
     }
 
     /// Ends the transmission under way at `now`; `None` if there is none.
@@ -177,6 +185,9 @@ impl Port {
             return Some(self.depart_frame(frame, began, now, interval));
         }
         let marked = queues.marks_departure(now, interval.holds(now));
+        if marked && let Some(frames) = &mut self.rare.frames {
+            frames.note(now, Noted::Mark);
+        }
         let Service { waiting, class, arrives, .. } = queues.end(now, below)?;
         let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         packet.flags |= if marked { flag::CE } else { 0 };
@@ -210,7 +221,11 @@ impl Port {
     /// as if that had taken no time.
     fn drops_head(&mut self, now: Time, interval: &Interval) -> bool {
         let Some(queues) = &mut self.rare.queues else { return false };
-        if queues.at_head(now, interval.holds(now)) != Verdict::Drop {
+        let verdict = queues.at_head(now, interval.holds(now));
+        if verdict == Verdict::Mark {
+            self.note(now, Noted::Mark);
+        }
+        if verdict != Verdict::Drop {
             return false;
         }
         if now >= self.next_roll {
@@ -252,6 +267,7 @@ impl Port {
     /// Counts a loss to a failure, of a packet whose transmission ends at `end`.
     fn loses_to_failure(&mut self, end: Time, interval: &Interval) -> bool {
         self.rare.faults.iter_mut().for_each(|f| f.lose(end, interval));
+        self.note(end, Noted::Loss);
         true
     }
 }

@@ -176,12 +176,11 @@ impl Faults {
     }
 
     /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
-    pub(super) fn spare(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = Packet> {
+    pub(super) fn spare(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = (Time, Packet)> {
         let taken = &mut self.taken;
-        take(&mut self.doomed).into_iter().filter(move |(departure, _)| *departure >= end).map(|(departure, packet)| {
+        take(&mut self.doomed).into_iter().filter(move |(departure, _)| *departure >= end).inspect(|(departure, _)| {
             taken.total -= 1;
-            taken.measured -= interval.holds(departure) as u64;
-            packet
+            taken.measured -= interval.holds(*departure) as u64;
         })
     }
 }

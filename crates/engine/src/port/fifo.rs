@@ -8,6 +8,7 @@
 //! length), and the queue length sampled at a stated interval. What needs a packet to be there
 //! later is the work of explicit queues ([`super::explicit`]).
 
+use super::frames::Noted;
 use super::port::{Port, Rare};
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
@@ -138,6 +139,7 @@ impl Port {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
                 None => {
                     self.rare.faults.iter_mut().for_each(|f| f.doom(packet, now, departure, interval));
+                    self.note(departure, Noted::Loss);
                     Sent::Lost { at: departure }
                 }
             };

@@ -13,6 +13,7 @@ pub mod discipline;
 pub mod explicit;
 pub mod faults;
 pub mod fifo;
+mod frames;
 pub mod in_flight;
 pub mod pause;
 mod pending_marks;

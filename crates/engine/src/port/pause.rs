@@ -1,6 +1,7 @@
 //! Pauses of a port: frames it sends for its switch, and classes that the neighbour has paused.
 
 use super::explicit::Departed;
+use super::frames::Noted;
 use super::port::Port;
 use crate::event::interval::Interval;
 use crate::event::packet::{PAUSE_FRAME, Packet};
@@ -62,7 +63,11 @@ impl Port {
         let queue = queues.classes.get_mut(frame.paused_class() as usize)?;
         if frame.pauses() {
             queue.pausing.begin(now, frame.sent_at(), interval);
+            let begins = queues.pausing.since.is_none();
             queues.pausing.begin(now, frame.sent_at(), interval);
+            if begins {
+                self.note(now, Noted::Pause);
+            }
             return None;
         }
         queue.pausing.end(now, interval);
@@ -92,6 +97,9 @@ impl Port {
     pub fn go_on(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if queues.classes.iter().all(|l| l.pausing.since.is_none()) {
+            if let (Some(since), Some(frames)) = (queues.pausing.since, &mut self.rare.frames) {
+                frames.note_paused(since, now);
+            }
             queues.pausing.end(now, interval);
         }
         if queues.is_idle() { self.begin_anew(now, interval) } else { None }

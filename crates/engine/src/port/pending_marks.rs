@@ -48,12 +48,13 @@ impl PendingMarks {
         self.places.push_back(if packet.has(flag::ECT) { place as u32 } else { NOT_ECT });
     }
 
-    /// Packet `number` left at `departure` and is to be marked, if it is ECN-capable.
-    pub(super) fn mark(&mut self, number: u64, departure: Time, measured: bool) {
+    /// Packet `number` left at `departure` and is to be marked, if it is ECN-capable; whether it is.
+    pub(super) fn mark(&mut self, number: u64, departure: Time, measured: bool) -> bool {
         let place = self.places[(number - self.first) as usize];
         if place != NOT_ECT {
             self.marked.push((departure, place));
             self.count += measured as u64;
         }
+        place != NOT_ECT
     }
 }

@@ -2,6 +2,7 @@
 
 use super::account::{Counters, Events, Samples, Snapshot};
 use super::faults::Faults;
+use super::frames::Frames;
 use super::pending_marks::PendingMarks;
 use super::queues::Queues;
 use super::ring::Ring;
@@ -78,6 +79,8 @@ pub(super) struct Rare {
     pub at_from: Option<Box<Snapshot>>,
     pub at_to: Option<Box<Snapshot>>,
     pub tie_rank: TieRank,
+    /// The account by frames, where there is a timeline.
+    pub frames: Option<Box<Frames>>,
 }
 
 impl Rare {
@@ -121,6 +124,7 @@ impl Port {
                 at_from: None,
                 at_to: None,
                 tie_rank: TieRank::default(),
+                frames: None,
             }),
             settings,
         }

@@ -1,6 +1,6 @@
 //! Reports of a port: its record of the measured interval, its queue as a time series.
 
-use super::port::Port;
+use super::port::{Port, Rare};
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use incast_cc::{Rate, Time};
@@ -118,6 +118,12 @@ impl Port {
 
     /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
     pub fn spares(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = Packet> {
-        self.rare.faults.iter_mut().flat_map(move |faults| faults.spare(end, interval))
+        let Rare { faults, frames, .. } = &mut *self.rare;
+        faults.iter_mut().flat_map(move |faults| faults.spare(end, interval)).map(move |(departure, packet)| {
+            if let Some(frames) = frames {
+                frames.take_back_loss(departure);
+            }
+            packet
+        })
     }
 }

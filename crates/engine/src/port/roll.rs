@@ -134,25 +134,34 @@ impl Port {
 
     /// Rolls the account to `now`, which may be the `end` of the run: the account as it is then needs no snapshot.
     pub(super) fn roll_to(&mut self, now: Time, interval: &Interval, end: bool) {
-        while self.next_roll <= now {
-            let at = self.next_roll;
-            // a sample of explicit queues that nothing has left since asks for no more: the time is added later
-            let sample_alone = match &self.rare.queues {
-                Some(queues) => self.begun && at < interval.to && queues.left_first() > at,
-                None => false,
-            };
-            if !sample_alone && self.roll_account(at, interval, end && at == now) {
-                return;
-            }
-            let length = self.length_now() as usize;
-            // nothing arrives before `now`, so an empty queue stays empty
-            let until = if length == 0 { now } else { self.departs_after(at).min(now) };
-            let samples = &mut self.rare.samples;
-            if samples.next == at {
-                samples.take(length, until, interval);
-            }
-            self.next_roll = samples.next.min(interval.to);
+        if self.rare.frames.is_some() {
+            return self.roll_frames(now, |port| port.roll_once(now, interval, end));
         }
+        while self.next_roll <= now {
+            self.roll_once(now, interval, end);
+        }
+    }
+
+    /// Rolls the account to the next instant at which that is due, on the way to `now`.
+    #[inline(always)]
+    fn roll_once(&mut self, now: Time, interval: &Interval, end: bool) {
+        let at = self.next_roll;
+        // a sample of explicit queues that nothing has left since asks for no more: the time is added later
+        let sample_alone = match &self.rare.queues {
+            Some(queues) => self.begun && at < interval.to && queues.left_first() > at,
+            None => false,
+        };
+        if !sample_alone && self.roll_account(at, interval, end && at == now) {
+            return;
+        }
+        let length = self.length_now() as usize;
+        // nothing arrives before `now`, so an empty queue stays empty
+        let until = if length == 0 { now } else { self.departs_after(at).min(now) };
+        let samples = &mut self.rare.samples;
+        if samples.next == at {
+            samples.take(length, until, interval);
+        }
+        self.next_roll = samples.next.min(interval.to);
     }
 
     /// Rolls the account to `at`, maybe the `end` of the run; whether the measured interval is over.
@@ -165,6 +174,7 @@ impl Port {
         }
         if at >= interval.from && !self.begun {
             let snapshot = self.snapshot(at);
+            self.begin_frames_account();
             self.count.max_packets = self.length_now();
             self.count.max_bytes =
                 self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
@@ -205,11 +215,14 @@ impl Port {
             count.packet_time -= rest;
             count.byte_time -= rest.0 as u128 * size as u128;
         }
+        if let Some(frames) = &self.rare.frames {
+            count.max_bytes = count.max_bytes.max(frames.max_before);
+        }
         Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.owed(at) }
     }
 
     /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.
-    fn owed(&self, at: Time) -> Time {
+    pub(super) fn owed(&self, at: Time) -> Time {
         self.rare.queues.as_ref().map_or(self.free_at.saturating_sub(at), |q| q.owed(at))
     }
 }

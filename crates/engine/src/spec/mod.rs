@@ -179,9 +179,20 @@ impl Spec {
     }
 }
 
+/// A timeline: what every port does in each frame of the run, from its beginning on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimelineSpec {
+    /// Length of a frame.
+    pub every: Time,
+    /// Frames at most: there are half as many, twice as long, whenever there would be more.
+    pub most: u32,
+}
+
 /// Observations.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
+    /// The timeline, if there is one.
+    pub timeline: Option<TimelineSpec>,
     /// Interval at which queue lengths are sampled for percentiles, at every port.
     pub queue_interval: Time,
     /// Flows whose state becomes a time series.

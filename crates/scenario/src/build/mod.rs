@@ -4,6 +4,7 @@ pub mod bounds;
 mod checks;
 mod failures;
 mod homa;
+pub mod layout;
 mod mirror;
 mod observe;
 mod priorities;

@@ -9,6 +9,12 @@ use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
 const MAX_SAMPLES: u64 = 50_000_000;
+/// Frames of a timeline at most, and frames times ports: about 4 GB in memory, were there something at each of them.
+const MOST_FRAMES: u64 = 1_000_000;
+const MOST_CELLS: u64 = 50_000_000;
+/// Frames that are derived are at least so long, and half as many above so many ports.
+const SHORTEST_FRAME: cc::Time = cc::Time::ns(100);
+const MANY_PORTS: u64 = 10_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
@@ -93,7 +99,9 @@ pub(super) fn observe(
             problems.push(Problem::quoted("measure.series.interval", every, message));
         }
     }
+    let timeline = m.timeline.and_then(|every| timeline(doc, every.given().map(|t| t.0), links.len() as u64, problems));
     spec::Observe {
+        timeline,
         queue_interval,
         flows: m.series.flows.clone(),
         ports,
@@ -105,6 +113,41 @@ pub(super) fn observe(
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
         entries: m.entries,
     }
+}
+
+/// The timeline with frames of such a length, or of one that is derived, at so many ports.
+fn timeline(
+    doc: &Document,
+    every: Option<cc::Time>,
+    ports: u64,
+    problems: &mut Vec<Problem>,
+) -> Option<spec::TimelineSpec> {
+    let duration = doc.run.duration.0;
+    let Some(every) = every else {
+        let most = if ports > MANY_PORTS { 1_000 } else { 2_000 };
+        // a run may be over long before its duration
+        let mut every = cc::Time(duration.0.div_ceil(most as u64).max(1));
+        while every >= SHORTEST_FRAME * 2 {
+            every = cc::Time(every.0.div_ceil(2));
+        }
+        return Some(spec::TimelineSpec { every, most });
+    };
+    let smallest = (duration.0 as u128 * ports as u128).div_ceil(MOST_CELLS as u128).max(1) as u64;
+    let smallest = smallest.max(duration.0.div_ceil(MOST_FRAMES));
+    let message = if every > duration {
+        format!("expected at most run.duration, {}", doc.run.duration)
+    } else if every.0 < smallest {
+        format!(
+            "expected at least {} for {ports} ports over {}: at most {MOST_FRAMES} frames, and {MOST_CELLS} rows, one a \
+             frame and port; or \"auto\"",
+            cc::Time(smallest),
+            doc.run.duration,
+        )
+    } else {
+        return Some(spec::TimelineSpec { every, most: u32::MAX });
+    };
+    problems.push(Problem::quoted("measure.timeline", every, message));
+    None
 }
 
 /// The numbers of the cells whose channels `measure.series.cells` names.

@@ -84,6 +84,9 @@ pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
         let ends = net.ends[*f as usize];
         domains[ends.sender_domain].endpoints.probe(ends.sender);
     }
+    if let Some(timeline) = &spec.observe.timeline {
+        domains.iter_mut().flat_map(|domain| &mut domain.nodes.ports).for_each(|port| port.frame(timeline));
+    }
     for l in &spec.observe.ports {
         let at = net.place[spec.links[*l as usize].from as usize];
         let (domain, port) = (&mut domains[at.domain], net.port_of[*l as usize]);

@@ -1,0 +1,294 @@
+//! The account of a port by frames: equal stretches of the run, from its beginning on, for a timeline.
+//!
+//! A frame is closed when the account is rolled beyond its end, from what the port counts anyway. What happens when no
+//! arrival has rolled it (pauses, marks and losses at departures) is noted by its own time, so that rows do not depend
+//! on when a frame is closed. Where the run's end is not known beforehand, frames begin short, and two become one
+//! whenever there would be too many.
+
+use super::port::Port;
+use crate::spec::TimelineSpec;
+use incast_cc::Time;
+use incast_record::PortFrame;
+
+/// What a port has counted by the end of a frame.
+#[derive(Clone, Copy, Default, Debug)]
+struct Totals {
+    byte_time: u128,
+    /// Transmitting time, ps modulo 2^64.
+    busy: u64,
+    marks: u32,
+    lost: u64,
+}
+
+/// The frames of a port.
+#[derive(Clone, Debug)]
+pub(super) struct Frames {
+    every: Time,
+    most: u32,
+    /// End of the open frame.
+    next: Time,
+    /// When the account would be rolled next if there were no frames.
+    pub account_next: Time,
+    /// By the beginning of the open frame.
+    from: Totals,
+    /// Largest queue of the open frame before the account began anew, and of the account before the open frame.
+    max: u64,
+    pub max_before: u64,
+    /// Frames that are closed, in order, and some of which only parts are known, among them the open one.
+    rows: Vec<PortFrame>,
+    noted: Vec<PortFrame>,
+}
+
+/// What is noted of an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Noted {
+    /// A packet is marked as it leaves.
+    Mark,
+    /// A packet is lost although it was accepted.
+    Loss,
+    /// A pause begins.
+    Pause,
+}
+
+impl Frames {
+    fn new(spec: &TimelineSpec, link: u32, account_next: Time) -> Frames {
+        let _ = link;
+        Frames {
+            every: spec.every,
+            most: spec.most,
+            next: spec.every,
+            account_next,
+            from: Totals::default(),
+            max: 0,
+            max_before: 0,
+            rows: Vec::new(),
+            noted: Vec::new(),
+        }
+    }
+
+    /// The frame that `time` lies in.
+    fn at(&self, time: Time) -> u32 {
+        time.0.checked_div(self.every.0).unwrap_or(0) as u32
+    }
+
+    /// The open frame.
+    fn open(&self) -> u32 {
+        self.at(self.next) - 1
+    }
+
+    /// Something happens at `time`, which is not before the open frame.
+    pub(super) fn note(&mut self, time: Time, what: Noted) {
+        let row = self.noted_at(self.at(time));
+        match what {
+            Noted::Mark => row.marks += 1,
+            Noted::Loss => row.drops += 1,
+            Noted::Pause => row.pauses += 1,
+        }
+    }
+
+    /// A loss at `time` that was noted does not happen.
+    pub(super) fn take_back_loss(&mut self, time: Time) {
+        self.noted_at(self.at(time)).drops -= 1;
+    }
+
+    /// A loss at `now` that the account has counted as if it had been before, maybe in an earlier frame.
+    pub(super) fn note_counted_loss(&mut self, now: Time) {
+        self.from.lost += 1;
+        self.note(now, Noted::Loss);
+    }
+
+    /// The port was paused from `since` to `now`; of frames that are closed this is known.
+    pub(super) fn note_paused(&mut self, since: Time, now: Time) {
+        let mut from = since.max(self.next - self.every);
+        while from < now {
+            let frame = self.at(from);
+            let until = now.min(self.every * (frame as u64 + 1));
+            self.noted_at(frame).paused_ps += (until - from).0;
+            from = until;
+        }
+    }
+
+    fn noted_at(&mut self, frame: u32) -> &mut PortFrame {
+        let place = self.noted.partition_point(|row| row.frame < frame);
+        if self.noted.get(place).is_none_or(|row| row.frame != frame) {
+            self.noted.insert(place, PortFrame { frame, ..PortFrame::default() });
+        }
+        &mut self.noted[place]
+    }
+
+    /// Adds a row after those that are there, or to the last of them.
+    fn push(rows: &mut Vec<PortFrame>, row: PortFrame) {
+        match rows.last_mut() {
+            Some(last) if last.frame == row.frame => last.add(&row),
+            _ if row.is_empty() => {}
+            _ => rows.push(row),
+        }
+    }
+
+    /// Two frames become one.
+    #[cold]
+    fn coarsen(&mut self) {
+        for list in [&mut self.rows, &mut self.noted] {
+            let mut joined = Vec::with_capacity(list.len() / 2 + 1);
+            list.drain(..).for_each(|row| Frames::push(&mut joined, PortFrame { frame: row.frame / 2, ..row }));
+            *list = joined;
+        }
+        let open = self.open() / 2;
+        self.every = self.every * 2;
+        self.next = self.every * (open as u64 + 1);
+    }
+
+    /// The end of the open frame, once frames are as long as a run that has come to `now` needs them.
+    fn due(&mut self, now: Time) -> Time {
+        while now > self.every * self.most as u64 {
+            self.coarsen();
+        }
+        self.next
+    }
+
+    /// Closes the open frame with what the port has counted by its end `at`, in whose queue `held` bytes are then, the
+    /// largest of it having been `max`; a pause holds since then where given. Where nothing is `left` in the port the
+    /// frames before that of `now` are over, too.
+    fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
+        let frame = self.open();
+        let start = self.every * frame as u64;
+        let from = self.from;
+        let paused = since.map_or(Time::ZERO, |since| at.saturating_sub(since.max(start)));
+        let busy = totals.busy.wrapping_sub(from.busy);
+        let mut row = PortFrame {
+            frame,
+            queue_max_bytes: max.max(self.max),
+            byte_time: totals.byte_time.saturating_sub(from.byte_time),
+            busy_ps: if (busy as i64) < 0 { 0 } else { busy },
+            marks: totals.marks - from.marks,
+            drops: (totals.lost - from.lost) as u32,
+            paused_ps: paused.0,
+            ..PortFrame::default()
+        };
+        let due = self.noted.partition_point(|noted| noted.frame <= frame);
+        self.noted.drain(..due).for_each(|noted| row.add(&noted));
+        Frames::push(&mut self.rows, row);
+        (self.from, self.max) = (totals, 0);
+        self.max_before = self.max_before.max(max);
+        let following = idle_until.map_or(frame + 1, |now| {
+            self.noted.first().map_or(self.at(now), |noted| noted.frame.min(self.at(now))).max(frame + 1)
+        });
+        self.next = self.every * (following as u64 + 1);
+    }
+}
+
+impl Port {
+    /// Counts by frames, too.
+    pub fn frame(&mut self, spec: &TimelineSpec) {
+        let frames = Frames::new(spec, self.link.0, self.next_roll);
+        self.next_roll = self.next_roll.min(frames.next);
+        self.rare.frames = Some(Box::new(frames));
+    }
+
+    /// Notes for its frames what happens at `time`.
+    #[inline]
+    pub(super) fn note(&mut self, time: Time, what: Noted) {
+        if let Some(frames) = &mut self.rare.frames {
+            frames.note(time, what);
+        }
+    }
+
+    /// Rolls account and frames to `now`, in the order of time.
+    #[cold]
+    pub(super) fn roll_frames(&mut self, now: Time, mut roll_account: impl FnMut(&mut Port)) {
+        if let Some(frames) = &self.rare.frames {
+            self.next_roll = frames.account_next;
+        }
+        while let Some(frames) = &mut self.rare.frames {
+            let due = frames.due(now);
+            if due <= now && due <= self.next_roll {
+                self.close_frame(due, now);
+            } else if self.next_roll <= now {
+                roll_account(self);
+            } else {
+                break;
+            }
+        }
+        if let Some(frames) = &mut self.rare.frames {
+            frames.account_next = self.next_roll;
+            self.next_roll = self.next_roll.min(frames.next);
+        }
+    }
+
+    /// Closes the frame that ends at `at`; nothing arrives from then to `now`.
+    fn close_frame(&mut self, at: Time, now: Time) {
+        let (totals, held) = self.totals(at);
+        let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
+        let idle = held == 0 && self.owed(at) == Time::ZERO && since.is_none();
+        let idle = idle && self.rare.queues.as_ref().is_none_or(|queues| queues.filling().0 == 0);
+        let max = self.count.max_bytes;
+        if let Some(frames) = &mut self.rare.frames {
+            frames.close(at, totals, max, since, idle.then_some(now));
+            self.count.max_bytes = held;
+        }
+    }
+
+    /// The account of the measured interval begins: its greatest queue is one of its own.
+    pub(super) fn begin_frames_account(&mut self) {
+        if let Some(frames) = &mut self.rare.frames {
+            frames.max = frames.max.max(self.count.max_bytes);
+            frames.max_before = 0;
+        }
+    }
+
+    /// The frames of a run that ends at `end`, to which the account is rolled.
+    pub fn take_frames(&mut self, end: Time) -> Vec<PortFrame> {
+        if self.rare.frames.is_none() {
+            return Vec::new();
+        }
+        let (totals, _) = self.totals(end);
+        let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
+        let max = self.count.max_bytes;
+        let Some(mut frames) = self.rare.frames.take() else { return Vec::new() };
+        frames.due(end);
+        let last = end.0.div_ceil(frames.every.0).max(1) as u32 - 1;
+        frames.close(end, totals, max, since, None);
+        let mut rows = frames.rows;
+        // what happens at the very end belongs to the last frame
+        while let Some(row) = rows.pop_if(|row| row.frame > last) {
+            Frames::push(&mut frames.noted, row);
+        }
+        for row in frames.noted {
+            Frames::push(&mut rows, PortFrame { frame: row.frame.min(last), ..row });
+        }
+        rows.iter_mut().for_each(|row| row.port = self.link.0);
+        rows.retain(|row| !row.is_empty());
+        rows
+    }
+
+    /// What it has counted by `at`, nothing having arrived since, and the bytes that its queue counts then.
+    fn totals(&mut self, at: Time) -> (Totals, u64) {
+        let below = self.settings.below;
+        let (mut byte_time, mut held) = (self.count.byte_time, 0);
+        if let Some(queues) = &mut self.rare.queues {
+            queues.advance(at, below, &mut self.count);
+            (byte_time, held) = (self.count.byte_time, queues.counted_bytes());
+        } else {
+            let mut before = self.bytes_out;
+            for i in 0..self.ring.len {
+                let bytes_to = self.slot(i).bytes_to;
+                let size = bytes_to - before;
+                before = bytes_to;
+                let leaves = match i.checked_sub(below) {
+                    None => at,
+                    Some(_) if below == 0 => self.slot(i).departure,
+                    Some(j) => self.slot(j).departure,
+                };
+                let rest = leaves.saturating_sub(at);
+                byte_time -= rest.0 as u128 * size as u128;
+                held += if rest > Time::ZERO { size } else { 0 };
+            }
+        }
+        let events = &self.rare.events;
+        let bytes = (self.bytes_in + self.count.packets * self.settings.overhead as u64).wrapping_sub(events.cut_bytes);
+        let busy = bytes.wrapping_mul(self.settings.ps_per_byte).wrapping_add(events.odd_busy);
+        let lost = events.drops + events.losses;
+        let busy = busy.wrapping_sub(self.owed(at).0);
+        (Totals { byte_time, busy, marks: self.count.marks, lost }, held)
+    }
+}

@@ -106,8 +106,9 @@ class Pictures(Protocol):
 class Result:
     """One finished run.
 
-    ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples`` and
-    ``trace`` are Arrow tables; each column's field carries its ``unit`` and ``definition`` as metadata.
+    ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
+    ``trace`` and ``timeline_ports`` are Arrow tables; each column's field carries its ``unit`` and ``definition`` as
+    metadata.
     ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
     """
 
@@ -118,6 +119,8 @@ class Result:
     summary_json: str
     """The bytes of ``summary.json``: the same for the same scenario and seed."""
     _table: Callable[[str], pa.Table]
+    timeline_json: str | None = None
+    """The bytes of ``timeline.json``: frames and network of the timeline, if the run has one."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -174,6 +177,11 @@ class Result:
     def trace(self) -> pa.Table:
         """Packets of traced flows: one row an event."""
         return self._table("trace")
+
+    @cached_property
+    def timeline_ports(self) -> pa.Table:
+        """What ports did in each frame of the timeline; none where the run has no timeline."""
+        return self._table("timeline_ports")
 
     @property
     def cost(self) -> Cost:
@@ -315,7 +323,8 @@ class Result:
 
     def write(self, folder: Path) -> None:
         """Write the files of a run folder into an existing one."""
-        run_folder.write(folder, self.manifest, self.toml, self.summary_json, lambda name: getattr(self, name))
+        told = (self.manifest, self.toml, self.summary_json)
+        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json)
 
     @classmethod
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
@@ -327,7 +336,8 @@ class Result:
         folder = Path(folder)
         summary = run_folder.read_summary(folder)
         manifest, scenario = run_folder.read_manifest(folder), run_folder.read_scenario(folder)
-        result = cls(manifest, scenario, summary, lambda name: run_folder.read_table(folder, name))
+        timeline = run_folder.read_timeline(folder)
+        result = cls(manifest, scenario, summary, lambda name: run_folder.read_table(folder, name), timeline)
         if whole:
             run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result
@@ -379,7 +389,7 @@ def measured_run(
         },
         "cost": cost,
     }
-    return Result(manifest, scenario.toml(), summary_json, lambda name: _arrow(core, name))
+    return Result(manifest, scenario.toml(), summary_json, lambda name: _arrow(core, name), core.timeline_json())
 
 
 def _peak_rss_bytes() -> int:

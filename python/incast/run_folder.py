@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
 
-TABLES = ("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "samples", "trace")
-OPTIONAL = ("classes", "engines", "entries", "radios", "queries", "writes", "trace")
+OPTIONAL = ("classes", "engines", "entries", "radios", "queries", "writes", "trace", "timeline_ports")
 """Tables that are written only where they have a row."""
+TABLES = ("flows", "ports", *OPTIONAL[:6], "samples", *OPTIONAL[6:])
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
+TIMELINE = "timeline.json"
 SCENARIO = "scenario.toml"
 WORDS = ("run.scenario", "run.version", "queues.busiest.port", "hosts.busiest.engine")
 """Entries of these parts that are texts; every other is a number."""
@@ -32,14 +33,21 @@ SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
 
 
 def write(
-    folder: Path, manifest: dict[str, Any], scenario: str, summary: str, table: Callable[[str], pa.Table]
+    folder: Path,
+    manifest: dict[str, Any],
+    scenario: str,
+    summary: str,
+    table: Callable[[str], pa.Table],
+    timeline: str | None = None,
 ) -> None:
-    """Write the files of a run into an existing folder."""
+    """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any."""
     import pyarrow.parquet as pq
 
     write_through(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
     write_through(folder / SCENARIO, scenario)
     write_through(folder / SUMMARY, summary)
+    if timeline is not None:
+        write_through(folder / TIMELINE, timeline)
     for name in TABLES:
         rows = table(name)
         if name in OPTIONAL and rows.num_rows == 0:
@@ -82,6 +90,11 @@ def _refuse_no_numbers(path: Path, values: dict[str, Any], name: str = "") -> No
                 raise FolderError(f"{path} is damaged: {full} = {json.dumps(value)}: expected a text")
         elif value is not None and not isinstance(value, (int, float)):
             raise FolderError(f"{path} is damaged: {full} = {json.dumps(value)}: expected a number")
+
+
+def read_timeline(folder: Path) -> str | None:
+    """Read what the run says of its timeline, if it has one."""
+    return _read(folder, TIMELINE) if (folder / TIMELINE).exists() else None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

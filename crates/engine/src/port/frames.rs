@@ -51,8 +51,7 @@ pub(super) enum Noted {
 }
 
 impl Frames {
-    fn new(spec: &TimelineSpec, link: u32, account_next: Time) -> Frames {
-        let _ = link;
+    fn new(spec: &TimelineSpec, account_next: Time) -> Frames {
         Frames {
             every: spec.every,
             most: spec.most,
@@ -146,9 +145,9 @@ impl Frames {
         self.next
     }
 
-    /// Closes the open frame with what the port has counted by its end `at`, in whose queue `held` bytes are then, the
-    /// largest of it having been `max`; a pause holds since then where given. Where nothing is `left` in the port the
-    /// frames before that of `now` are over, too.
+    /// Closes the open frame with what the port has counted by its end `at`, the largest queue having
+    /// been `max`; a pause holds since then where given. Where nothing is in the port until a time,
+    /// the frames before that are over, too.
     fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
         let frame = self.open();
         let start = self.every * frame as u64;
@@ -180,7 +179,7 @@ impl Frames {
 impl Port {
     /// Counts by frames, too.
     pub fn frame(&mut self, spec: &TimelineSpec) {
-        let frames = Frames::new(spec, self.link.0, self.next_roll);
+        let frames = Frames::new(spec, self.next_roll);
         self.next_roll = self.next_roll.min(frames.next);
         self.rare.frames = Some(Box::new(frames));
     }
@@ -224,7 +223,8 @@ impl Port {
         let max = self.count.max_bytes;
         if let Some(frames) = &mut self.rare.frames {
             frames.close(at, totals, max, since, idle.then_some(now));
-            self.count.max_bytes = held;
+            frames.max = held;
+            self.count.max_bytes = 0;
         }
     }
 
@@ -248,6 +248,7 @@ impl Port {
         frames.due(end);
         let last = end.0.div_ceil(frames.every.0).max(1) as u32 - 1;
         frames.close(end, totals, max, since, None);
+        self.count.max_bytes = frames.max_before;
         let mut rows = frames.rows;
         // what happens at the very end belongs to the last frame
         while let Some(row) = rows.pop_if(|row| row.frame > last) {

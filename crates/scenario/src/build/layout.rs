@@ -27,10 +27,10 @@ pub fn timeline_json(spec: &Spec, frame_ps: u64, end_ps: u64) -> String {
     let frame_ps = frame_ps.max(1);
     let whole = json!({
         "version": 1,
-        "frame_s": frame_ps as f64 * 1e-12,
+        "frame_s": frame_ps as f64 / 1e12,
         "frames": end_ps.div_ceil(frame_ps).max(1),
         "start_s": 0,
-        "end_s": end_ps as f64 * 1e-12,
+        "end_s": end_ps as f64 / 1e12,
         "nodes": nodes,
         "ports": ports,
     });

@@ -85,6 +85,20 @@ proptest! {
     }
 
     #[test]
+    fn a_timeline_changes_nothing_else(spec in networks()) {
+        let mut off = spec;
+        off.observe.trace = (0..off.flows.len() as u32).collect();
+        off.observe.timeline = None;
+        let mut on = off.clone();
+        on.observe.timeline = Some(TimelineSpec { every: Time::us(1), most: 40 });
+        let (off, on) = (run(&off), run(&on));
+        prop_assert!(on.frame_ps.is_some());
+        let on = Outcome { frame_ps: None, port_frames: Vec::new(), ..on };
+        let same = format!("{on:?}") == format!("{off:?}");
+        prop_assert!(same, "something beside the frames differs");
+    }
+
+    #[test]
     fn an_explicit_queue_changes_nothing(
         spec in networks(), watched: bool, one_class: bool, strict: bool, overhead in pick(&[0u32, 38]), counted: bool,
     ) {

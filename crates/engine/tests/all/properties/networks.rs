@@ -561,6 +561,8 @@ pub fn networks() -> impl Strategy<Value = Spec> {
             ask(&mut spec, &askings);
             fail(&mut spec, &faults);
             spec.programs = programs.place(&spec);
+            spec.observe.timeline = [None, Some((1, 40)), Some((50, u32::MAX))][(seed % 3) as usize]
+                .map(|(us, most)| TimelineSpec { every: Time::us(us), most });
             spec
         },
     )

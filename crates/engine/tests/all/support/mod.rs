@@ -13,7 +13,9 @@ pub use draws::cases;
 pub use explicit::*;
 pub use incast_cc::{Config, Ecn, Rate, Time};
 pub use incast_engine::spec::*;
-pub use incast_record::{FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Role};
+pub use incast_record::{
+    FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame, PortRecord, Role,
+};
 pub use queries::*;
 pub use transport::*;
 
@@ -248,10 +250,33 @@ pub fn compared_whole(spec: &Spec) -> Outcome {
     conserved(naive)
 }
 
-/// Packets are conserved.
+/// Packets are conserved, also by the frames of a timeline.
 fn conserved(o: Outcome) -> Outcome {
+    frames_add_up(&o);
     assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight, "packets are conserved");
     o
+}
+
+/// The frames of a timeline add up to what the ports say of the whole run.
+fn frames_add_up(o: &Outcome) {
+    if o.frame_ps.is_none() {
+        return assert!(o.port_frames.is_empty());
+    }
+    let order = |rows: &[PortFrame]| (rows[0].frame, rows[0].port) < (rows[1].frame, rows[1].port);
+    assert!(o.port_frames.windows(2).all(order), "one row a frame and port");
+    let mut sums = vec![PortFrame::default(); o.ports.len()];
+    o.port_frames.iter().for_each(|row| sums[row.port as usize].add(row));
+    for (port, sum) in o.ports.iter().zip(&sums) {
+        assert_eq!(sum.drops as u64, port.lost_total, "drops of {}", port.name);
+        if (o.measure_from_ps, o.measure_to_ps) != (0, o.end_ps) || o.end_ps == 0 {
+            continue;
+        }
+        assert_eq!(sum.marks as u64, port.marks, "marks of {}", port.name);
+        assert_eq!(sum.busy_ps, port.busy_ps, "{} is busy", port.name);
+        assert_eq!((sum.pauses as u64, sum.paused_ps), (port.pauses, port.paused_ps), "pauses of {}", port.name);
+        assert_eq!(sum.byte_time as f64 / o.end_ps as f64, port.queue_mean_bytes, "mean queue of {}", port.name);
+        assert!(sum.queue_max_bytes >= port.queue_max_bytes, "largest queue of {}", port.name);
+    }
 }
 
 /// The engine of windows, once.

@@ -617,3 +617,23 @@ fn segments_are_timed_by_whole_parts_of_a_time_stamp() {
         s.build().unwrap();
     }
 }
+
+#[test]
+fn timelines_whose_frames_are_of_no_use() {
+    let timeline = |every: &str| {
+        let text = GOOD.replace("trace = [0]", &format!("timeline = \"{every}\""));
+        check(&text).map_err(|e| e.to_string())
+    };
+    let refused = |every: &str| {
+        let told = timeline(every).unwrap_err();
+        assert!(told.starts_with(&format!("measure.timeline = \"{every}\": expected ")), "{told}");
+        told
+    };
+    assert!(refused("0s").contains("at least 1"));
+    assert!(refused("11ms").ends_with("at most run.duration, 10ms"));
+    assert!(refused("1ns").contains("at most 1000000 frames, and 50000000 rows"));
+    assert_eq!(timeline("10ms"), Ok(()));
+    assert_eq!(timeline("10us"), Ok(()));
+    assert_eq!(timeline("auto"), Ok(()));
+    assert!(timeline("often").is_err());
+}

@@ -31,7 +31,7 @@ def test_a_run_has_no_timeline_unless_one_is_asked_for(tmp_path: Path) -> None:
 
 def test_frames_add_up_to_what_ports_say_of_the_whole_run(tmp_path: Path) -> None:
     # the queue is too small: packets are dropped; all that is measured is the whole run
-    scenario(**{"queue": {"kind": "drop-tail", "limit": "60p"}, "controller": "newreno"}).run().save(tmp_path / "run")
+    scenario(queue={"kind": "drop-tail", "limit": "60p"}, controller="newreno").run().save(tmp_path / "run")
     frames = pq.read_table(tmp_path / "run" / "timeline_ports.parquet")
     told = json.loads((tmp_path / "run" / "timeline.json").read_text())
     assert 1000 <= told["frames"] <= 2000

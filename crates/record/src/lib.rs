@@ -13,6 +13,7 @@ mod histogram;
 mod hosts;
 mod messages;
 mod name;
+mod port_frame;
 mod ports;
 mod radio_counts;
 mod radios;
@@ -27,8 +28,8 @@ use std::sync::Arc;
 pub use collector::Collector;
 pub use histogram::Histogram;
 pub use name::Name;
+pub use port_frame::PortFrame;
 pub use radio_counts::RadioCounts;
-pub use timeline::PortFrame;
 
 /// Everything one run produced, ready for tables and summary.
 #[derive(Clone, Debug, Default)]

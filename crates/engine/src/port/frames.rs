@@ -5,19 +5,20 @@
 //! on when a frame is closed. Where the run's end is not known beforehand, frames begin short, and two become one
 //! whenever there would be too many.
 
-use super::port::Port;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
+use std::mem::take;
 
 /// What a port has counted by the end of a frame.
 #[derive(Clone, Copy, Default, Debug)]
-struct Totals {
-    byte_time: u128,
+pub(super) struct Totals {
+    /// Byte ps.
+    pub byte_time: u128,
     /// Transmitting time, ps modulo 2^64.
-    busy: u64,
-    marks: u32,
-    lost: u64,
+    pub busy: u64,
+    pub marks: u32,
+    pub lost: u64,
 }
 
 /// The frames of a port.
@@ -26,13 +27,13 @@ pub(super) struct Frames {
     every: Time,
     most: u32,
     /// End of the open frame.
-    next: Time,
+    pub next: Time,
     /// When the account would be rolled next if there were no frames.
     pub account_next: Time,
     /// By the beginning of the open frame.
     from: Totals,
     /// Largest queue of the open frame before the account began anew, and of the account before the open frame.
-    max: u64,
+    pub max: u64,
     pub max_before: u64,
     /// Frames that are closed, in order, and some of which only parts are known, among them the open one.
     rows: Vec<PortFrame>,
@@ -51,7 +52,8 @@ pub(super) enum Noted {
 }
 
 impl Frames {
-    fn new(spec: &TimelineSpec, account_next: Time) -> Frames {
+    /// None yet; the account is rolled next at `account_next`.
+    pub(super) fn new(spec: &TimelineSpec, account_next: Time) -> Frames {
         Frames {
             every: spec.every,
             most: spec.most,
@@ -138,7 +140,7 @@ impl Frames {
     }
 
     /// The end of the open frame, once frames are as long as a run that has come to `now` needs them.
-    fn due(&mut self, now: Time) -> Time {
+    pub(super) fn due(&mut self, now: Time) -> Time {
         while now > self.every * self.most as u64 {
             self.coarsen();
         }
@@ -148,7 +150,7 @@ impl Frames {
     /// Closes the open frame with what the port has counted by its end `at`, the largest queue having
     /// been `max`; a pause holds since then where given. Where nothing is in the port until a time,
     /// the frames before that are over, too.
-    fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
+    pub(super) fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
         let frame = self.open();
         let start = self.every * frame as u64;
         let from = self.from;
@@ -174,122 +176,20 @@ impl Frames {
         });
         self.next = self.every * (following as u64 + 1);
     }
-}
 
-impl Port {
-    /// Counts by frames, too.
-    pub fn frame(&mut self, spec: &TimelineSpec) {
-        let frames = Frames::new(spec, self.next_roll);
-        self.next_roll = self.next_roll.min(frames.next);
-        self.rare.frames = Some(Box::new(frames));
-    }
-
-    /// Notes for its frames what happens at `time`.
-    #[inline]
-    pub(super) fn note(&mut self, time: Time, what: Noted) {
-        if let Some(frames) = &mut self.rare.frames {
-            frames.note(time, what);
-        }
-    }
-
-    /// Rolls account and frames to `now`, in the order of time.
-    #[cold]
-    pub(super) fn roll_frames(&mut self, now: Time, mut roll_account: impl FnMut(&mut Port)) {
-        if let Some(frames) = &self.rare.frames {
-            self.next_roll = frames.account_next;
-        }
-        while let Some(frames) = &mut self.rare.frames {
-            let due = frames.due(now);
-            if due <= now && due <= self.next_roll {
-                self.close_frame(due, now);
-            } else if self.next_roll <= now {
-                roll_account(self);
-            } else {
-                break;
-            }
-        }
-        if let Some(frames) = &mut self.rare.frames {
-            frames.account_next = self.next_roll;
-            self.next_roll = self.next_roll.min(frames.next);
-        }
-    }
-
-    /// Closes the frame that ends at `at`; nothing arrives from then to `now`.
-    fn close_frame(&mut self, at: Time, now: Time) {
-        let (totals, held) = self.totals(at);
-        let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
-        let idle = held == 0 && self.owed(at) == Time::ZERO && since.is_none();
-        let idle = idle && self.rare.queues.as_ref().is_none_or(|queues| queues.filling().0 == 0);
-        let max = self.count.max_bytes;
-        if let Some(frames) = &mut self.rare.frames {
-            frames.close(at, totals, max, since, idle.then_some(now));
-            frames.max = held;
-            self.count.max_bytes = 0;
-        }
-    }
-
-    /// The account of the measured interval begins: its greatest queue is one of its own.
-    pub(super) fn begin_frames_account(&mut self) {
-        if let Some(frames) = &mut self.rare.frames {
-            frames.max = frames.max.max(self.count.max_bytes);
-            frames.max_before = 0;
-        }
-    }
-
-    /// The frames of a run that ends at `end`, to which the account is rolled.
-    pub fn take_frames(&mut self, end: Time) -> Vec<PortFrame> {
-        if self.rare.frames.is_none() {
-            return Vec::new();
-        }
-        let (totals, _) = self.totals(end);
-        let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
-        let max = self.count.max_bytes;
-        let Some(mut frames) = self.rare.frames.take() else { return Vec::new() };
-        frames.due(end);
-        let last = end.0.div_ceil(frames.every.0).max(1) as u32 - 1;
-        frames.close(end, totals, max, since, None);
-        self.count.max_bytes = frames.max_before;
-        let mut rows = frames.rows;
+    /// The rows of a run that ends at `end`, the port having counted so much.
+    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Vec<PortFrame> {
+        self.due(end);
+        let last = end.0.div_ceil(self.every.0).max(1) as u32 - 1;
+        self.close(end, totals, max, since, None);
+        let mut rows = take(&mut self.rows);
         // what happens at the very end belongs to the last frame
         while let Some(row) = rows.pop_if(|row| row.frame > last) {
-            Frames::push(&mut frames.noted, row);
+            Frames::push(&mut self.noted, row);
         }
-        for row in frames.noted {
+        for row in take(&mut self.noted) {
             Frames::push(&mut rows, PortFrame { frame: row.frame.min(last), ..row });
         }
-        rows.iter_mut().for_each(|row| row.port = self.link.0);
-        rows.retain(|row| !row.is_empty());
         rows
-    }
-
-    /// What it has counted by `at`, nothing having arrived since, and the bytes that its queue counts then.
-    fn totals(&mut self, at: Time) -> (Totals, u64) {
-        let below = self.settings.below;
-        let (mut byte_time, mut held) = (self.count.byte_time, 0);
-        if let Some(queues) = &mut self.rare.queues {
-            queues.advance(at, below, &mut self.count);
-            (byte_time, held) = (self.count.byte_time, queues.counted_bytes());
-        } else {
-            let mut before = self.bytes_out;
-            for i in 0..self.ring.len {
-                let bytes_to = self.slot(i).bytes_to;
-                let size = bytes_to - before;
-                before = bytes_to;
-                let leaves = match i.checked_sub(below) {
-                    None => at,
-                    Some(_) if below == 0 => self.slot(i).departure,
-                    Some(j) => self.slot(j).departure,
-                };
-                let rest = leaves.saturating_sub(at);
-                byte_time -= rest.0 as u128 * size as u128;
-                held += if rest > Time::ZERO { size } else { 0 };
-            }
-        }
-        let events = &self.rare.events;
-        let bytes = (self.bytes_in + self.count.packets * self.settings.overhead as u64).wrapping_sub(events.cut_bytes);
-        let busy = bytes.wrapping_mul(self.settings.ps_per_byte).wrapping_add(events.odd_busy);
-        let lost = events.drops + events.losses;
-        let busy = busy.wrapping_sub(self.owed(at).0);
-        (Totals { byte_time, busy, marks: self.count.marks, lost }, held)
     }
 }

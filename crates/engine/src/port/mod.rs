@@ -26,6 +26,7 @@ mod roll;
 mod scheduler;
 pub mod settings;
 mod tie_rank;
+mod timeline;
 mod trim;
 
 pub use fifo::Sent;

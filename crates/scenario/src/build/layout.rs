@@ -3,8 +3,8 @@
 use incast_engine::spec::Spec;
 use serde_json::{Map, Value, json};
 
-/// Frames of `frame_ps` each in a run that ended at `end_ps`, and the network of `spec`: nodes by tier and pod, ports in
-/// the order of `ports.parquet`.
+/// Frames of `frame_ps` each in a run that ended at `end_ps`, and the network of `spec`: nodes by tier and pod, ports
+/// in the order of `ports.parquet`.
 pub fn timeline_json(spec: &Spec, frame_ps: u64, end_ps: u64) -> String {
     let tiers = tiers(spec);
     let pods = pods(spec, &tiers);

@@ -135,8 +135,8 @@ fn timeline(
         format!("expected at most run.duration, {}", doc.run.duration)
     } else if every.0 < smallest {
         format!(
-            "expected at least {} for {ports} ports over {}: at most {MOST_FRAMES} frames, and {MOST_CELLS} rows, one a \
-             frame and port; or \"auto\"",
+            "expected at least {} for {ports} ports over {}: at most {MOST_FRAMES} frames, and {MOST_CELLS} rows, one \
+             a frame and port; or \"auto\"",
             cc::Time(smallest),
             doc.run.duration,
         )

@@ -30,7 +30,7 @@ def program() -> Typer:
     """Put the commands together."""
     import typer
 
-    from incast.commands import coexist, compare, describe, model, paper, plot, report, run, study, tune, version
+    from incast.commands import coexist, compare, describe, model, paper, plot, report, run, study, tune, version, view
 
     app = typer.Typer(
         name="incast",
@@ -45,6 +45,7 @@ def program() -> Typer:
     app.command()(coexist.coexist)
     app.command()(report.report)
     app.command()(plot.plot)
+    app.command()(view.view)
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
     papers = typer.Typer(

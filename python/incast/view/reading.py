@@ -1,0 +1,145 @@
+"""A run folder as columns of a view: the timeline, and of flows and samples what the folder has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incast.errors import FolderError
+from incast.run_folder import read_manifest
+from incast.view.packing import Pack
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TIMELINE = "timeline.json"
+VERSION = 1
+HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
+FLOWS = (
+    *("flow", "group", "controller", "role", "src", "dst", "hops", "start_s", "finish_s", "fct_s", "slowdown"),
+    *("size_bytes", "delivered_bytes", "throughput_bps", "retransmissions", "timeouts", "dropped", "marked"),
+    *("rtt_mean_s", "rtt_min_s", "deadline_missed"),
+)
+"""Columns of flows that a view shows, where a run has them."""
+PORTS = ("port", "rate_bps", "utilisation", "drops", "marks", "queue_max_bytes", "queue_mean_bytes", "pauses")
+
+
+def packed(folder: Path, label: str, pack: Pack) -> dict[str, Any]:
+    """Pack what a view shows of a run; the description says where the columns lie and what is missing."""
+    read_manifest(folder)
+    timeline = read_timeline(folder)
+    ports = _table(folder, "ports")
+    if ports is None or ports.num_rows != len(timeline["ports"]):
+        raise FolderError(f"{folder}: {TIMELINE} is not of the same run as ports.parquet: run the scenario again")
+    frames = _frames(folder, "timeline_ports", timeline)
+    if frames is None:
+        raise FolderError(f"{folder} has no timeline_ports.parquet: {HOW}")
+    _within(folder, "timeline_ports", frames, "port", len(timeline["ports"]))
+    parts: dict[str, Any] = {
+        "timeline": pack.text(timeline | {"label": label}),
+        "ports": _columns(ports, PORTS, pack),
+        "records": _sparse(frames, timeline["frames"], pack),
+    }
+    missing = []
+    flows = _table(folder, "flows")
+    parts["flows"] = None if flows is None else _columns(flows, FLOWS, pack)
+    by_flow = _frames(folder, "timeline_flows", timeline)
+    parts["by_flow"] = None if by_flow is None else _sparse(by_flow, timeline["frames"], pack)
+    for name in ("events", "paths"):
+        table = _table(folder, f"timeline_{name}")
+        parts[name] = None if table is None else _columns(table, table.column_names, pack)
+    samples = _table(folder, "samples")
+    parts["series"] = None if samples is None or samples.num_rows == 0 else _series(samples, pack)
+    told = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
+    missing = [words for part, words in told if parts[part] is None]
+    return parts | {"missing": pack.text(missing)}
+
+
+def read_timeline(folder: Path) -> dict[str, Any]:
+    """Read what a run says of its frames, nodes and ports; raises ``FolderError`` of a run without a timeline."""
+    path = folder / TIMELINE
+    try:
+        timeline = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FolderError(f"{folder} has no {TIMELINE}, and nothing to view over time: {HOW}") from None
+    except (OSError, ValueError) as error:
+        raise FolderError(f"{path} is damaged: {error}") from None
+    if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
+        raise FolderError(f"{path} is not of version {VERSION}: run the scenario again")
+    lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]
+    if lacking:
+        raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}: run the scenario again")
+    if not timeline["frame_s"] > 0 or not isinstance(timeline["frames"], int) or timeline["frames"] < 1:
+        raise FolderError(f"{path} is damaged: it has no frames: run the scenario again")
+    nodes = len(timeline["nodes"])
+    for port in timeline["ports"]:
+        if not (0 <= port["from"] < nodes and 0 <= port["to"] < nodes):
+            raise FolderError(f"{path} is damaged: a port is between nodes that are not there: run the scenario again")
+    return timeline
+
+
+def _table(folder: Path, name: str) -> pa.Table | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"{name}.parquet"
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise FolderError(f"{path} cannot be read: {error}") from None
+
+
+def _frames(folder: Path, name: str, timeline: dict[str, Any]) -> pa.Table | None:
+    """Read a table whose rows belong to frames, in their order."""
+    table = _table(folder, name)
+    if table is not None:
+        _within(folder, name, table, "frame", timeline["frames"])
+        frame = table["frame"].to_numpy()
+        if np.any(frame[1:] < frame[:-1]):
+            raise FolderError(f"{folder / name}.parquet is damaged: its frames are not in order: run the scenario again")
+    return table
+
+
+def _within(folder: Path, name: str, table: pa.Table, column: str, bound: int) -> None:
+    if table.num_rows and int(table[column].to_numpy().max()) >= bound:
+        raise FolderError(f"{folder / name}.parquet is damaged: a {column} of {bound} or more: run the scenario again")
+
+
+def _columns(table: pa.Table, names: tuple[str, ...] | list[str], pack: Pack) -> dict[str, Any]:
+    return {name: pack.column(table[name]) for name in names if name in table.column_names}
+
+
+def _sparse(table: pa.Table, frames: int, pack: Pack) -> dict[str, Any]:
+    """Pack rows of frames: where each frame's rows begin, and the other columns."""
+    starts = np.searchsorted(table["frame"].to_numpy(), np.arange(frames + 1, dtype=np.uint32))
+    packed: dict[str, Any] = {"starts": pack.whole(starts, differences=True)}
+    for name in table.column_names:
+        if name in ("port", "flow"):
+            packed[name] = pack.whole(table[name].to_numpy(), differences=True)
+        elif name != "frame":
+            packed[name] = pack.column(table[name])
+    return packed
+
+
+def _series(samples: pa.Table, pack: Pack) -> dict[str, Any]:
+    """Pack samples series by series: whose, what, where its rows begin."""
+    import pyarrow as pa
+
+    samples = samples.filter(pa.compute.is_valid(samples["time_s"]))
+    entities = samples["entity"].combine_chunks().cast(pa.string()).dictionary_encode()
+    names = samples["name"].combine_chunks().cast(pa.string()).dictionary_encode()
+    keys = entities.indices.to_numpy().astype(np.int64) * len(names.dictionary) + names.indices.to_numpy()
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    of = [divmod(int(key), len(names.dictionary)) for key in found]
+    return {
+        "names": pack.text([[entities.dictionary[one].as_py(), names.dictionary[two].as_py()] for one, two in of]),
+        "starts": pack.whole(np.append(starts, len(keys)), differences=True),
+        "time_s": pack.real(samples["time_s"].to_numpy()[order]),
+        "value": pack.real(samples["value"].cast(pa.float64()).to_numpy()[order]),
+    }

@@ -1,0 +1,274 @@
+/** A run as the rooms above read it. Every figure is the one of the run folder. */
+
+import { columns, json, type Column, type Columns, type Numbers, type Packed, type Source } from "./unpack";
+
+export interface Node {
+  name: string;
+  kind: string;
+  tier: number;
+  pod: number | null;
+  x?: number | null;
+  y?: number | null;
+}
+
+export interface Timeline {
+  label: string;
+  frame_s: number;
+  frames: number;
+  start_s: number;
+  end_s?: number;
+  nodes: Node[];
+  ports: { from: number; to: number }[];
+}
+
+export interface Described {
+  timeline: number;
+  ports: Record<string, Packed>;
+  records: Record<string, Packed>;
+  flows: Record<string, Packed> | null;
+  by_flow: Record<string, Packed> | null;
+  events: Record<string, Packed> | null;
+  paths: Record<string, Packed> | null;
+  series: { names: number; starts: Packed; time_s: Packed; value: Packed } | null;
+  missing: number;
+}
+
+export interface Series {
+  names: [string, string][];
+  starts: Numbers;
+  time_s: Numbers;
+  value: Numbers;
+}
+
+export interface Event {
+  time_s: number;
+  kind: string;
+  what: string;
+  subject: number;
+}
+
+/** What is recorded of a port in a frame; `undefined` for a port of which nothing was: all of it is 0. */
+export type PortFigures = Record<Metric, number>;
+
+export const METRICS = [
+  "queue_max_bytes", "queue_mean_bytes", "busy", "marks", "drops", "pauses", "paused",
+] as const;
+export type Metric = (typeof METRICS)[number];
+
+const NOTHING: PortFigures = {
+  queue_max_bytes: 0, queue_mean_bytes: 0, busy: 0, marks: 0, drops: 0, pauses: 0, paused: 0,
+};
+
+export class Run {
+  readonly names: string[];
+  /** Events in the order of their times. */
+  readonly events: Event[];
+  private readonly largest = new Map<Metric, number>();
+  private readonly worst = new Map<Metric, Float64Array>();
+
+  constructor(
+    readonly timeline: Timeline,
+    readonly ports: Columns,
+    readonly records: Columns,
+    readonly flows: Columns | null,
+    readonly byFlow: Columns | null,
+    events: Columns | null,
+    readonly paths: Columns | null,
+    readonly series: Series | null,
+    readonly missing: string[],
+  ) {
+    const port = ports.port;
+    this.names = timeline.ports.map((link, i) =>
+      port?.texts ? port.texts[port.values[i]!]! : `${timeline.nodes[link.from]!.name}>${timeline.nodes[link.to]!.name}`);
+    this.events = [];
+    const time = events?.time_s;
+    if (events && time) {
+      for (let i = 0; i < time.values.length; i++) {
+        this.events.push({
+          time_s: time.values[i]!, kind: text(events.kind, i), what: text(events.what, i),
+          subject: events.subject?.values[i] ?? 0,
+        });
+      }
+      this.events.sort((a, b) => a.time_s - b.time_s);
+    }
+  }
+
+  get label(): string {
+    return this.timeline.label;
+  }
+
+  get frames(): number {
+    return this.timeline.frames;
+  }
+
+  get end_s(): number {
+    return this.timeline.end_s ?? this.timeline.start_s + this.frames * this.timeline.frame_s;
+  }
+
+  /** The time at which a frame begins. */
+  timeOf(frame: number): number {
+    return this.timeline.start_s + frame * this.timeline.frame_s;
+  }
+
+  /** The frame that a time lies in; the first or last for a time outside. */
+  frameOf(time_s: number): number {
+    const frame = Math.floor((time_s - this.timeline.start_s) / this.timeline.frame_s + 1e-9);
+    return Math.min(this.frames - 1, Math.max(0, frame));
+  }
+
+  /** The rows of records that belong to a frame. */
+  rows(frame: number): [number, number] {
+    const starts = this.records.starts!.values;
+    return [starts[frame]!, starts[frame + 1]!];
+  }
+
+  metric(metric: Metric): Numbers {
+    return this.records[metric]?.values ?? new Uint8Array(this.records.port!.values.length);
+  }
+
+  /** The figures of a port in a frame, exactly those recorded. */
+  at(port: number, frame: number): PortFigures {
+    const row = find(this.records.port!.values, ...this.rows(frame), port);
+    if (row < 0) return NOTHING;
+    return Object.fromEntries(METRICS.map((name) => [name, this.metric(name)[row]!])) as PortFigures;
+  }
+
+  /** A metric of every port in a frame, into a list that the caller keeps. */
+  frameInto(metric: Metric, frame: number, into: Float64Array): void {
+    into.fill(0);
+    const [from, to] = this.rows(frame);
+    const ports = this.records.port!.values;
+    const values = this.metric(metric);
+    for (let row = from; row < to; row++) into[ports[row]!] = values[row]!;
+  }
+
+  /** A metric of one port over all frames. */
+  portOver(metric: Metric, port: number): Float64Array {
+    const over = new Float64Array(this.frames);
+    const values = this.metric(metric);
+    const ports = this.records.port!.values;
+    for (let frame = 0; frame < this.frames; frame++) {
+      const row = find(ports, ...this.rows(frame), port);
+      if (row >= 0) over[frame] = values[row]!;
+    }
+    return over;
+  }
+
+  largestOf(metric: Metric): number {
+    let largest = this.largest.get(metric);
+    if (largest === undefined) {
+      largest = 0;
+      for (const value of this.metric(metric)) if (value > largest) largest = value;
+      this.largest.set(metric, largest);
+    }
+    return largest;
+  }
+
+  /** The largest value of a metric at each port, over all frames. */
+  worstOf(metric: Metric): Float64Array {
+    let worst = this.worst.get(metric);
+    if (!worst) {
+      worst = new Float64Array(this.timeline.ports.length);
+      const values = this.metric(metric);
+      const ports = this.records.port!.values;
+      for (let row = 0; row < ports.length; row++) {
+        const port = ports[row]!;
+        if (values[row]! > worst[port]!) worst[port] = values[row]!;
+      }
+      this.worst.set(metric, worst);
+    }
+    return worst;
+  }
+
+  get flowCount(): number {
+    return this.flows?.flow?.values.length ?? 0;
+  }
+
+  /** The ports of a flow's path, in order. */
+  pathOf(flow: number): number[] {
+    const { paths } = this;
+    if (!paths?.flow || !paths.port) return [];
+    const path: [number, number][] = [];
+    paths.flow.values.forEach((own, row) => {
+      if (own === flow) path.push([paths.position?.values[row] ?? row, paths.port!.values[row]!]);
+    });
+    return path.sort((a, b) => a[0] - b[0]).map(([, port]) => port);
+  }
+
+  /** The flows whose paths lead over a port. */
+  flowsOn(port: number): number[] {
+    const { paths } = this;
+    if (!paths?.flow || !paths.port) return [];
+    const flows = new Set<number>();
+    paths.port.values.forEach((own, row) => { if (own === port) flows.add(paths.flow!.values[row]!); });
+    return [...flows].sort((a, b) => a - b);
+  }
+
+  /** A column of a flow over the frames; NaN where nothing is recorded. */
+  flowOver(name: string, flow: number): Float64Array {
+    const over = new Float64Array(this.frames).fill(NaN);
+    const column = this.byFlow?.[name];
+    if (!this.byFlow || !column) return over;
+    const starts = this.byFlow.starts!.values;
+    const flows = this.byFlow.flow!.values;
+    for (let frame = 0; frame < this.frames; frame++) {
+      const row = find(flows, starts[frame]!, starts[frame + 1]!, flow);
+      if (row >= 0) over[frame] = column.values[row]!;
+    }
+    return over;
+  }
+
+  /** The samples of an entity: name, times, values. */
+  samplesOf(entity: string): { name: string; time_s: Numbers; value: Numbers }[] {
+    const { series } = this;
+    if (!series) return [];
+    return series.names.flatMap(([whose, name], i) => {
+      const from = series.starts[i]!;
+      const to = series.starts[i + 1]!;
+      return whose === entity
+        ? [{ name, time_s: series.time_s.subarray(from, to), value: series.value.subarray(from, to) }] : [];
+    });
+  }
+
+  /** The next event after a time (or before it, backwards). */
+  eventFrom(time_s: number, step: 1 | -1): Event | undefined {
+    const apart = this.timeline.frame_s * 1e-6;
+    return step > 0 ? this.events.find((event) => event.time_s > time_s + apart)
+      : this.events.findLast((event) => event.time_s < time_s - apart);
+  }
+}
+
+/** The row between `from` and `to` in which an ascending list has a value; -1 where it has none. */
+export function find(list: Numbers, from: number, to: number, value: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (list[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low < to && list[low] === value ? low : -1;
+}
+
+/** The text of a row of a column of texts. */
+export function text(column: Column | undefined, row: number): string {
+  return column?.texts?.[column.values[row]!] ?? "";
+}
+
+export async function read(source: Source, run: Described): Promise<Run> {
+  const maybe = (packed: Record<string, Packed> | null) => (packed ? columns(source, packed) : null);
+  const [timeline, ports, records, flows, byFlow, events, paths, missing] = await Promise.all([
+    json(source, run.timeline), columns(source, run.ports), columns(source, run.records), maybe(run.flows),
+    maybe(run.by_flow), maybe(run.events), maybe(run.paths), json(source, run.missing),
+  ]);
+  let series: Series | null = null;
+  if (run.series) {
+    const { names, starts, time_s, value } = run.series;
+    const parts = await columns(source, { starts, time_s, value });
+    series = {
+      names: (await json(source, names)) as [string, string][],
+      starts: parts.starts!.values, time_s: parts.time_s!.values, value: parts.value!.values,
+    };
+  }
+  return new Run(timeline as Timeline, ports, records, flows, byFlow, events, paths, series, missing as string[]);
+}

@@ -1,0 +1,42 @@
+/** Rows of flows in the order and the selection that a person asks for. */
+
+import { text, type Run } from "./run";
+
+export interface Sorting {
+  column: string;
+  descending: boolean;
+}
+
+/** What a row says, for the search: group, controller, role, ends. */
+export function wordsOf(run: Run, row: number): string {
+  const { flows } = run;
+  if (!flows) return "";
+  const node = (name: string) => run.timeline.nodes[flows[name]?.values[row] ?? -1]?.name ?? "";
+  const own = `${flows.flow!.values[row]!}`;
+  return [`flow ${own}`, text(flows.group, row), text(flows.controller, row), text(flows.role, row), node("src"),
+    node("dst"), `${node("src")}>${node("dst")}`].join(" ").toLowerCase();
+}
+
+/** The rows that have every word of the search, sorted; missing values come last either way. */
+export function chosen(run: Run, search: string, { column, descending }: Sorting): number[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  let rows = Array.from({ length: run.flowCount }, (_, row) => row);
+  if (words.length) {
+    rows = rows.filter((row) => {
+      const said = wordsOf(run, row);
+      return words.every((word) => said.includes(word));
+    });
+  }
+  const by = run.flows?.[column];
+  if (!by) return rows;
+  const sign = descending ? -1 : 1;
+  const { values, texts } = by;
+  const compared = texts
+    ? (a: number, b: number) => sign * texts[values[a]!]!.localeCompare(texts[values[b]!]!)
+    : (a: number, b: number) => {
+        const [x, y] = [values[a]!, values[b]!];
+        if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
+        return sign * (x - y);
+      };
+  return rows.sort((a, b) => compared(a, b) || a - b);
+}

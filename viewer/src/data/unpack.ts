@@ -1,0 +1,88 @@
+/** Columns as python/incast/view/packing.py packs them: base64 of deflated bytes, of one significance together. */
+
+export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
+export type Kind = "u8" | "u16" | "u32" | "f64";
+
+export interface Packed {
+  at: number;
+  kind: Kind;
+  length: number;
+  differences: boolean;
+  /** The values that this column has places of. */
+  of?: Packed;
+  /** The text that holds the list of texts that this column has places of. */
+  texts?: number;
+}
+
+export interface Column {
+  values: Numbers;
+  texts?: string[];
+}
+
+/** Where texts lie: script elements in a page, a list in tests. */
+export type Source = (at: number) => string;
+
+export class Damaged extends Error {}
+
+const WIDTH: Record<Kind, number> = { u8: 1, u16: 2, u32: 4, f64: 8 };
+
+async function inflated(text: string): Promise<Uint8Array> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    const binary = atob(text);
+    bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch (error) {
+    throw new Damaged(`a column cannot be unpacked (${String(error)})`);
+  }
+}
+
+/** Put the planes of bytes together again, and add up differences. */
+export function joined(planes: Uint8Array, kind: Kind, length: number, differences: boolean): Numbers {
+  const width = WIDTH[kind];
+  if (planes.length !== length * width) {
+    throw new Damaged(`a column has ${planes.length} bytes, and ${length} values of ${width} bytes were expected`);
+  }
+  const bytes = new Uint8Array(length * width);
+  for (let plane = 0; plane < width; plane++) {
+    const from = plane * length;
+    for (let i = 0, to = plane; i < length; i++, to += width) bytes[to] = planes[from + i]!;
+  }
+  const buffer = bytes.buffer;
+  const values =
+    kind === "u8" ? bytes : kind === "u16" ? new Uint16Array(buffer)
+      : kind === "u32" ? new Uint32Array(buffer) : new Float64Array(buffer);
+  // sums wrap as the differences did
+  if (differences) for (let i = 1; i < length; i++) values[i] = values[i]! + values[i - 1]!;
+  return values;
+}
+
+export async function numbers(source: Source, packed: Packed): Promise<Numbers> {
+  const own = joined(await inflated(source(packed.at)), packed.kind, packed.length, packed.differences);
+  if (!packed.of) return own;
+  const values = await numbers(source, packed.of);
+  const chosen = new Float64Array(own.length);
+  for (let i = 0; i < own.length; i++) chosen[i] = values[own[i]!]!;
+  return chosen;
+}
+
+export async function json(source: Source, at: number): Promise<unknown> {
+  try {
+    return JSON.parse(new TextDecoder().decode(await inflated(source(at))));
+  } catch (error) {
+    throw error instanceof Damaged ? error : new Damaged(`a text cannot be read (${String(error)})`);
+  }
+}
+
+export type Columns = Record<string, Column>;
+
+export async function columns(source: Source, packed: Record<string, Packed>): Promise<Columns> {
+  const all = Object.entries(packed).map(async ([name, one]): Promise<[string, Column]> => {
+    const values = await numbers(source, one);
+    if (one.texts === undefined) return [name, { values }];
+    return [name, { values, texts: (await json(source, one.texts)) as string[] }];
+  });
+  return Object.fromEntries(await Promise.all(all));
+}

@@ -1,0 +1,57 @@
+/** Where nodes stand: tiers as rows with the hosts below, pods beside one another; nodes with a place stand there. */
+
+import type { Node } from "../data/run";
+
+export interface Layout {
+  /** Places in a square of 0 to 1. */
+  x: Float64Array;
+  y: Float64Array;
+  /** Nodes in the order in which they stand, tier by tier: the order of rows of the heat map. */
+  order: number[];
+  tiers: number;
+}
+
+const natural = new Intl.Collator("en", { numeric: true });
+
+export function layout(nodes: Node[]): Layout {
+  const x = new Float64Array(nodes.length);
+  const y = new Float64Array(nodes.length);
+  const tiers = Math.max(0, ...nodes.map((node) => node.tier)) + 1;
+  const pod = (node: Node) => node.pod ?? -1;
+  const order = nodes.map((_, i) => i).sort((a, b) => {
+    const [one, two] = [nodes[a]!, nodes[b]!];
+    return one.tier - two.tier || pod(one) - pod(two) || natural.compare(one.name, two.name) || a - b;
+  });
+  const pods = [...new Set(nodes.map(pod).filter((own) => own >= 0))].sort((a, b) => a - b);
+  const column = new Map(pods.map((own, i) => [own, i]));
+  const groups = new Map<string, number[]>();
+  for (const i of order) {
+    const key = `${nodes[i]!.tier}/${pod(nodes[i]!)}`;
+    const group = groups.get(key);
+    if (group) group.push(i);
+    else groups.set(key, [i]);
+  }
+  for (const group of groups.values()) {
+    const own = pod(nodes[group[0]!]!);
+    const [left, width] = own < 0 ? [0, 1] : [(column.get(own)! + 0.04) / pods.length, 0.92 / pods.length];
+    group.forEach((i, k) => {
+      x[i] = left + (width * (k + 0.5)) / group.length;
+      y[i] = tiers === 1 ? 0.5 : 1 - nodes[i]!.tier / (tiers - 1);
+    });
+  }
+  placed(nodes, x, y);
+  return { x, y, order, tiers };
+}
+
+/** Stations of a radio cell stand on their plane, the channel's node amid them. */
+function placed(nodes: Node[], x: Float64Array, y: Float64Array): void {
+  const given = nodes.flatMap((node, i) => (typeof node.x === "number" && typeof node.y === "number" ? [i] : []));
+  if (!given.length) return;
+  const [xs, ys] = [given.map((i) => nodes[i]!.x!), given.map((i) => nodes[i]!.y!)];
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  const span = Math.max(Math.max(...xs) - left, Math.max(...ys) - top) || 1;
+  for (const i of given) {
+    x[i] = 0.02 + (0.96 * (nodes[i]!.x! - left)) / span;
+    y[i] = 0.02 + (0.96 * (nodes[i]!.y! - top)) / span;
+  }
+}

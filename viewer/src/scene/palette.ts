@@ -1,0 +1,41 @@
+/** Colours. The scale is cividis, which reads the same with the common kinds of colour blindness, and in grey. */
+
+export type Colour = [number, number, number];
+
+const CIVIDIS: Colour[] = [
+  [0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116],
+  [195, 179, 105], [225, 204, 85], [254, 232, 56],
+];
+/** Blue for less, orange for more (of the second run than of the first): both tell apart from grey. */
+const APART: Colour[] = [[33, 102, 172], [103, 169, 207], [209, 229, 240], [253, 219, 170], [241, 163, 64], [179, 88, 6]];
+
+function between(stops: Colour[], part: number): Colour {
+  const at = Math.min(1, Math.max(0, part)) * (stops.length - 1);
+  const low = Math.min(stops.length - 2, Math.floor(at));
+  const [a, b] = [stops[low]!, stops[low + 1]!];
+  return [0, 1, 2].map((i) => Math.round(a[i]! + (b[i]! - a[i]!) * (at - low))) as Colour;
+}
+
+/** 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. */
+export function scale(ground: Colour): Uint8Array {
+  const all = new Uint8Array(256 * 4);
+  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(CIVIDIS, (i - 1) / 254)), 255], i * 4);
+  return all;
+}
+
+/** 256 colours of a difference: 0 is nothing in both, 128 the same, below it less and above it more. */
+export function differences(ground: Colour): Uint8Array {
+  const all = new Uint8Array(256 * 4);
+  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(APART, (i - 1) / 254)), 255], i * 4);
+  return all;
+}
+
+/** The step of the scale for a value: by the root, so that small queues show beside large ones. */
+export function step(value: number, largest: number): number {
+  if (!(value > 0) || !(largest > 0)) return 0;
+  return 1 + Math.round(254 * Math.sqrt(Math.min(1, value / largest)));
+}
+
+export function css(colours: Uint8Array, at: number): string {
+  return `rgb(${colours[4 * at]!},${colours[4 * at + 1]!},${colours[4 * at + 2]!})`;
+}

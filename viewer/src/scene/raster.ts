@@ -1,0 +1,68 @@
+/** The heat map as steps of a scale: a row a port, a column a frame; where several share a cell the largest counts. */
+
+import type { Metric, Run } from "../data/run";
+import { step } from "./palette";
+
+export interface Window {
+  /** Frames and rows that are seen, the ends not included. */
+  frame0: number;
+  frame1: number;
+  row0: number;
+  row1: number;
+}
+
+export interface Raster extends Window {
+  width: number;
+  height: number;
+  steps: Uint8Array;
+}
+
+export const MOST_COLUMNS = 2048;
+export const MOST_ROWS = 4096;
+
+/** Largest values of the cells of a window. `rowOf` says in which row a port stands. */
+export function pooled(run: Run, metric: Metric, rowOf: Uint32Array, seen: Window, width: number, height: number):
+Float64Array {
+  const cells = new Float64Array(width * height);
+  const values = run.metric(metric);
+  const ports = run.records.port!.values;
+  const frames = seen.frame1 - seen.frame0;
+  const rows = seen.row1 - seen.row0;
+  for (let frame = Math.max(0, seen.frame0); frame < Math.min(run.frames, seen.frame1); frame++) {
+    const column = Math.floor(((frame - seen.frame0) * width) / frames);
+    const [from, to] = run.rows(frame);
+    for (let record = from; record < to; record++) {
+      const row = rowOf[ports[record]!]!;
+      if (row < seen.row0 || row >= seen.row1) continue;
+      const cell = Math.floor(((row - seen.row0) * height) / rows) * width + column;
+      if (values[record]! > cells[cell]!) cells[cell] = values[record]!;
+    }
+  }
+  return cells;
+}
+
+export function raster(run: Run, metric: Metric, rowOf: Uint32Array, seen: Window, largest: number): Raster {
+  const width = Math.min(MOST_COLUMNS, seen.frame1 - seen.frame0);
+  const height = Math.min(MOST_ROWS, seen.row1 - seen.row0);
+  const cells = pooled(run, metric, rowOf, seen, width, height);
+  return { ...seen, width, height, steps: Uint8Array.from(cells, (value) => step(value, largest)) };
+}
+
+/** In which row each port stands. */
+export function rowsOf(order: Uint32Array): Uint32Array {
+  const rows = new Uint32Array(order.length);
+  order.forEach((port, row) => { rows[port] = row; });
+  return rows;
+}
+
+/** The order of ports as the fabric has it, or the worst first. */
+export function portOrder(run: Run, nodes: number[], metric: Metric, worstFirst: boolean): Uint32Array {
+  const rank = new Uint32Array(nodes.length);
+  nodes.forEach((node, i) => { rank[node] = i; });
+  const { ports } = run.timeline;
+  const order = Uint32Array.from(ports, (_, port) => port);
+  const worst = run.worstOf(metric);
+  const placed = (a: number, b: number) =>
+    rank[ports[a]!.from]! - rank[ports[b]!.from]! || rank[ports[a]!.to]! - rank[ports[b]!.to]! || a - b;
+  return order.sort((a, b) => (worstFirst ? worst[b]! - worst[a]! : 0) || placed(a, b));
+}

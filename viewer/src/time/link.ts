@@ -1,0 +1,34 @@
+/** A moment as the part of an address after #, so that it can be sent. */
+
+import { METRICS, type Metric } from "../data/run";
+
+export interface Moment {
+  run: number;
+  time_s: number;
+  port: number | null;
+  flow: number | null;
+  metric: Metric;
+}
+
+export function written(moment: Moment): string {
+  const parts = [`t=${moment.time_s}`, `m=${moment.metric}`];
+  if (moment.run) parts.push(`run=${moment.run}`);
+  if (moment.port !== null) parts.push(`port=${moment.port}`);
+  if (moment.flow !== null) parts.push(`flow=${moment.flow}`);
+  return `#${parts.join("&")}`;
+}
+
+/** What an address says; what it says wrongly is left out. */
+export function readHash(hash: string): Partial<Moment> {
+  const said = new URLSearchParams(hash.replace(/^#/, ""));
+  const found: Partial<Moment> = {};
+  const time = Number.parseFloat(said.get("t") ?? "");
+  if (Number.isFinite(time)) found.time_s = time;
+  for (const name of ["run", "port", "flow"] as const) {
+    const value = said.get(name);
+    if (value !== null && /^\d+$/.test(value)) found[name] = Number(value);
+  }
+  const metric = METRICS.find((one) => one === said.get("m"));
+  if (metric) found.metric = metric;
+  return found;
+}

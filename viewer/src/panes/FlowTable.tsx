@@ -1,0 +1,83 @@
+/** Flows in rows, of which only those in sight are made. */
+
+import { useMemo, useRef, useState } from "preact/hooks";
+import { text, type Run } from "../data/run";
+import { seconds, short } from "../data/format";
+import { chosen, type Sorting } from "../data/table";
+
+interface Props {
+  run: Run;
+  selected: number | null;
+  onSelect: (flow: number) => void;
+}
+
+const ROW = 24;
+type Shown = [string, string, (value: number) => string];
+const COUNT = (value: number) => (Number.isNaN(value) ? "–" : String(value));
+const COLUMNS: Shown[] = [
+  ["flow", "flow", COUNT], ["group", "group", COUNT], ["src", "from", COUNT], ["dst", "to", COUNT],
+  ["start_s", "start", seconds], ["fct_s", "FCT", seconds], ["slowdown", "slowdown", (value) => short(value, "")],
+  ["throughput_bps", "throughput", (value) => short(value, "b/s")], ["retransmissions", "retrans.", COUNT],
+  ["timeouts", "timeouts", COUNT], ["marked", "marked", COUNT], ["controller", "controller", COUNT],
+];
+
+export function FlowTable({ run, selected, onSelect }: Props) {
+  const [search, setSearch] = useState("");
+  const [sorting, setSorting] = useState<Sorting>({ column: "slowdown", descending: true });
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(300);
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => chosen(run, search, sorting), [run, search, sorting]);
+  const shown = COLUMNS.filter(([name]) => run.flows?.[name]);
+  if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
+  const first = Math.max(0, Math.floor(top / ROW) - 5);
+  const last = Math.min(rows.length, first + Math.ceil(height / ROW) + 10);
+  const cell = (name: string, row: number, say: (value: number) => string) => {
+    const column = run.flows![name]!;
+    if (column.texts) return text(column, row);
+    if (name === "src" || name === "dst") return run.timeline.nodes[column.values[row]!]?.name ?? String(column.values[row]);
+    return say(column.values[row]!);
+  };
+  return (
+    <div class="flows">
+      <div class="bar">
+        <input id="search" type="search" placeholder="search: group, host, flow 3" aria-label="Search flows" value={search}
+          onInput={(event) => { setSearch(event.currentTarget.value); setTop(0); box.current?.scrollTo(0, 0); }} />
+        <span id="count">{rows.length.toLocaleString("en-US")} of {run.flowCount.toLocaleString("en-US")} flows</span>
+      </div>
+      <div class="scroll" ref={box}
+        onScroll={(event) => { setTop(event.currentTarget.scrollTop); setHeight(event.currentTarget.clientHeight); }}>
+        <table id="flows">
+          <thead>
+            <tr>
+              {shown.map(([name, title]) => {
+                const own = sorting.column === name;
+                return (
+                  <th scope="col" aria-sort={own ? (sorting.descending ? "descending" : "ascending") : "none"}>
+                    <button data-column={name} onClick={() => {
+                      setSorting({ column: name, descending: own ? !sorting.descending : true });
+                    }}>{title}{own ? (sorting.descending ? " ▾" : " ▴") : ""}</button>
+                  </th>
+                );
+              })}
+            </tr>
+          </thead>
+          <tbody>
+            {first > 0 && <tr style={{ height: first * ROW }} />}
+            {rows.slice(first, last).map((row) => {
+              const flow = run.flows!.flow!.values[row]!;
+              return (
+                <tr key={row} data-flow={flow} tabIndex={0} class={flow === selected ? "selected" : ""}
+                  style={{ height: ROW }} onClick={() => { onSelect(flow); }}
+                  onKeyDown={(event) => { if (event.key === "Enter") onSelect(flow); }}>
+                  {shown.map(([name, , say]) => <td data-column={name}>{cell(name, row, say)}</td>)}
+                </tr>
+              );
+            })}
+            {last < rows.length && <tr style={{ height: (rows.length - last) * ROW }} />}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

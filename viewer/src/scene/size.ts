@@ -1,0 +1,26 @@
+/** How large an element is, and what ground it has. */
+
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Colour } from "./palette";
+
+export function useSize(element: RefObject<HTMLElement>): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    const own = element.current;
+    if (!own) return undefined;
+    const look = () => {
+      const [width, height] = [Math.floor(own.clientWidth), Math.floor(own.clientHeight)];
+      setSize((old) => (old.width === width && old.height === height ? old : { width, height }));
+    };
+    look();
+    const watch = new ResizeObserver(look);
+    watch.observe(own);
+    return () => { watch.disconnect(); };
+  }, [element]);
+  return size;
+}
+
+export function groundOf(dark: boolean): Colour {
+  return dark ? [23, 28, 38] : [246, 247, 250];
+}

@@ -1,0 +1,52 @@
+/** Play, pause, speed, steps, the scrubber and its events. */
+
+import type { Run } from "../data/run";
+import { seconds } from "../data/format";
+
+interface Props {
+  run: Run;
+  frame: number;
+  playing: boolean;
+  speed: number;
+  onSeek: (frame: number) => void;
+  onPlay: () => void;
+  onSpeed: (speed: number) => void;
+  onEvent: (step: 1 | -1) => void;
+}
+
+export const SPEEDS = [5, 15, 30, 60, 120];
+/** Most marks of events that the bar draws: more would lie on one another. */
+const MOST = 400;
+
+export function TimeBar({ run, frame, playing, speed, onSeek, onPlay, onSpeed, onEvent }: Props) {
+  const told = run.events.filter((event) => event.kind !== "flow-start" && event.kind !== "flow-end").slice(0, MOST);
+  return (
+    <div class="time" role="group" aria-label="Time">
+      <button onClick={() => { onSeek(frame - 1); }} aria-label="Back one frame" title="Back one frame (←)">◂</button>
+      <button id="play" onClick={onPlay} title="Play or pause (space)">{playing ? "Pause" : "Play"}</button>
+      <button onClick={() => { onSeek(frame + 1); }} aria-label="On one frame" title="On one frame (→)">▸</button>
+      <button disabled={!run.events.length} onClick={() => { onEvent(-1); }} title="Event before (p)">event before</button>
+      <button disabled={!run.events.length} onClick={() => { onEvent(1); }} title="Next event (n)">next event</button>
+      <label>
+        speed{" "}
+        <select value={speed} onChange={(event) => { onSpeed(Number(event.currentTarget.value)); }}>
+          {SPEEDS.map((one) => <option value={one}>{one} frames/s</option>)}
+        </select>
+      </label>
+      <div class="scrub">
+        <input
+          id="scrub" type="range" min={0} max={run.frames - 1} value={frame} aria-label="Frame"
+          aria-valuetext={seconds(run.timeOf(frame))}
+          onInput={(event) => { onSeek(Number(event.currentTarget.value)); }}
+        />
+        <div class="events" aria-hidden="true">
+          {told.map((event) => (
+            <i class={event.kind} title={`${event.kind} of ${event.what} ${event.subject}, ${seconds(event.time_s)}`}
+              style={{ left: `${(100 * event.time_s) / run.end_s}%` }} />
+          ))}
+        </div>
+      </div>
+      <output id="now" aria-live="off">{seconds(run.timeOf(frame))} · frame {frame} of {run.frames}</output>
+    </div>
+  );
+}

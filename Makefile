@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures notebooks test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures notebooks viewer test-viewer lint-viewer test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -25,17 +25,17 @@ $(VENV)/.created: constraints.txt pyproject.toml
 	$(BIN)/pip install --quiet maturin
 	touch $@
 
-build: $(VENV)/.created ## Build the engine and the package; leaves incast in .venv/bin
+build: $(VENV)/.created viewer ## Build the engine and the package; leaves incast in .venv/bin
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 
-dev: $(VENV)/.created
+dev: $(VENV)/.created viewer
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --extras dev
 
-release: $(VENV)/.created ## A wheel in dist, with profile-guided optimisation (builds twice)
+release: $(VENV)/.created viewer ## A wheel in dist, with profile-guided optimisation (builds twice)
 	$(BIN)/python tools/release.py
 
 WHEEL ?=
-wheel: $(VENV)/.created ## A wheel in dist by pip, tried in an environment of its own; WHEEL=--manylinux is one for every Linux
+wheel: $(VENV)/.created viewer ## A wheel in dist by pip, tried in an environment of its own; WHEEL=--manylinux is one for every Linux
 	$(BIN)/python tools/wheel.py $(WHEEL)
 
 demo: build ## DCTCP, Swift and NewReno on a fat tree: table, report.html and PNGs (under 6 minutes)
@@ -53,10 +53,10 @@ docs-pictures: demo ## The demo's pictures which the documentation shows
 notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
 	$(BIN)/python tools/notebooks.py
 
-test: lint test-rust test-python ## Build, then run every test and lint
+test: lint test-rust test-viewer test-python ## Build, then run every test and lint
 	@echo "make test: all passed"
 
-lint: dev lines ## Formatting, lints and types
+lint: dev lines lint-viewer ## Formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
@@ -64,6 +64,34 @@ lint: dev lines ## Formatting, lints and types
 	$(BIN)/ruff check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/ruff format --check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/mypy
+
+# The page of `incast view` is built where Node.js is there. The package carries the built file; without it all else works.
+VIEWER := python/incast/view/viewer.html
+NODE_THERE := node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' \
+              2>/dev/null && command -v npm >/dev/null
+VIEWER_READY := $(NODE_THERE) && test -d viewer/node_modules
+
+viewer: ## The page of incast view; needs Node.js 20.19 or later, and says so where it is not there
+	@if ! { $(NODE_THERE); }; then \
+		echo "viewer: not built, as Node.js 20.19 or later with npm is not there; all but incast view works"; \
+	elif ! $(MAKE) --silent --no-print-directory viewer/node_modules/.package-lock.json; then \
+		echo "viewer: not built, as npm could not install its packages; all but incast view works"; \
+	else $(MAKE) --silent --no-print-directory $(VIEWER); fi
+
+viewer/node_modules/.package-lock.json: viewer/package-lock.json
+	cd viewer && npm ci --silent
+	touch $@
+
+$(VIEWER): $(shell find viewer/src -type f) viewer/index.html viewer/vite.config.ts viewer/package-lock.json
+	cd viewer && npm run --silent build -- --logLevel warn
+
+lint-viewer: viewer
+	@if $(VIEWER_READY); then cd viewer && npm run --silent types && npm run --silent lint; \
+	else echo "lint-viewer: skipped, as Node.js or the packages of the viewer are not there"; fi
+
+test-viewer: viewer ## Unit tests of the viewer; those in a browser are in test-python
+	@if $(VIEWER_READY); then cd viewer && npm run --silent test; \
+	else echo "test-viewer: skipped, as Node.js or the packages of the viewer are not there"; fi
 
 loom: ## The barrier between threads of a run under all interleavings of two threads
 	RUSTFLAGS="--cfg loom" cargo test --release -p incast-engine --lib --target-dir target/loom threads::barrier

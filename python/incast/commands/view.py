@@ -16,7 +16,8 @@ from incast.interrupts import loading
 def view(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs with a timeline.")],
     out_: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="The file (default: view.html in the first run's folder).")
+        str | None,
+        typer.Option("--out", metavar="FILE", help="The file (default: view.html in the first run's folder)."),
     ] = None,
     quiet: Quiet = False,
 ) -> None:

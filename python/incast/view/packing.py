@@ -68,7 +68,7 @@ class Pack:
         return self._array(values, "f64", differences=False)
 
     def column(self, column: pa.ChunkedArray) -> dict[str, Any]:
-        """Pack a column of a table: text as places in a list of texts, whole numbers, or numbers that may be missing."""
+        """Pack a column of a table: text as places in a list, whole numbers, or numbers that may be missing."""
         import pyarrow as pa
         import pyarrow.compute as pc
 

@@ -101,7 +101,9 @@ def _frames(folder: Path, name: str, timeline: dict[str, Any]) -> pa.Table | Non
         _within(folder, name, table, "frame", timeline["frames"])
         frame = table["frame"].to_numpy()
         if np.any(frame[1:] < frame[:-1]):
-            raise FolderError(f"{folder / name}.parquet is damaged: its frames are not in order: run the scenario again")
+            raise FolderError(
+                f"{folder / name}.parquet is damaged: its frames are not in order: run the scenario again"
+            )
     return table
 
 

@@ -44,8 +44,9 @@ export function App({ runs }: { runs: Run[] }) {
     const event = step > 0 ? run.eventFrom(run.timeOf(frame + 1) - run.timeline.frame_s * 1e-5, 1)
       : run.eventFrom(run.timeOf(frame), -1);
     if (!event) return;
-    const subject = event.what === "port" ? { port: event.subject } : event.what === "flow" ? { flow: event.subject } : {};
-    change({ time_s: run.timeOf(run.frameOf(event.time_s)), ...subject });
+    change({ time_s: run.timeOf(run.frameOf(event.time_s)) });
+    if (event.what === "port" && event.subject < run.names.length) change({ port: event.subject });
+    if (event.what === "flow" && event.subject < run.flowCount) change({ flow: event.subject });
   }, [run, frame]);
 
   useEffect(() => { history.replaceState(null, "", written(moment)); }, [moment]);
@@ -83,12 +84,16 @@ export function App({ runs }: { runs: Run[] }) {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (/^(INPUT|SELECT|TEXTAREA|BUTTON)$/.test(target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      // keys that the element itself takes are its own
+      const { tagName } = target;
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(tagName) || (tagName === "BUTTON" && event.key === " ")) return;
       const far = event.shiftKey ? 10 : 1;
       const acts: Record<string, () => void> = {
         " ": () => { setPlaying((old) => !old); }, ArrowLeft: () => { seek(frame - far); },
         ArrowRight: () => { seek(frame + far); }, Home: () => { seek(0); }, End: () => { seek(run.frames - 1); },
-        n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn, Escape: () => { change({ port: null, flow: null }); },
+        n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn,
+        Escape: () => { change({ port: null, flow: null }); },
         "/": () => { document.getElementById("search")?.focus(); },
       };
       const act = acts[event.key];
@@ -137,7 +142,8 @@ export function App({ runs }: { runs: Run[] }) {
         {run.missing.length > 0 && <span class="missing">not in this run: {run.missing.join(", ")}</span>}
       </header>
       <main>
-        <Fabric run={run} frame={frame} metric={moment.metric} pinned={moment.port} path={path} dark={dark} onPin={pin} />
+        <Fabric key={`g${moment.run}`} run={run} frame={frame} metric={moment.metric} pinned={moment.port} path={path}
+          dark={dark} onPin={pin} />
         <HeatMap key={moment.run} run={run} frame={frame} metric={moment.metric} pinned={moment.port} dark={dark}
           onSeek={seek} onPin={pin} />
         <FlowTable key={`f${moment.run}`} run={run} selected={moment.flow} onSelect={(flow) => { change({ flow }); }} />

@@ -78,8 +78,9 @@ export class Run {
     readonly missing: string[],
   ) {
     const port = ports.port;
+    const { nodes } = timeline;
     this.names = timeline.ports.map((link, i) =>
-      port?.texts ? port.texts[port.values[i]!]! : `${timeline.nodes[link.from]!.name}>${timeline.nodes[link.to]!.name}`);
+      port?.texts ? port.texts[port.values[i]!]! : `${nodes[link.from]!.name}>${nodes[link.to]!.name}`);
     this.events = [];
     const time = events?.time_s;
     if (events && time) {

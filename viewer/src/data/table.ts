@@ -12,15 +12,20 @@ export function wordsOf(run: Run, row: number): string {
   const { flows } = run;
   if (!flows) return "";
   const node = (name: string) => run.timeline.nodes[flows[name]?.values[row] ?? -1]?.name ?? "";
-  const own = `${flows.flow!.values[row]!}`;
-  return [`flow ${own}`, text(flows.group, row), text(flows.controller, row), text(flows.role, row), node("src"),
+  return [`flow ${flows.flow!.values[row]!}`,
+    text(flows.group, row), text(flows.controller, row), text(flows.role, row), node("src"),
     node("dst"), `${node("src")}>${node("dst")}`].join(" ").toLowerCase();
 }
 
-/** The rows that have every word of the search, sorted; missing values come last either way. */
+/** The rows that have every word of the search (`flow 3` is that one flow), sorted; missing values come last. */
 export function chosen(run: Run, search: string, { column, descending }: Sorting): number[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  let own: number | null = null;
+  const words = search.toLowerCase().replace(/\bflow\s+(\d+)\b/, (_, number: string) => {
+    own = Number(number);
+    return "";
+  }).split(/\s+/).filter(Boolean);
   let rows = Array.from({ length: run.flowCount }, (_, row) => row);
+  if (own !== null) rows = rows.filter((row) => run.flows!.flow!.values[row] === own);
   if (words.length) {
     rows = rows.filter((row) => {
       const said = wordsOf(run, row);

@@ -55,7 +55,8 @@ export function Details({ run, frame, port, flow, dark, onSeek }: Props) {
     const panes: Pane[] = [];
     if (run.byFlow?.delivered_bytes) {
       const rate = run.flowOver("delivered_bytes", flow).map((bytes) => (bytes * 8) / run.timeline.frame_s);
-      panes.push({ title: "Rate", unit: "b/s", curves: [{ label: "delivered", time_s: times, values: rate, stepped: true }] });
+      panes.push({ title: "Rate", unit: "b/s",
+        curves: [{ label: "delivered", time_s: times, values: rate, stepped: true }] });
     }
     const sampled = panesOf(run, `flow ${flow}`);
     if (run.byFlow?.cwnd_bytes && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
@@ -64,6 +65,7 @@ export function Details({ run, frame, port, flow, dark, onSeek }: Props) {
     }
     return [...panes, ...sampled];
   }, [run, flow, times]);
+  const path = flow === null ? [] : run.pathOf(flow);
   const shared = { now_s: run.timeOf(frame), end_s: run.end_s, dark, onSeek };
   return (
     <div class="details">
@@ -76,10 +78,12 @@ export function Details({ run, frame, port, flow, dark, onSeek }: Props) {
       {flow !== null && (
         <section aria-label="Selected flow">
           <h2>Flow {flow}</h2>
-          {run.pathOf(flow).length > 0 && <p class="path">{run.pathOf(flow).map((one) => run.names[one]).join("  ")}</p>}
+          {path.length > 0 && <p class="path">{path.map((one) => run.names[one]).join("  ")}</p>}
           {ofFlow.map((pane) => <Plot key={`${flow}/${pane.title}`} {...pane} {...shared} />)}
           {!ofFlow.length && (
-            <p class="told">Nothing is recorded of this flow over time: run it with --set measure.series.flows=[{flow}]</p>
+            <p class="told">
+              Nothing is recorded of this flow over time: run it with --set measure.series.flows=[{flow}]
+            </p>
           )}
         </section>
       )}

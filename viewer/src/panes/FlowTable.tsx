@@ -35,13 +35,15 @@ export function FlowTable({ run, selected, onSelect }: Props) {
   const cell = (name: string, row: number, say: (value: number) => string) => {
     const column = run.flows![name]!;
     if (column.texts) return text(column, row);
-    if (name === "src" || name === "dst") return run.timeline.nodes[column.values[row]!]?.name ?? String(column.values[row]);
-    return say(column.values[row]!);
+    const value = column.values[row]!;
+    if (name === "src" || name === "dst") return run.timeline.nodes[value]?.name ?? String(value);
+    return say(value);
   };
   return (
     <div class="flows">
       <div class="bar">
-        <input id="search" type="search" placeholder="search: group, host, flow 3" aria-label="Search flows" value={search}
+        <input id="search" type="search" placeholder="search: group, host, flow 3" aria-label="Search flows"
+          value={search}
           onInput={(event) => { setSearch(event.currentTarget.value); setTop(0); box.current?.scrollTo(0, 0); }} />
         <span id="count">{rows.length.toLocaleString("en-US")} of {run.flowCount.toLocaleString("en-US")} flows</span>
       </div>

@@ -44,7 +44,7 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek }: Props)
     const grid = { stroke: dark ? "#2c3545" : "#e2e6ee", width: 1 };
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const own = new uPlot({
-      width, height: 150, padding: [6, 8, 0, 0],
+      width, height: 150, padding: [6, 22, 0, 0],
       cursor: { sync: { key: "time" }, drag: { x: false, y: false } },
       scales: { x: { time: false, range: [0, end_s] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
       axes: [

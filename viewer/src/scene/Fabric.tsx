@@ -19,6 +19,8 @@ interface Props {
 }
 
 const MARGIN = 34;
+/** Room above, for the legend. */
+const TOP = 62;
 const REACH = 9;
 
 export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props) {
@@ -31,9 +33,9 @@ export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props)
   const placed = useMemo(() => layout(run.timeline.nodes), [run]);
   const values = useMemo(() => new Float64Array(run.timeline.ports.length), [run]);
   const place = useMemo(() => {
-    const [w, h] = [width - 2 * MARGIN, height - 2 * MARGIN];
+    const [w, h] = [width - 2 * MARGIN, height - MARGIN - TOP];
     return (node: number): [number, number] => [
-      MARGIN + (placed.x[node]! * w + view.x) * view.zoom, MARGIN + (placed.y[node]! * h + view.y) * view.zoom,
+      MARGIN + (placed.x[node]! * w + view.x) * view.zoom, TOP + (placed.y[node]! * h + view.y) * view.zoom,
     ];
   }, [placed, width, height, view]);
 
@@ -143,7 +145,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props)
             if (zoom === 1) return { zoom, x: 0, y: 0 };
             // what lies under the pointer stays there
             return { zoom, x: old.x + (x - MARGIN) * (1 / zoom - 1 / old.zoom),
-              y: old.y + (y - MARGIN) * (1 / zoom - 1 / old.zoom) };
+              y: old.y + (y - TOP) * (1 / zoom - 1 / old.zoom) };
           });
         }}
       />
@@ -183,7 +185,7 @@ export function PortFigures({ run, port, frame }: { run: Run; port: number; fram
 
 function Legend({ largest, metric, dark }: { largest: number; metric: Metric; dark: boolean }) {
   const colours = scale(groundOf(dark));
-  const stops = Array.from({ length: 16 }, (_, i) => `${css(colours, 1 + Math.round((i * 254) / 15))} ${(i / 15) * 100}%`);
+  const stops = Array.from({ length: 16 }, (_, i) => css(colours, 1 + Math.round((i * 254) / 15)));
   return (
     <div class="legend" title="The colour goes with the root of the figure.">
       <span>{TITLES[metric]}: 0</span>

@@ -25,7 +25,8 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
   const paint = useRef<Painter | null>(null);
   const { width, height } = useSize(box);
   const [worst, setWorst] = useState(true);
-  const whole = useMemo<Window>(() => ({ frame0: 0, frame1: run.frames, row0: 0, row1: run.timeline.ports.length }), [run]);
+  const ports = run.timeline.ports.length;
+  const whole = useMemo<Window>(() => ({ frame0: 0, frame1: run.frames, row0: 0, row1: ports }), [run]);
   const [seen, setSeen] = useState(whole);
   const [hover, setHover] = useState<{ port: number; frame: number; x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean } | null>(null);
@@ -38,13 +39,14 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
   useEffect(() => {
     if (!canvas.current || !width) return;
     paint.current ??= painter(canvas.current);
+    if (paint.current) canvas.current.dataset.painter = paint.current.kind;
     paint.current?.load(raster(run, metric, rowOf, whole, run.largestOf(metric)), colours);
     paint.current?.draw(seen);
   }, [run, metric, rowOf, whole, colours, width > 0]);
   useEffect(() => { paint.current?.draw(seen); }, [seen, width, height]);
   // what is seen for a moment is made again as finely as it is recorded
   useEffect(() => {
-    if (seen.row1 - seen.row0 === run.timeline.ports.length && seen.frame1 - seen.frame0 === run.frames) return undefined;
+    if (seen.row1 - seen.row0 === ports && seen.frame1 - seen.frame0 === run.frames) return undefined;
     const later = setTimeout(() => {
       const part = {
         frame0: Math.floor(seen.frame0), frame1: Math.ceil(seen.frame1),
@@ -71,7 +73,7 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
   return (
     <div class="heat">
       <div class="bar">
-        <span>{TITLES[metric]} of {run.timeline.ports.length.toLocaleString("en-US")} ports over {seconds(run.end_s)}</span>
+        <span>{TITLES[metric]} of {ports.toLocaleString("en-US")} ports over {seconds(run.end_s)}</span>
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
         <button onClick={() => { setSeen(whole); paint.current?.load(
           raster(run, metric, rowOf, whole, run.largestOf(metric)), colours); }}>all</button>
@@ -79,7 +81,7 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
       <div class="plane" ref={box}>
         <canvas
           ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
-          role="img" id="heat" data-painter={paint.current?.kind}
+          role="img" id="heat"
           aria-label={`Heat map of ${TITLES[metric]}: ports by time; the list of ports says the same in words`}
           onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, seen, moved: false }; }}
           onMouseMove={(event) => {
@@ -118,7 +120,8 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
         {cursor >= 0 && cursor <= width && <i class="cursor" style={{ left: cursor }} />}
         {row >= 0 && pinnedAt >= 0 && pinnedAt <= height && <i class="pinned" style={{ top: pinnedAt }} />}
         {hover && (
-          <div class="tip" role="status" style={{ left: Math.min(hover.x + 14, width - 210), top: Math.max(0, hover.y - 56) }}>
+          <div class="tip" role="status"
+            style={{ left: Math.min(hover.x + 14, width - 210), top: Math.max(0, hover.y - 56) }}>
             <strong>{run.names[hover.port]}</strong>
             <br />{seconds(run.timeOf(hover.frame))}, frame {hover.frame}
             <br />{figure(metric, run.at(hover.port, hover.frame)[metric])}

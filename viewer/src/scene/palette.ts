@@ -6,9 +6,6 @@ const CIVIDIS: Colour[] = [
   [0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 92, 109], [112, 113, 115], [138, 134, 120], [165, 156, 116],
   [195, 179, 105], [225, 204, 85], [254, 232, 56],
 ];
-/** Blue for less, orange for more (of the second run than of the first): both tell apart from grey. */
-const APART: Colour[] = [[33, 102, 172], [103, 169, 207], [209, 229, 240], [253, 219, 170], [241, 163, 64], [179, 88, 6]];
-
 function between(stops: Colour[], part: number): Colour {
   const at = Math.min(1, Math.max(0, part)) * (stops.length - 1);
   const low = Math.min(stops.length - 2, Math.floor(at));
@@ -16,17 +13,14 @@ function between(stops: Colour[], part: number): Colour {
   return [0, 1, 2].map((i) => Math.round(a[i]! + (b[i]! - a[i]!) * (at - low))) as Colour;
 }
 
-/** 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. */
+/**
+ * 256 colours: 0 is nothing recorded and shows the ground, 1 to 255 run from the least to the most. The most stands out
+ * most from the ground: it is bright on a dark one and dark on a light one.
+ */
 export function scale(ground: Colour): Uint8Array {
+  const stops = ground[0] < 128 ? CIVIDIS : CIVIDIS.toReversed();
   const all = new Uint8Array(256 * 4);
-  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(CIVIDIS, (i - 1) / 254)), 255], i * 4);
-  return all;
-}
-
-/** 256 colours of a difference: 0 is nothing in both, 128 the same, below it less and above it more. */
-export function differences(ground: Colour): Uint8Array {
-  const all = new Uint8Array(256 * 4);
-  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(APART, (i - 1) / 254)), 255], i * 4);
+  for (let i = 0; i < 256; i++) all.set([...(i === 0 ? ground : between(stops, (i - 1) / 254)), 255], i * 4);
   return all;
 }
 

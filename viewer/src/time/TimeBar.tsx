@@ -19,14 +19,15 @@ export const SPEEDS = [5, 15, 30, 60, 120];
 const MOST = 400;
 
 export function TimeBar({ run, frame, playing, speed, onSeek, onPlay, onSpeed, onEvent }: Props) {
+  const none = !run.events.length;
   const told = run.events.filter((event) => event.kind !== "flow-start" && event.kind !== "flow-end").slice(0, MOST);
   return (
     <div class="time" role="group" aria-label="Time">
       <button onClick={() => { onSeek(frame - 1); }} aria-label="Back one frame" title="Back one frame (←)">◂</button>
       <button id="play" onClick={onPlay} title="Play or pause (space)">{playing ? "Pause" : "Play"}</button>
       <button onClick={() => { onSeek(frame + 1); }} aria-label="On one frame" title="On one frame (→)">▸</button>
-      <button disabled={!run.events.length} onClick={() => { onEvent(-1); }} title="Event before (p)">event before</button>
-      <button disabled={!run.events.length} onClick={() => { onEvent(1); }} title="Next event (n)">next event</button>
+      <button disabled={none} onClick={() => { onEvent(-1); }} title="Event before (p)">event before</button>
+      <button disabled={none} onClick={() => { onEvent(1); }} title="Next event (n)">next event</button>
       <label>
         speed{" "}
         <select value={speed} onChange={(event) => { onSpeed(Number(event.currentTarget.value)); }}>

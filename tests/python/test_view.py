@@ -1,0 +1,130 @@
+"""``incast view``: what stands in the file is what the run folder says, and a folder without a timeline is refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import viewed
+from conftest import Command
+from incast import FolderError
+from incast.view import page
+from incast.view.packing import Pack
+
+SHELL = "<!doctype html><body><!--incast-runs--></body>"
+
+
+@pytest.fixture(autouse=True)
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stand in for the viewer, which is built where Node.js is there."""
+    monkeypatch.setattr(page, "viewer", lambda: SHELL)
+    yield
+
+
+def inflated(texts: list[str], at: int) -> bytes:
+    return zlib.decompress(base64.b64decode(texts[at]))
+
+
+def unpacked(texts: list[str], one: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """Unpack as the browser does."""
+    kind = np.dtype(f"<{one['kind'][0]}{int(one['kind'][1:]) // 8}")
+    planes = np.frombuffer(inflated(texts, one["at"]), np.uint8).reshape(kind.itemsize, one["length"])
+    values = np.ascontiguousarray(planes.T).view(kind).ravel()
+    if one["differences"]:
+        values = np.cumsum(values, dtype=kind)
+    return unpacked(texts, one["of"])[values] if "of" in one else values
+
+
+def of_page(text: str) -> tuple[list[dict[str, Any]], list[str]]:
+    (described,) = re.findall(r'id="incast-runs">(.*?)</script>', text)
+    return json.loads(described)["runs"], re.findall(r'id="incast-\d+">(.*?)</script>', text)
+
+
+def test_every_figure_of_a_folder_stands_in_the_file_exactly(tmp_path: Path) -> None:
+    folder = viewed.write(tmp_path / "r")
+    (run,), texts = of_page(page.page([folder]))
+    table = pq.read_table(folder / "timeline_ports.parquet")
+    starts = unpacked(texts, run["records"]["starts"])
+    frames = np.repeat(np.arange(len(starts) - 1), np.diff(starts.astype(np.int64)))
+    assert np.array_equal(frames, table["frame"].to_numpy())
+    for name in table.column_names[1:]:
+        assert np.array_equal(unpacked(texts, run["records"][name]), table[name].to_numpy()), name
+    fct = pq.read_table(folder / "flows.parquet")["fct_s"].to_numpy()
+    assert np.array_equal(unpacked(texts, run["flows"]["fct_s"]), fct, equal_nan=True)
+    names = json.loads(inflated(texts, run["series"]["names"]))
+    assert names == [["flow 1", "cwnd_bytes"], ["flow 1", "rtt_s"]]
+    assert json.loads(inflated(texts, run["missing"])) == []
+
+
+def test_columns_are_exact_and_narrow() -> None:
+    pack = Pack()
+    for values in ([], [0], [255], [256], [2**16], [2**40, 1]):
+        one = pack.whole(np.array(values, np.uint64))
+        assert np.array_equal(unpacked(pack.texts, one), values)
+    assert [pack.whole(np.array([most]))["kind"] for most in (255, 256, 2**16, 2**32)] == ["u8", "u16", "u32", "f64"]
+    with pytest.raises(FolderError, match="2\\^53"):
+        pack.whole(np.array([2**53], np.uint64))
+    few = np.array([0.1, np.nan, -0.0, 0.1] * 9)
+    one = pack.real(few)
+    assert "of" in one
+    assert unpacked(pack.texts, one).tobytes() == few.tobytes()
+    falling = np.array([5, 9, 2, 2], np.uint32)
+    assert np.array_equal(unpacked(pack.texts, pack.whole(falling, differences=True)), falling)
+
+
+def test_texts_of_a_run_stand_nowhere_as_markup(tmp_path: Path) -> None:
+    named = "</script><img src=x onerror=alert(1)>"
+    folder = viewed.write(tmp_path / "<b>", names={0: named}, frames=3, flows=2)
+    text = page.page([folder])
+    assert "<img" not in text
+    assert "<b>" not in text
+
+
+def test_a_folder_without_a_timeline_is_refused_with_what_makes_one(incast: Command, tmp_path: Path) -> None:
+    incast("run", "dumbbell", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--quiet", "--out", "r")
+    incast("view", "r").refused("timeline.json", "--set measure.timeline=auto")
+    incast("view", "nothing").refused("nothing does not exist")
+
+
+def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path) -> None:
+    least = viewed.write(tmp_path / "least", least=True, frames=3)
+    (run,), texts = of_page(page.page([least]))
+    assert json.loads(inflated(texts, run["missing"])) == ["flows", "flows over time", "events", "paths of flows"]
+    for change, words in (
+        ({"version": 2}, "not of version 1"),
+        ({"ports": []}, "not of the same run"),
+        ({"frames": 2}, "a frame of 2 or more"),
+        ({"nodes": []}, "nodes that are not there"),
+        ({"frame_s": 0}, "it has no frames"),
+    ):
+        shutil.rmtree(tmp_path / "d", ignore_errors=True)
+        shutil.copytree(least, tmp_path / "d")
+        timeline = json.loads((least / "timeline.json").read_text()) | change
+        (tmp_path / "d/timeline.json").write_text(json.dumps(timeline))
+        with pytest.raises(FolderError, match=words):
+            page.page([tmp_path / "d"])
+    (least / "timeline_ports.parquet").write_bytes(b"PAR1")
+    with pytest.raises(FolderError, match="cannot be read"):
+        page.page([least])
+
+
+def test_runs_of_one_name_are_told_apart() -> None:
+    assert page.labels([Path("/a/x/r"), Path("/a/y/r")]) == ["x/r", "y/r"]
+
+
+def test_text_columns_are_places_in_a_list() -> None:
+    pack = Pack()
+    one = pack.column(pa.chunked_array([["b", None], ["b"]]))
+    assert unpacked(pack.texts, one).tolist() == [0, 1, 0]
+    assert json.loads(inflated(pack.texts, one["texts"])) == ["b", ""]

@@ -1,0 +1,61 @@
+"""The viewer in headless Chromium: ``viewer/e2e`` drives it, on files made here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import viewed
+from conftest import ROOT
+from incast.view import page
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+MARKUP = '<img src=x onerror="window.hurt=1"><b>h0</b>'
+
+
+def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
+    if shutil.which("npm") is None or not (ROOT / "viewer/node_modules").is_dir():
+        pytest.skip("the viewer is not tried in a browser: Node.js is not there, or make viewer has not been run")
+    if CHROMIUM is None:
+        pytest.skip("the viewer is not tried in a browser: Chromium is not installed (apt-get install chromium)")
+    small = viewed.write(tmp_path / "small")
+    markup = viewed.write(tmp_path / "markup", names={0: MARKUP}, frames=5, flows=4)
+    least = viewed.write(tmp_path / "least", least=True, frames=5)
+    large = viewed.write(tmp_path / "large", k=42, frames=40, share=0.02, least=True)
+    for name, runs in (("small", [small]), ("markup", [markup]), ("least", [least]), ("large", [large])):
+        page.write(runs, tmp_path / f"{name}.html")
+    page.write([small, markup], tmp_path / "two.html")
+    (tmp_path / "told.json").write_text(json.dumps(told(small)))
+    done = subprocess.run(
+        ["npm", "run", "e2e"], cwd=ROOT / "viewer", capture_output=True, text=True,
+        env=os.environ | {"INCAST_VIEW_FILES": str(tmp_path), "INCAST_CHROMIUM": CHROMIUM, "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def told(folder: Path) -> dict[str, object]:
+    """Read from the tables what the viewer is to say: the worst port, the frame of its largest queue, and more."""
+    ports = pq.read_table(folder / "timeline_ports.parquet")
+    queue = ports["queue_max_bytes"].to_numpy()
+    row = int(np.argmax(queue))
+    port = int(ports["port"][row].as_py())
+    slowdown = pq.read_table(folder / "flows.parquet")["slowdown"].to_numpy()
+    mean = ports["queue_mean_bytes"][row].as_py()
+    return {
+        "port": port,
+        "name": pq.read_table(folder / "ports.parquet")["port"][port].as_py(),
+        "frame": ports["frame"][row].as_py(),
+        "queue_max_bytes": f"{queue[row]:,d} B",
+        "queue_mean_bytes": f"{mean!r} B",
+        "next_s": 2.5e-4,
+        "slowest": int(np.nanargmax(slowdown)),
+        "least": int(np.nanargmin(slowdown)),
+        "markup": f"{MARKUP}>e0",
+    }

@@ -1,0 +1,116 @@
+"""Made-up run folders with a timeline, for tests of the viewer: a fat tree, queues by a formula."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+FRAME_S = 1e-5
+MANIFEST = {"format": 1, "hash": "0", "seed": 1, "engine": "0", "cost": {"wall_s": 1, "cpu_s": 1, "hops_per_cpu_s": 1}}
+
+
+def fat_tree(k: int) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
+    """Nodes and links of a fat tree of ``k`` pods."""
+    half = k // 2
+    nodes = [{"name": f"h{i}", "kind": "host", "tier": 0, "pod": i // (half * half)} for i in range(k * half * half)]
+    edge = len(nodes)
+    nodes += [{"name": f"e{i}", "kind": "switch", "tier": 1, "pod": i // half} for i in range(k * half)]
+    above = len(nodes)
+    nodes += [{"name": f"a{i}", "kind": "switch", "tier": 2, "pod": i // half} for i in range(k * half)]
+    core = len(nodes)
+    nodes += [{"name": f"c{i}", "kind": "switch", "tier": 3, "pod": None} for i in range(half * half)]
+    links = [(host, edge + host // half) for host in range(edge)]
+    links += [(edge + p * half + e, above + p * half + a) for p in range(k) for e in range(half) for a in range(half)]
+    links += [(above + p * half + a, core + a * half + c) for p in range(k) for a in range(half) for c in range(half)]
+    return nodes, [way for one, two in links for way in ((one, two), (two, one))]
+
+
+def write(
+    folder: Path,
+    *,
+    k: int = 4,
+    frames: int = 200,
+    flows: int = 40,
+    share: float = 0.3,
+    seed: int = 7,
+    names: dict[int, str] | None = None,
+    least: bool = False,
+) -> Path:
+    """Write a folder; ``names`` replaces names of nodes, ``least`` leaves out all that may be missing."""  # fmt: skip
+    draw = np.random.default_rng(seed)
+    nodes, links = fat_tree(k)
+    for node, name in (names or {}).items():
+        nodes[node]["name"] = name
+    told = [f"{nodes[one]['name']}>{nodes[two]['name']}" for one, two in links]
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+    timeline = {"version": 1, "frame_s": FRAME_S, "frames": frames, "start_s": 0, "end_s": frames * FRAME_S}
+    timeline |= {"nodes": nodes, "ports": [{"from": one, "to": two} for one, two in links]}
+    (folder / "timeline.json").write_text(json.dumps(timeline))
+    put(folder, "ports", {"port": told, "rate_bps": [1e10] * len(links)})
+    busy = draw.random((frames, len(links))) < share
+    frame, port = np.nonzero(busy)
+    wave = 1 + np.sin(frame / 17 + port / 5)
+    queue = (wave**4 * 9000 * draw.random(len(frame))).astype(np.uint64)
+    put(
+        folder,
+        "timeline_ports",
+        {
+            "frame": frame.astype(np.uint32),
+            "port": port.astype(np.uint32),
+            "queue_max_bytes": queue,
+            "queue_mean_bytes": queue * draw.random(len(frame)),
+            "busy": np.minimum(1, wave / 2),
+            "marks": (queue // 30000).astype(np.uint32),
+            "drops": (queue > 120_000).astype(np.uint32),
+            "pauses": np.zeros(len(frame), np.uint32),
+            "paused": np.zeros(len(frame)),
+        },
+    )
+    if not least:
+        _flows(folder, draw, frames, flows, links, sum(node["kind"] == "host" for node in nodes))
+    return folder
+
+
+def _flows(folder: Path, draw: Any, frames: int, flows: int, links: list[tuple[int, int]], hosts: int) -> None:
+    src = draw.integers(0, hosts, flows)
+    dst = (src + draw.integers(1, hosts, flows)) % hosts
+    fct = draw.exponential(3e-4, flows)
+    own: dict[str, Any] = {"flow": np.arange(flows, dtype=np.uint32), "group": ["a", "b"] * (flows // 2)}
+    own |= {"controller": ["dctcp"] * flows, "src": src.astype(np.uint32), "dst": dst.astype(np.uint32)}
+    own |= {"start_s": draw.random(flows) * 1e-3, "fct_s": [None, *fct[1:].tolist()]}
+    own |= {"slowdown": [None, *(fct[1:] / 1e-4).tolist()], "retransmissions": draw.integers(0, 9, flows, np.uint64)}
+    put(folder, "flows", own)
+    frame = np.repeat(np.arange(frames, dtype=np.uint32), flows)
+    flow = np.tile(np.arange(flows, dtype=np.uint32), frames)
+    over: dict[str, Any] = {"frame": frame, "flow": flow}
+    over |= {"delivered_bytes": draw.integers(0, 12500, len(frame), np.uint64)}
+    over |= {"cwnd_bytes": 1e4 + 5e3 * np.sin(frame / 9.0 + flow), "state": np.ones(len(frame), np.uint8)}
+    put(folder, "timeline_flows", over)
+    events = [(2.5e-4, "timeout", 3, "flow"), (7.5e-4, "failure", 5, "port"), (0.0, "flow-start", 0, "flow")]
+    put(
+        folder,
+        "timeline_events",
+        dict(zip(("time_s", "kind", "subject", "what"), zip(*events, strict=True), strict=True)),
+    )
+    out = {one: port for port, (one, _) in enumerate(links) if one < hosts}
+    down = {two: port for port, (_, two) in enumerate(links) if two < hosts}
+    ports = [(flow, at, port) for flow in range(flows) for at, port in enumerate((out[src[flow]], down[dst[flow]]))]
+    columns = dict(zip(("flow", "position", "port"), zip(*ports, strict=True), strict=True))
+    whole = {name: pa.array(values, pa.uint32()) for name, values in columns.items()}
+    put(folder, "timeline_paths", whole | {"sprayed": [False] * len(ports)})
+    at = np.arange(0, frames * FRAME_S, 4e-6)
+    samples: dict[str, Any] = {"entity": ["flow 1"] * len(at) * 2}
+    samples |= {"name": ["cwnd_bytes"] * len(at) + ["rtt_s"] * len(at), "time_s": [*at, *at]}
+    samples |= {"value": [*(2e4 + 1e4 * np.sin(at * 9e3)), *(5e-5 + 2e-5 * np.cos(at * 9e3))]}
+    put(folder, "samples", samples)
+
+
+def put(folder: Path, name: str, columns: dict[str, Any]) -> None:
+    """Write a table."""
+    pq.write_table(pa.table(columns), folder / f"{name}.parquet")

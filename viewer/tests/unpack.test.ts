@@ -1,0 +1,42 @@
+import { deflateSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { columns, Damaged, joined, json, numbers } from "../src/data/unpack";
+
+const packed = (bytes: number[] | Uint8Array) => deflateSync(Uint8Array.from(bytes)).toString("base64");
+
+describe("columns", () => {
+  it("puts bytes of one significance together again", () => {
+    expect([...joined(Uint8Array.from([1, 2, 0, 1]), "u16", 2, false)]).toEqual([1, 258]);
+  });
+
+  it("adds up differences, which wrap", () => {
+    // 5, 7, 3 as differences of u8: 5, 2, 252
+    expect([...joined(Uint8Array.from([5, 2, 252]), "u8", 3, true)]).toEqual([5, 7, 3]);
+  });
+
+  it("gives numbers exactly, by their places in a list", async () => {
+    const exact = [0.1, Number.MAX_SAFE_INTEGER, NaN];
+    const bytes = new Uint8Array(Float64Array.from(exact).buffer);
+    const planes = Uint8Array.from({ length: 24 }, (_, i) => bytes[(i % 3) * 8 + Math.floor(i / 3)]!);
+    const texts = [packed([2, 0, 1, 0]), packed(planes)];
+    const read = await numbers((at) => texts[at]!, {
+      at: 0, kind: "u8", length: 4, differences: false, of: { at: 1, kind: "f64", length: 3, differences: false },
+    });
+    expect([...read]).toEqual([NaN, 0.1, Number.MAX_SAFE_INTEGER, 0.1]);
+  });
+
+  it("gives texts by their places", async () => {
+    const texts = [packed([1, 0]), packed([...Buffer.from('["<b>", "é"]')])];
+    const name = { at: 0, kind: "u8", length: 2, differences: false, texts: 1 } as const;
+    const read = await columns((at) => texts[at]!, { name });
+    expect(read.name).toEqual({ values: Uint8Array.from([1, 0]), texts: ["<b>", "é"] });
+  });
+
+  it("says of damaged columns that they are", async () => {
+    const one = { at: 0, kind: "u8", length: 3, differences: false } as const;
+    await expect(numbers(() => packed([1, 2]), one)).rejects.toThrow(Damaged);
+    await expect(numbers(() => "!", one)).rejects.toThrow(Damaged);
+    await expect(numbers(() => packed([1, 2, 3]).slice(0, 8), one)).rejects.toThrow(Damaged);
+    await expect(json(() => packed([123]), 0)).rejects.toThrow(Damaged);
+  });
+});

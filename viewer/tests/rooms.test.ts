@@ -102,4 +102,6 @@ describe("the address", () => {
 it("writes figures with their unit", () => {
   const said = [short(1234567, "B"), short(0, "s"), short(2.5e-5, "s"), short(NaN, "s")];
   expect(said).toEqual(["1.235 MB", "0 s", "25 µs", "–"]);
+  // a half is no 500 m, and packets are no kilopackets
+  expect([short(0.5, ""), short(12345, "packets"), short(0.1234567, "")]).toEqual(["0.5", "12,345 packets", "0.1235"]);
 });

@@ -20,7 +20,7 @@ VERSION = 1
 HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 FLOWS = (
     *("flow", "group", "controller", "role", "src", "dst", "hops", "start_s", "finish_s", "fct_s", "slowdown"),
-    *("size_bytes", "delivered_bytes", "throughput_bps", "retransmissions", "timeouts", "dropped", "marked"),
+    *("size_bytes", "delivered_bytes", "throughput_active_bps", "retransmissions", "timeouts", "dropped", "marked"),
     *("rtt_mean_s", "rtt_min_s", "deadline_missed"),
 )
 """Columns of flows that a view shows, where a run has them."""

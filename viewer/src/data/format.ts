@@ -5,9 +5,16 @@ import type { Metric } from "./run";
 const STEPS: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"],
   [1e-9, "n"]];
 
+/** Units that take prefixes; shares, slowdowns and packets are plain numbers. */
+const PREFIXED = new Set(["s", "B", "b/s"]);
+
 export function short(value: number, unit: string): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return `0 ${unit}`.trim();
+  if (!PREFIXED.has(unit)) {
+    const shown = Number.isInteger(value) ? value : Number(value.toPrecision(4));
+    return `${shown.toLocaleString("en-US", { maximumSignificantDigits: 15 })} ${unit}`.trim();
+  }
   const [step, prefix] = STEPS.find(([from]) => Math.abs(value) >= from) ?? STEPS.at(-1)!;
   return `${Number((value / step).toPrecision(4))} ${prefix}${unit}`.trim();
 }

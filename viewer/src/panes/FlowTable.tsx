@@ -17,7 +17,7 @@ const COUNT = (value: number) => (Number.isNaN(value) ? "–" : String(value));
 const COLUMNS: Shown[] = [
   ["flow", "flow", COUNT], ["group", "group", COUNT], ["src", "from", COUNT], ["dst", "to", COUNT],
   ["start_s", "start", seconds], ["fct_s", "FCT", seconds], ["slowdown", "slowdown", (value) => short(value, "")],
-  ["throughput_bps", "throughput", (value) => short(value, "b/s")], ["retransmissions", "retrans.", COUNT],
+  ["throughput_active_bps", "throughput", (value) => short(value, "b/s")], ["retransmissions", "retrans.", COUNT],
   ["timeouts", "timeouts", COUNT], ["marked", "marked", COUNT], ["controller", "controller", COUNT],
 ];
 

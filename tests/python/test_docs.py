@@ -111,7 +111,9 @@ def test_links_between_pages_lead_somewhere() -> None:
 def test_files_that_the_pages_name_are_there() -> None:
     """A path in backticks is one from the root, or on pages about the code the end of one, such as `port/fifo.rs`."""
     tops = ("crates", "python", "tests", "tools", "bench", "parity", "mutants", "docs", "scenarios", ".ci", ".github")
-    found = [path for top in tops for path in (ROOT / top).rglob("*")] + list(ROOT.iterdir())
+    viewer = [ROOT / "viewer" / name for name in ("src", "tests", "e2e")]  # without the packages beside them
+    found = [path for top in (*(ROOT / top for top in tops), *viewer) for path in top.rglob("*")]
+    found += [*viewer, *ROOT.iterdir()]
     there = {f"/{path.relative_to(ROOT).as_posix()}" for path in found if "__pycache__" not in path.parts}
     whole = r"`((?:crates|python/incast|tests/python|mutants|tools|bench|docs)/[\w./-]*)`"
     about_the_code = {ROOT / "docs" / name for name in ("extending.md", "mutants.md", "controllers/adding.md")}

@@ -1,6 +1,6 @@
 /** The page: what is chosen, and what shows it. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { METRICS, type Metric, type Run } from "../data/run";
 import { TITLES } from "../data/format";
 import { Details } from "../panes/Details";
@@ -81,7 +81,7 @@ export function App({ runs }: { runs: Run[] }) {
     return () => { cancelAnimationFrame(next); };
   }, [playing]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
 
-OPTIONAL = ("classes", "engines", "entries", "radios", "queries", "writes", "trace", "timeline_ports")
+TABLES = (
+    *("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "samples", "trace"),
+    "timeline_ports",
+)
+OPTIONAL = tuple(name for name in TABLES if name not in ("flows", "ports", "samples"))
 """Tables that are written only where they have a row."""
-TABLES = ("flows", "ports", *OPTIONAL[:6], "samples", *OPTIONAL[6:])
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"

@@ -74,3 +74,10 @@ def test_a_timeline_is_the_same_with_any_number_of_threads(tmp_path: Path, threa
         asked.with_({"run.threads": count}).run().save(tmp_path / str(count))
     for name in FILES:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / str(threads) / name).read_bytes()
+
+
+def test_frames_of_a_given_length_keep_it() -> None:
+    # so many ps times 2^32 - 1 frames is beyond 64 bits, and little above 0 within them
+    result = scenario(**{"run.duration": "20ms", "measure.timeline": "4294967298ps"}).run()
+    told = json.loads(result.timeline_json or "")
+    assert (told["frame_s"], told["frames"]) == (4294967298e-12, 5)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incast import run_folder
 from incast.errors import FolderError
-from incast.run_folder import read_manifest
 from incast.view.packing import Pack
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TIMELINE = "timeline.json"
 VERSION = 1
 HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 FLOWS = (
@@ -29,11 +28,13 @@ PORTS = ("port", "rate_bps", "utilisation", "drops", "marks", "queue_max_bytes",
 
 def packed(folder: Path, label: str, pack: Pack) -> dict[str, Any]:
     """Pack what a view shows of a run; the description says where the columns lie and what is missing."""
-    read_manifest(folder)
+    run_folder.read_manifest(folder)
     timeline = read_timeline(folder)
     ports = _table(folder, "ports")
     if ports is None or ports.num_rows != len(timeline["ports"]):
-        raise FolderError(f"{folder}: {TIMELINE} is not of the same run as ports.parquet: run the scenario again")
+        raise FolderError(
+            f"{folder}: {run_folder.TIMELINE} is not of the same run as ports.parquet: run the scenario again"
+        )
     frames = _frames(folder, "timeline_ports", timeline)
     if frames is None:
         raise FolderError(f"{folder} has no timeline_ports.parquet: {HOW}")
@@ -43,7 +44,6 @@ def packed(folder: Path, label: str, pack: Pack) -> dict[str, Any]:
         "ports": _columns(ports, PORTS, pack),
         "records": _sparse(frames, timeline["frames"], pack),
     }
-    missing = []
     flows = _table(folder, "flows")
     parts["flows"] = None if flows is None else _columns(flows, FLOWS, pack)
     by_flow = _frames(folder, "timeline_flows", timeline)
@@ -60,12 +60,13 @@ def packed(folder: Path, label: str, pack: Pack) -> dict[str, Any]:
 
 def read_timeline(folder: Path) -> dict[str, Any]:
     """Read what a run says of its frames, nodes and ports; raises ``FolderError`` of a run without a timeline."""
-    path = folder / TIMELINE
+    path = folder / run_folder.TIMELINE
+    text = run_folder.read_timeline(folder)
+    if text is None:
+        raise FolderError(f"{folder} has no {path.name}, and nothing to view over time: {HOW}")
     try:
-        timeline = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FolderError(f"{folder} has no {TIMELINE}, and nothing to view over time: {HOW}") from None
-    except (OSError, ValueError) as error:
+        timeline = json.loads(text)
+    except ValueError as error:
         raise FolderError(f"{path} is damaged: {error}") from None
     if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
         raise FolderError(f"{path} is not of version {VERSION}: run the scenario again")
@@ -82,16 +83,8 @@ def read_timeline(folder: Path) -> dict[str, Any]:
 
 
 def _table(folder: Path, name: str) -> pa.Table | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = folder / f"{name}.parquet"
-    try:
-        return pq.read_table(path)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise FolderError(f"{path} cannot be read: {error}") from None
+    """Read a table of the run, if it has it."""
+    return run_folder.read_table(folder, name) if (folder / f"{name}.parquet").exists() else None
 
 
 def _frames(folder: Path, name: str, timeline: dict[str, Any]) -> pa.Table | None:

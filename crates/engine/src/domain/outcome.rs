@@ -295,10 +295,6 @@ impl Simulation<'_> {
     /// The frames of the ports in a run that ends at `end`, in order, and their length.
     fn frames(&mut self, end: Time) -> (Vec<PortFrame>, Option<u64>) {
         let Some(timeline) = self.net.spec.observe.timeline else { return (Vec::new(), None) };
-        let mut every = timeline.every;
-        while end > every * timeline.most as u64 {
-            every = every * 2;
-        }
         let mut rows = Vec::new();
         for (l, link) in self.net.spec.links.iter().enumerate() {
             let domain = &mut self.domains[self.net.place[link.from as usize].domain];
@@ -306,7 +302,7 @@ impl Simulation<'_> {
         }
         // they are in the order of ports, which a stable sort by frames keeps
         rows.sort_by_key(|row| row.frame);
-        (rows, Some(every.0))
+        (rows, Some(timeline.every_by(end).0))
     }
 
     /// What entries of tables have counted, by node.

@@ -24,8 +24,8 @@ pub(super) struct Totals {
 /// The frames of a port.
 #[derive(Clone, Debug)]
 pub(super) struct Frames {
-    every: Time,
-    most: u32,
+    /// Frames as they are now.
+    spec: TimelineSpec,
     /// End of the open frame.
     pub next: Time,
     /// When the account would be rolled next if there were no frames.
@@ -55,8 +55,7 @@ impl Frames {
     /// None yet; the account is rolled next at `account_next`.
     pub(super) fn new(spec: &TimelineSpec, account_next: Time) -> Frames {
         Frames {
-            every: spec.every,
-            most: spec.most,
+            spec: *spec,
             next: spec.every,
             account_next,
             from: Totals::default(),
@@ -69,7 +68,7 @@ impl Frames {
 
     /// The frame that `time` lies in.
     fn at(&self, time: Time) -> u32 {
-        time.0.checked_div(self.every.0).unwrap_or(0) as u32
+        time.0.checked_div(self.spec.every.0).unwrap_or(0) as u32
     }
 
     /// The open frame.
@@ -100,10 +99,10 @@ impl Frames {
 
     /// The port was paused from `since` to `now`; of frames that are closed this is known.
     pub(super) fn note_paused(&mut self, since: Time, now: Time) {
-        let mut from = since.max(self.next - self.every);
+        let mut from = since.max(self.next - self.spec.every);
         while from < now {
             let frame = self.at(from);
-            let until = now.min(self.every * (frame as u64 + 1));
+            let until = now.min(self.spec.every * (frame as u64 + 1));
             self.noted_at(frame).paused_ps += (until - from).0;
             from = until;
         }
@@ -135,13 +134,14 @@ impl Frames {
             *list = joined;
         }
         let open = self.open() / 2;
-        self.every = self.every * 2;
-        self.next = self.every * (open as u64 + 1);
+        self.spec.every = self.spec.every * 2;
+        self.next = self.spec.every * (open as u64 + 1);
     }
 
     /// The end of the open frame, once frames are as long as a run that has come to `now` needs them.
     pub(super) fn due(&mut self, now: Time) -> Time {
-        while now > self.every * self.most as u64 {
+        let every = self.spec.every_by(now);
+        while self.spec.every < every {
             self.coarsen();
         }
         self.next
@@ -152,7 +152,7 @@ impl Frames {
     /// the frames before that are over, too.
     pub(super) fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
         let frame = self.open();
-        let start = self.every * frame as u64;
+        let start = self.spec.every * frame as u64;
         let from = self.from;
         let paused = since.map_or(Time::ZERO, |since| at.saturating_sub(since.max(start)));
         let busy = totals.busy.wrapping_sub(from.busy);
@@ -174,13 +174,13 @@ impl Frames {
         let following = idle_until.map_or(frame + 1, |now| {
             self.noted.first().map_or(self.at(now), |noted| noted.frame.min(self.at(now))).max(frame + 1)
         });
-        self.next = self.every * (following as u64 + 1);
+        self.next = self.spec.every * (following as u64 + 1);
     }
 
     /// The rows of a run that ends at `end`, the port having counted so much.
     pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Vec<PortFrame> {
         self.due(end);
-        let last = end.0.div_ceil(self.every.0).max(1) as u32 - 1;
+        let last = end.0.div_ceil(self.spec.every.0).max(1) as u32 - 1;
         self.close(end, totals, max, since, None);
         let mut rows = take(&mut self.rows);
         // what happens at the very end belongs to the last frame

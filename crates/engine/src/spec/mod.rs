@@ -188,6 +188,17 @@ pub struct TimelineSpec {
     pub most: u32,
 }
 
+impl TimelineSpec {
+    /// Length of a frame in a run that has come to `now`.
+    pub fn every_by(&self, now: Time) -> Time {
+        let mut every = self.every;
+        while now.0.div_ceil(every.0.max(1)) > self.most as u64 {
+            every = every * 2;
+        }
+        every
+    }
+}
+
 /// Observations.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {

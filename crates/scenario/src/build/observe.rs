@@ -12,8 +12,7 @@ const MAX_SAMPLES: u64 = 50_000_000;
 /// Frames of a timeline at most, and frames times ports: about 4 GB in memory, were there something at each of them.
 const MOST_FRAMES: u64 = 1_000_000;
 const MOST_CELLS: u64 = 50_000_000;
-/// Frames that are derived are so long at first, and half as many above so many ports.
-const FIRST_FRAME: cc::Time = cc::Time::ns(100);
+/// Ports above which frames that are derived are longer at first, and half as many.
 const MANY_PORTS: u64 = 10_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
@@ -124,9 +123,9 @@ fn timeline(
 ) -> Option<spec::TimelineSpec> {
     let duration = doc.run.duration.0;
     let Some(every) = every else {
-        let most = if ports > MANY_PORTS { 1_000 } else { 2_000 };
+        let (most, first) = if ports > MANY_PORTS { (1_000, cc::Time::us(2)) } else { (2_000, cc::Time::ns(100)) };
         // a run may be over long before its duration: frames become longer as it goes on
-        let every = cc::Time(duration.0.div_ceil(most as u64).clamp(1, FIRST_FRAME.0));
+        let every = cc::Time(duration.0.div_ceil(most as u64).clamp(1, first.0));
         return Some(spec::TimelineSpec { every, most });
     };
     let smallest = (duration.0 as u128 * ports as u128).div_ceil(MOST_CELLS as u128).max(1) as u64;

@@ -107,8 +107,8 @@ class Result:
     """One finished run.
 
     ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
-    ``trace`` and ``timeline_ports`` are Arrow tables; each column's field carries its ``unit`` and ``definition`` as
-    metadata.
+    ``trace``, ``timeline_ports`` and ``timeline_flows`` are Arrow tables; each column's field carries its ``unit`` and
+    ``definition`` as metadata.
     ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
     """
 
@@ -182,6 +182,11 @@ class Result:
     def timeline_ports(self) -> pa.Table:
         """What ports did in each frame of the timeline; none where the run has no timeline."""
         return self._table("timeline_ports")
+
+    @cached_property
+    def timeline_flows(self) -> pa.Table:
+        """What flows did in each frame of the timeline; none where the run has no timeline."""
+        return self._table("timeline_flows")
 
     @property
     def cost(self) -> Cost:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TABLES = (
     *("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "samples", "trace"),
-    "timeline_ports",
+    *("timeline_ports", "timeline_flows"),
 )
 OPTIONAL = tuple(name for name in TABLES if name not in ("flows", "ports", "samples"))
 """Tables that are written only where they have a row."""

@@ -11,7 +11,7 @@ import pytest
 
 import incast
 
-FILES = ("timeline_ports.parquet", "timeline.json")
+FILES = ("timeline_ports.parquet", "timeline_flows.parquet", "timeline.json")
 
 
 def scenario(**changes: object) -> incast.Scenario:
@@ -48,6 +48,29 @@ def test_frames_add_up_to_what_ports_say_of_the_whole_run(tmp_path: Path) -> Non
         assert row["queue_max_bytes_max"] == port["queue_max_bytes"]
         # frames have one length, but for the last: that of half a frame moves the mean by 1 in 2,000
         assert row["busy_sum"] / told["frames"] == pytest.approx(port["utilisation"], abs=1e-3)
+
+
+def test_frames_of_flows_add_up_to_what_each_got(tmp_path: Path) -> None:
+    scenario(queue={"kind": "drop-tail", "limit": "60p"}, controller="newreno").run().save(tmp_path / "run")
+    frames = pq.read_table(tmp_path / "run" / "timeline_flows.parquet")
+    told = json.loads((tmp_path / "run" / "timeline.json").read_text())
+    assert pc.max(frames["frame"]).as_py() < told["frames"]
+    sums = {row["flow"]: row["delivered_bytes_sum"]
+            for row in frames.group_by("flow").aggregate([("delivered_bytes", "sum")]).to_pylist()}  # fmt: skip
+    flows = pq.read_table(tmp_path / "run" / "flows.parquet").to_pylist()
+    assert {flow["flow"]: flow["delivered_bytes"] for flow in flows} == sums
+    # losses end slow start
+    assert {0, 1, 2} <= set(frames["state"].to_pylist()) <= {0, 1, 2, 3, 4}
+    assert frames["cwnd_bytes"].null_count == 0
+
+
+def test_a_view_has_flows_over_time(tmp_path: Path) -> None:
+    from incast.view.packing import Pack
+    from incast.view.reading import packed
+
+    scenario().run().save(tmp_path / "run")
+    seen = packed(tmp_path / "run", "run", Pack())
+    assert seen["by_flow"] is not None
 
 
 def test_the_network_is_told_in_the_order_of_ports() -> None:

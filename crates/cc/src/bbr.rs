@@ -391,6 +391,10 @@ impl Controller for Bbr {
         self.0.cwnd
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.0.mode == Mode::Startup
+    }
+
     #[inline]
     fn pacing(&self) -> Pacing {
         Pacing::Rate(self.0.rate * 8e12)

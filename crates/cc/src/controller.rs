@@ -405,6 +405,11 @@ pub trait Controller {
     fn ssthresh(&self) -> f64 {
         f64::INFINITY
     }
+    /// Whether the window grows as at a flow's beginning, before the controller has found how much the path takes. The
+    /// default: below a threshold that is known.
+    fn in_slow_start(&self) -> bool {
+        self.ssthresh().is_finite() && self.cwnd() < self.ssthresh()
+    }
     /// Pacing, after the latest event.
     fn pacing(&self) -> Pacing {
         Pacing::None

@@ -159,6 +159,10 @@ impl Controller for D2tcp {
         self.dctcp.ssthresh()
     }
 
+    fn in_slow_start(&self) -> bool {
+        self.dctcp.in_slow_start()
+    }
+
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.dctcp.state(visit);
         visit("urgency", self.urgency);

@@ -42,6 +42,7 @@ macro_rules! forward {
             on_idle(&mut self, idle: &$crate::Idle);
             #[inline] cwnd(&self) -> f64;
             #[inline] ssthresh(&self) -> f64;
+            in_slow_start(&self) -> bool;
             #[inline] pacing(&self) -> $crate::Pacing;
             state(&self, visit: &mut dyn FnMut(&'static str, f64));
         }

@@ -125,6 +125,10 @@ macro_rules! by_window {
         fn ssthresh(&self) -> f64 {
             self.window.ssthresh
         }
+
+        fn in_slow_start(&self) -> bool {
+            self.window.cwnd < self.window.ssthresh
+        }
     };
 }
 pub(crate) use by_window;

@@ -57,7 +57,7 @@ impl RunResult {
     }
 
     /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
-    /// `samples`, `trace`, `timeline_ports`), each as
+    /// `samples`, `trace`, `timeline_ports`, `timeline_flows`), each as
     /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.

@@ -8,11 +8,13 @@
 mod collector;
 mod entries;
 mod figure;
+mod flow_frame;
 mod flows;
 mod histogram;
 mod hosts;
 mod messages;
 mod name;
+pub mod packed;
 mod port_frame;
 mod ports;
 mod radio_counts;
@@ -26,8 +28,10 @@ mod timeline;
 use std::sync::Arc;
 
 pub use collector::Collector;
+pub use flow_frame::{FlowFrame, FlowState};
 pub use histogram::Histogram;
 pub use name::Name;
+use packed::Lanes;
 pub use port_frame::PortFrame;
 pub use radio_counts::RadioCounts;
 
@@ -84,6 +88,8 @@ pub struct Outcome {
     pub samples: Vec<Sample>,
     /// What ports did in frames of a timeline, by (frame, port); only where there was something.
     pub port_frames: Vec<PortFrame>,
+    /// What flows did in them.
+    pub flow_frames: Lanes<FlowFrame>,
     /// Length of a frame of the timeline, if there is one.
     pub frame_ps: Option<u64>,
     /// Packet events of traced flows, ordered by (time, order of happening).

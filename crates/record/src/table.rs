@@ -11,7 +11,7 @@ use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series, tim
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// Every table by the name of its file.
-pub const TABLES: [(&str, Make); 11] = [
+pub const TABLES: [(&str, Make); 12] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -23,6 +23,7 @@ pub const TABLES: [(&str, Make); 11] = [
     ("samples", samples),
     ("trace", trace),
     ("timeline_ports", timeline_ports),
+    ("timeline_flows", timeline_flows),
 ];
 
 /// `flows.parquet`: one row a flow, in flow order. The labels stand behind the ends.
@@ -71,6 +72,11 @@ pub fn trace(outcome: &Outcome) -> Vec<Column> {
 /// `timeline_ports.parquet`: one row a frame and port in which something happens, by (frame, port).
 pub fn timeline_ports(outcome: &Outcome) -> Vec<Column> {
     of(timeline::PORTS, &outcome.port_frames, outcome)
+}
+
+/// `timeline_flows.parquet`: one row a frame and flow in which something changes, by (frame, flow).
+pub fn timeline_flows(outcome: &Outcome) -> Vec<Column> {
+    of(timeline::FLOWS, &outcome.flow_frames.rows().collect::<Vec<_>>(), outcome)
 }
 
 fn of<R>(table: &[Quantity<R>], records: &[R], outcome: &Outcome) -> Vec<Column> {

@@ -1,8 +1,8 @@
-//! The timeline of ports: `timeline_ports.parquet`.
+//! The timeline: `timeline_ports.parquet`, `timeline_flows.parquet`.
 
-use crate::figure::Of::{U32, U64, Whole};
+use crate::figure::Of::{OptU64, U32, U64, Whole};
 use crate::figure::{Quantity, rows};
-use crate::{Outcome, PortFrame};
+use crate::{FlowFrame, Outcome, PortFrame};
 
 /// A part of the frame of `row`, of which `ps` is the numerator; the last one ends with the run.
 fn part(row: &PortFrame, ps: f64, outcome: &Outcome) -> Option<f64> {
@@ -24,4 +24,18 @@ pub(crate) const PORTS: &[Quantity<PortFrame>] = &rows! {
     "pauses" [""] = U32(|r| r.pauses), "Pauses that begin in the frame; 0 without priority flow control.";
     "paused" [""] = Whole(|r, o| part(r, r.paused_ps as f64, o)),
         "Part of the frame in which some class of the port is paused.";
+};
+
+/// `timeline_flows.parquet`.
+pub(crate) const FLOWS: &[Quantity<FlowFrame>] = &rows! {
+    "frame" [""] = U32(|r| r.frame), "Frame of the timeline, from 0; the last one ends with the run.";
+    "flow" [""] = U32(|r| r.flow), "Flow number.";
+    "delivered_bytes" ["B"] = U64(|r| r.delivered_bytes),
+        "Application bytes delivered in order to the receiver in the frame; their sum is delivered_bytes in \
+         flows.parquet.";
+    "cwnd_bytes" ["B"] = OptU64(|r| r.cwnd_bytes),
+        "Congestion window at the frame's end, to the byte; none of a flow without one.";
+    "state" [""] = U32(|r| r.state as u32),
+        "State at the frame's end: 0 slow start, 1 congestion avoidance (a reduction for ECN included), 2 fast \
+         recovery, 3 after a timeout, 4 done (finished, stopped or reset).";
 };

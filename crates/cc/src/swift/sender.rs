@@ -238,6 +238,10 @@ impl<R: DelaySignal> Controller for Family<R> {
         if self.textbook { f64::INFINITY } else { self.rare.ssthresh }
     }
 
+    fn in_slow_start(&self) -> bool {
+        !self.textbook && self.c.other.slow_start && self.cwnd() < self.rare.ssthresh
+    }
+
     #[inline]
     fn pacing(&self) -> Pacing {
         let w = self.w();

@@ -1,5 +1,6 @@
 //! The endpoints on the hosts of a domain: what arrives for them, and what their timers ask for.
 
+use crate::domain::flow_frames::{ReceiverFrames, SenderFrames};
 use crate::domain::lingering::Lingering;
 use crate::domain::probe::{FlowProbe, observed};
 use crate::domain::queries::{answered, query_record};
@@ -7,10 +8,12 @@ use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::host::messages::Query;
 use crate::host::nic::FairNic;
-use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, SenderIx, Side};
+use crate::ids::{EngineId, FlowId, HostIx, LinkId, Node, QueryId, ReceiverIx, SenderIx, Side};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::program::Programs;
+use crate::radio::Cell;
+use crate::spec::TimelineSpec;
 use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
@@ -26,6 +29,8 @@ pub struct Endpoints {
     /// Queries.
     pub queries: Vec<Query>,
     pub(super) probes: Vec<FlowProbe>,
+    /// The frames of receivers, where there is a timeline.
+    pub(super) arrivals: Vec<ReceiverFrames>,
     /// Ends of connections that are not closed yet, while later ones of their flows are at work.
     #[allow(clippy::vec_box)] // large, and they are taken out of the middle
     pub(super) lingering: Vec<Box<Lingering>>,
@@ -34,16 +39,58 @@ pub struct Endpoints {
 impl Endpoints {
     /// Starts a time series of the flow of local sender `sender`.
     pub fn probe(&mut self, sender: SenderIx) {
-        let sender = &mut self.senders[sender];
-        *sender.probe() = Some(self.probes.len() as u32);
-        self.probes.push(FlowProbe::new(sender.ip().flow));
+        let flow = self.senders[sender].ip().flow;
+        self.probe_of(sender).record_series(flow);
+    }
+
+    /// Counts all flows by frames: their probes are the first, one a sender.
+    pub fn frame(&mut self, spec: &TimelineSpec) {
+        for sender in (0..self.senders.len() as u32).map(SenderIx) {
+            self.probe_of(sender).frames = Some(SenderFrames::new(spec));
+        }
+        self.arrivals = vec![ReceiverFrames::new(spec); self.receivers.len()];
+    }
+
+    /// Ends the frames of flows at the end of the run.
+    pub(super) fn end_frames(&mut self, end: Time, net: &FabricMap, cells: &[Cell]) {
+        for (probe, sender) in self.probes.iter_mut().zip(&self.senders) {
+            probe.frames.iter_mut().for_each(|frames| frames.end(sender, end));
+        }
+        for (frames, receiver) in self.arrivals.iter_mut().zip(&self.receivers) {
+            frames.end(delivered(receiver, net, cells), end);
+        }
+    }
+
+    /// The frames of a receiver, where there is a timeline.
+    pub(super) fn frames_of_receiver(&self, receiver: ReceiverIx) -> Option<&ReceiverFrames> {
+        self.arrivals.get(receiver.ix())
+    }
+
+    /// The frames of a sender, where there is a timeline.
+    pub(super) fn frames_of_sender(&self, sender: SenderIx) -> Option<&SenderFrames> {
+        self.probes.get(sender.ix())?.frames.as_ref()
+    }
+
+    fn probe_of(&mut self, sender: SenderIx) -> &mut FlowProbe {
+        let own = self.senders[sender].probe();
+        let place = *own.get_or_insert(self.probes.len() as u32) as usize;
+        if place == self.probes.len() {
+            self.probes.push(FlowProbe::default());
+        }
+        &mut self.probes[place]
+    }
+
+    /// Its flow's next connection is about to take the place of a sender's.
+    pub(super) fn close_frames(&mut self, sender: SenderIx, now: Time, come: Time) {
+        let frames = self.probes.get_mut(sender.ix()).and_then(|probe| probe.frames.as_mut());
+        frames.into_iter().for_each(|frames| frames.before(&self.senders[sender], now, come));
     }
 
     /// Completes the time series of flows, and the records of messages, at the end of the run.
     pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         for sender in &mut self.senders {
             if let Some(probe) = *sender.probe() {
-                self.probes[probe as usize].before(sender, end, net, rec);
+                self.probes[probe as usize].before(sender, end, end, net, rec);
             }
             sender.record_writes(net, rec);
         }
@@ -77,6 +124,19 @@ impl Endpoints {
         } else {
             self.receivers[ends.receiver].on_packet(ctx, packet, ext);
         }
+    }
+
+    /// ... where its receiver may be counted by frames.
+    pub(super) fn deliver_counted(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
+        if !self.arrivals.is_empty() && !packet.is_reverse() {
+            let receiver = ctx.net.ends[packet.flow].receiver;
+            let frames = &mut self.arrivals[receiver.ix()];
+            if frames.is_due(ctx.now) {
+                let all = delivered(&self.receivers[receiver], ctx.net, &ctx.shared.cells);
+                frames.close(all, ctx.now, ctx.counts.last);
+            }
+        }
+        self.deliver(ctx, packet, ext);
     }
 
     /// A packet of a two-way connection reached its host.
@@ -178,7 +238,7 @@ impl Endpoints {
             }
             Side::Receive => {
                 ctx.held = ctx.now - held.since;
-                self.deliver(ctx, &held.packet, held.ext.as_mut());
+                self.deliver_counted(ctx, &held.packet, held.ext.as_mut());
             }
         }
     }
@@ -256,6 +316,13 @@ impl Endpoints {
             _ => {}
         }
     }
+}
+
+/// Application bytes of a flow that its receiver has got, as the flow's record has them.
+fn delivered(receiver: &ReceiveEndpoint, net: &FabricMap, cells: &[Cell]) -> u64 {
+    let flow = receiver.flow();
+    let again: u64 = cells.iter().filter_map(|cell| cell.repeated.get(&flow)).map(|repeated| repeated.bytes).sum();
+    receiver.delivered().min(net.flow(flow).app.size().unwrap_or(u64::MAX)).saturating_sub(again)
 }
 
 /// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.

@@ -5,12 +5,14 @@ mod deadlock;
 pub mod departure_marks;
 mod driven;
 pub mod endpoints;
+mod flow_frames;
 mod lingering;
 mod outcome;
 mod probe;
 mod programs;
 mod queries;
 mod renewal;
+mod timeline;
 mod weights;
 
 use crate::domain::endpoints::Endpoints;

@@ -3,6 +3,7 @@
 use crate::domain::Domain;
 use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
+use crate::domain::flow_frames::joined;
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{FlowId, LinkId, Side};
@@ -15,8 +16,10 @@ use crate::radio::Repeated;
 use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
+use incast_record::packed::{Lane, Lanes};
 use incast_record::{
-    Collector, EngineRecord, EntryRecord, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord, RadioRecord, Role,
+    Collector, EngineRecord, EntryRecord, FlowFrame, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord,
+    RadioRecord, Role,
 };
 use std::collections::BTreeMap;
 
@@ -190,6 +193,7 @@ impl Simulation<'_> {
             range.map(record).collect()
         });
         let frames = self.frames(end);
+        let flow_frames = self.flow_frames(end);
         let ports = self.port_records(&stuck, end, &interval);
         let engines = self.engine_records(end, &interval);
         let entries = self.entry_records(end);
@@ -213,6 +217,7 @@ impl Simulation<'_> {
             ports,
             port_frames: frames.0,
             frame_ps: frames.1,
+            flow_frames,
             engines,
             entries,
             radios,
@@ -303,6 +308,26 @@ impl Simulation<'_> {
         // they are in the order of ports, which a stable sort by frames keeps
         rows.sort_by_key(|row| row.frame);
         (rows, Some(timeline.every_by(end).0))
+    }
+
+    /// What flows did in the frames of a run that ends at `end`.
+    fn flow_frames(&mut self, end: Time) -> Lanes<FlowFrame> {
+        if self.net.spec.observe.timeline.is_none() {
+            return Lanes::default();
+        }
+        let net = &self.net;
+        let parts = self.team.ranges(self.domains.len());
+        self.team.share(cut(&mut self.domains, &parts), |(_, domains)| {
+            domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, net, &domain.nodes.shared.cells));
+        });
+        let domains = &self.domains;
+        let lane = |f: usize| {
+            let ends = net.ends[f];
+            let sent = domains[ends.sender_domain].endpoints.frames_of_sender(ends.sender);
+            let arrived = domains[ends.receiver_domain].endpoints.frames_of_receiver(ends.receiver);
+            sent.zip(arrived).map_or_else(Lane::default, |(sent, arrived)| joined(sent, arrived, end))
+        };
+        Lanes::from(self.team.list(net.ends.len(), |range| range.map(lane).collect()))
     }
 
     /// What entries of tables have counted, by node.

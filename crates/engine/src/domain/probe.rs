@@ -1,5 +1,6 @@
-//! Time series of flows and ports.
+//! Who watches flows: time series, and the frames of a timeline.
 
+use crate::domain::flow_frames::SenderFrames;
 use crate::event::series::Series;
 use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
@@ -8,9 +9,17 @@ use crate::transport::SendEndpoint;
 use incast_cc::Time;
 use incast_record::Recorder;
 
+/// Who watches one flow.
+#[derive(Clone, Default, Debug)]
+pub struct FlowProbe {
+    /// Its frames, where there is a timeline.
+    pub frames: Option<SenderFrames>,
+    series: Option<Box<FlowSeries>>,
+}
+
 /// Time series of one flow.
 #[derive(Clone, Debug)]
-pub struct FlowProbe {
+struct FlowSeries {
     series: Series,
     last_acked: f64,
 }
@@ -29,7 +38,7 @@ pub fn observed<E: Effects>(
     match *sender.probe() {
         Some(probe) => {
             let probe = &mut probes[probe as usize];
-            probe.before(sender, now, net, ctx.rec);
+            probe.before(sender, now, ctx.counts.last, net, ctx.rec);
             act(sender, ctx);
             probe.after(sender, now, net, ctx.rec);
         }
@@ -42,13 +51,35 @@ pub fn observed<E: Effects>(
 
 impl FlowProbe {
     /// The time series of a flow, from the beginning.
-    pub fn new(flow: FlowId) -> FlowProbe {
-        FlowProbe { series: Series::new(&format!("flow {}", flow.0)), last_acked: 0.0 }
+    pub fn record_series(&mut self, flow: FlowId) {
+        let series = Series::new(&format!("flow {}", flow.0));
+        self.series = Some(Box::new(FlowSeries { series, last_acked: 0.0 }));
     }
 
+    /// The sender is about to act, in a run that has `come` so far.
+    #[inline]
+    pub fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, come: Time, net: &FabricMap, rec: &mut R) {
+        if let Some(frames) = &mut self.frames {
+            frames.before(sender, now, come);
+        }
+        if let Some(series) = &mut self.series {
+            series.before(sender, now, net, rec);
+        }
+    }
+
+    /// The sender has acted.
+    #[inline]
+    pub fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
+        if let Some(series) = &mut self.series {
+            series.after(sender, now, net, rec);
+        }
+    }
+}
+
+impl FlowSeries {
     /// Interval mode: the sender's state, and the rate at which data was acknowledged.
     #[cold]
-    pub fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
+    fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         let every = net.spec.observe.interval;
         let last = &mut self.last_acked;
         let mut show = |visit: &mut dyn FnMut(&'static str, f64)| {
@@ -66,7 +97,7 @@ impl FlowProbe {
 
     /// Every-change mode: reports what differs from the last report.
     #[cold]
-    pub fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
+    fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         self.series.after(now, net.spec.observe.interval, &mut |visit| sender.observe(visit), rec);
     }
 }

@@ -37,7 +37,8 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// An arrival at a host, where some hosts run programs or cost their packets something.
+    /// An arrival at a host, where some hosts run programs or cost their packets something, or where flows are counted
+    /// by frames.
     #[cold]
     pub(super) fn deliver_otherwise(
         &mut self,
@@ -57,6 +58,6 @@ impl Endpoints {
         if ctx.hosts[host].receive.is_some() {
             return ctx.process(host, Side::Receive, &packet, ext);
         }
-        self.deliver(&mut ctx, &packet, ext);
+        self.deliver_counted(&mut ctx, &packet, ext);
     }
 }

@@ -114,6 +114,7 @@ impl Endpoints {
         let net = ctx.net;
         let Some(duplex) = net.duplex(own) else { return };
         let Some(other) = net.duplex(duplex.other) else { return };
+        self.close_frames(net.ends[own].sender, ctx.now, ctx.counts.last);
         let sender = &mut self.senders[net.ends[own].sender];
         let at = sender.side() as usize;
         let receiver = &mut self.receivers[net.ends[duplex.other].receiver];

@@ -63,7 +63,7 @@ pub struct FabricMap<'a> {
     pub hosts_cost: bool,
     /// By link: the port that feeds the link back, at the node that it leads to; empty where no node runs a program.
     pub back: Vec<Option<PortIx>>,
-    /// Hosts run programs or cost their packets something.
+    /// Hosts run programs or cost their packets something, or what they get is counted by frames.
     pub hosts_differ: bool,
     /// Packets have entropies ([`PathChoice::has_entropy`](crate::spec::PathChoice::has_entropy)).
     pub entropy: bool,

@@ -2,9 +2,9 @@
 //!
 //! A frame is closed when the account is rolled beyond its end, from what the port counts anyway. What happens when no
 //! arrival has rolled it (pauses, marks and losses at departures) is noted by its own time, so that rows do not depend
-//! on when a frame is closed. Where the run's end is not known beforehand, frames begin short, and two become one
-//! whenever there would be too many.
+//! on when a frame is closed.
 
+use crate::port::frame_clock::FrameClock;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
@@ -24,10 +24,8 @@ pub(super) struct Totals {
 /// The frames of a port.
 #[derive(Clone, Debug)]
 pub(super) struct Frames {
-    /// Frames as they are now.
-    spec: TimelineSpec,
-    /// End of the open frame.
-    pub next: Time,
+    /// The open frame.
+    clock: FrameClock,
     /// When the account would be rolled next if there were no frames.
     pub account_next: Time,
     /// By the beginning of the open frame.
@@ -55,8 +53,7 @@ impl Frames {
     /// None yet; the account is rolled next at `account_next`.
     pub(super) fn new(spec: &TimelineSpec, account_next: Time) -> Frames {
         Frames {
-            spec: *spec,
-            next: spec.every,
+            clock: FrameClock::new(spec),
             account_next,
             from: Totals::default(),
             max: 0,
@@ -66,19 +63,14 @@ impl Frames {
         }
     }
 
-    /// The frame that `time` lies in.
-    fn at(&self, time: Time) -> u32 {
-        time.0.checked_div(self.spec.every.0).unwrap_or(0) as u32
-    }
-
-    /// The open frame.
-    fn open(&self) -> u32 {
-        self.at(self.next) - 1
+    /// End of the open frame.
+    pub(super) fn next(&self) -> Time {
+        self.clock.next
     }
 
     /// Something happens at `time`, which is not before the open frame.
     pub(super) fn note(&mut self, time: Time, what: Noted) {
-        let row = self.noted_at(self.at(time));
+        let row = self.noted_at(self.clock.at(time));
         match what {
             Noted::Mark => row.marks += 1,
             Noted::Loss => row.drops += 1,
@@ -88,7 +80,7 @@ impl Frames {
 
     /// A loss at `time` that was noted does not happen.
     pub(super) fn take_back_loss(&mut self, time: Time) {
-        self.noted_at(self.at(time)).drops -= 1;
+        self.noted_at(self.clock.at(time)).drops -= 1;
     }
 
     /// A loss at `now` that the account has counted as if it had been before, maybe in an earlier frame.
@@ -99,10 +91,10 @@ impl Frames {
 
     /// The port was paused from `since` to `now`; of frames that are closed this is known.
     pub(super) fn note_paused(&mut self, since: Time, now: Time) {
-        let mut from = since.max(self.next - self.spec.every);
+        let mut from = since.max(self.clock.start(self.clock.open()));
         while from < now {
-            let frame = self.at(from);
-            let until = now.min(self.spec.every * (frame as u64 + 1));
+            let frame = self.clock.at(from);
+            let until = now.min(self.clock.start(frame + 1));
             self.noted_at(frame).paused_ps += (until - from).0;
             from = until;
         }
@@ -125,34 +117,25 @@ impl Frames {
         }
     }
 
-    /// Two frames become one.
-    #[cold]
-    fn coarsen(&mut self) {
-        for list in [&mut self.rows, &mut self.noted] {
-            let mut joined = Vec::with_capacity(list.len() / 2 + 1);
-            list.drain(..).for_each(|row| Frames::push(&mut joined, PortFrame { frame: row.frame / 2, ..row }));
-            *list = joined;
-        }
-        let open = self.open() / 2;
-        self.spec.every = self.spec.every * 2;
-        self.next = self.spec.every * (open as u64 + 1);
-    }
-
     /// The end of the open frame, once frames are as long as a run that has come to `now` needs them.
     pub(super) fn due(&mut self, now: Time) -> Time {
-        let every = self.spec.every_by(now);
-        while self.spec.every < every {
-            self.coarsen();
-        }
-        self.next
+        let Frames { clock, rows, noted, .. } = self;
+        clock.lengthen(now, || {
+            for list in [&mut *rows, &mut *noted] {
+                let mut joined = Vec::with_capacity(list.len() / 2 + 1);
+                list.drain(..).for_each(|row| Frames::push(&mut joined, PortFrame { frame: row.frame / 2, ..row }));
+                *list = joined;
+            }
+        });
+        clock.next
     }
 
     /// Closes the open frame with what the port has counted by its end `at`, the largest queue having
     /// been `max`; a pause holds since then where given. Where nothing is in the port until a time,
     /// the frames before that are over, too.
     pub(super) fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
-        let frame = self.open();
-        let start = self.spec.every * frame as u64;
+        let frame = self.clock.open();
+        let start = self.clock.start(frame);
         let from = self.from;
         let paused = since.map_or(Time::ZERO, |since| at.saturating_sub(since.max(start)));
         let busy = totals.busy.wrapping_sub(from.busy);
@@ -172,15 +155,16 @@ impl Frames {
         (self.from, self.max) = (totals, 0);
         self.max_before = self.max_before.max(max);
         let following = idle_until.map_or(frame + 1, |now| {
-            self.noted.first().map_or(self.at(now), |noted| noted.frame.min(self.at(now))).max(frame + 1)
+            let now = self.clock.at(now);
+            self.noted.first().map_or(now, |noted| noted.frame.min(now)).max(frame + 1)
         });
-        self.next = self.spec.every * (following as u64 + 1);
+        self.clock.go_to(following);
     }
 
     /// The rows of a run that ends at `end`, the port having counted so much.
     pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Vec<PortFrame> {
         self.due(end);
-        let last = end.0.div_ceil(self.spec.every.0).max(1) as u32 - 1;
+        let last = self.clock.last(end);
         self.close(end, totals, max, since, None);
         let mut rows = take(&mut self.rows);
         // what happens at the very end belongs to the last frame

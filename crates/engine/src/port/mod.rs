@@ -13,6 +13,7 @@ pub mod discipline;
 pub mod explicit;
 pub mod faults;
 pub mod fifo;
+pub mod frame_clock;
 mod frames;
 pub mod in_flight;
 pub mod pause;

@@ -10,7 +10,7 @@ impl Port {
     /// Counts by frames, too.
     pub fn frame(&mut self, spec: &TimelineSpec) {
         let frames = Frames::new(spec, self.next_roll);
-        self.next_roll = self.next_roll.min(frames.next);
+        self.next_roll = self.next_roll.min(frames.next());
         self.rare.frames = Some(Box::new(frames));
     }
 
@@ -40,7 +40,7 @@ impl Port {
         }
         if let Some(frames) = &mut self.rare.frames {
             frames.account_next = self.next_roll;
-            self.next_roll = self.next_roll.min(frames.next);
+            self.next_roll = self.next_roll.min(frames.next());
         }
     }
 

@@ -160,6 +160,12 @@ impl Spec {
         self.programs.iter().any(|p| p.nodes.binary_search(&node).is_ok())
     }
 
+    /// Hosts run programs or cost their packets something, or what they get is counted by frames.
+    pub fn hosts_differ(&self) -> bool {
+        let programs = || (0..self.hosts).any(|host| self.runs_programs(host));
+        !self.host_costs.is_empty() || self.observe.timeline.is_some() || programs()
+    }
+
     /// Memory that a run takes: [`memory_of`] its ports and flows, and what queues of classes add, by measured runs
     /// with 2, 4 and 8 of them at a port.
     pub fn memory(&self) -> u64 {

@@ -20,7 +20,7 @@ use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use incast_record::{FlowRecord, Recorder};
+use incast_record::{FlowRecord, FlowState, Recorder};
 use timer::Task;
 
 /// Where the data of a flow comes from.
@@ -204,6 +204,15 @@ impl SendEndpoint {
         }
     }
 
+    /// Window and state, once it has opened.
+    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+        match self {
+            SendEndpoint::Tcp(sender) => sender.standing(),
+            SendEndpoint::Other(OtherSender::Udp(sender)) => sender.standing(),
+            SendEndpoint::Other(OtherSender::Driven(sender)) => sender.standing(),
+        }
+    }
+
     /// Its flow and its domain-local host.
     pub fn ip(&self) -> &ip::IpSource {
         match self {
@@ -310,6 +319,24 @@ impl ReceiveEndpoint {
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {
             receiver.pull(ctx, pull);
+        }
+    }
+
+    /// Application bytes delivered in order, by all connections of the flow; of datagrams, all that came.
+    pub fn delivered(&self) -> u64 {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.delivered_in_all(),
+            ReceiveEndpoint::Other(OtherReceiver::Udp(receiver)) => receiver.delivered(),
+            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.delivered(),
+        }
+    }
+
+    /// Its flow.
+    pub fn flow(&self) -> FlowId {
+        match self {
+            ReceiveEndpoint::Tcp(receiver) => receiver.flow,
+            ReceiveEndpoint::Other(OtherReceiver::Udp(receiver)) => receiver.flow,
+            ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.flow(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
-use incast_record::FlowRecord;
+use incast_record::{FlowRecord, FlowState};
 
 /// The sending endpoint.
 #[derive(Debug)]
@@ -86,6 +86,11 @@ impl Sender {
         Time((gap as u64).max(1))
     }
 
+    /// It has no window, and no end that it knows of.
+    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+        self.opening.opened().map(|_| (None, FlowState::Avoidance))
+    }
+
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
@@ -97,6 +102,7 @@ impl Sender {
 /// The receiving endpoint.
 #[derive(Clone, Debug)]
 pub struct Receiver {
+    pub(super) flow: FlowId,
     pub(super) ip: IpSink,
     transport: u32,
     delivered: u64,
@@ -108,7 +114,7 @@ impl Receiver {
     /// The receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let transport = net.flow(flow).transport;
-        Receiver { ip: IpSink::new(net, flow, host), transport, delivered: 0, delivered_m: 0 }
+        Receiver { flow, ip: IpSink::new(net, flow, host), transport, delivered: 0, delivered_m: 0 }
     }
 
     /// A datagram arrived: its bytes are delivered, whatever went before.
@@ -125,6 +131,11 @@ impl Receiver {
         if ctx.measured() {
             self.delivered_m += p.len as u64;
         }
+    }
+
+    /// Bytes that have come.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
     }
 
     /// Adds what it knows to the flow's record.

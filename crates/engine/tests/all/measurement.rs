@@ -305,3 +305,41 @@ fn dropped_segments_are_those_the_network_dropped() {
     }
     assert!(total > 100, "{total} drops");
 }
+
+#[test]
+fn frames_of_flows_have_the_window_that_the_series_has_at_their_ends() {
+    // two senders fill a queue of 20 packets: slow start ends in losses, and some of these in timeouts
+    let mut spec = star(3, Rate::gbps(1), Time::us(4));
+    spec.transports = vec![tcp()];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.queues = vec![drop_tail(20)];
+    spec.flows = vec![bulk(0, 2, Some(3_000_000)), bulk(1, 2, Some(500_000))];
+    run_for(&mut spec, Time::s(2));
+    spec.observe.flows = vec![0, 1];
+    for (every, most) in [(100, 1_000_000), (1_000, 50), (7, 300)] {
+        spec.observe.timeline = Some(TimelineSpec { every: Time::us(every), most });
+        let o = compared(&spec);
+        let every = o.frame_ps.unwrap();
+        let last = o.end_ps.div_ceil(every) as u32 - 1;
+        let rows: Vec<FlowFrame> = o.flow_frames.rows().collect();
+        for flow in 0..2 {
+            let changes = series(&o, &format!("flow {flow}"), "cwnd_bytes");
+            let mut own = rows.iter().filter(|row| row.flow == flow).peekable();
+            let mut shown = None;
+            for frame in 0..=last {
+                shown = own.next_if(|row| row.frame == frame).map_or(shown, |row| row.cwnd_bytes);
+                // what happens at the very end belongs to the last frame
+                let end = if frame == last { u64::MAX } else { every * (frame as u64 + 1) };
+                let is = changes.iter().take_while(|(at, _)| *at < end).last().map(|(_, bytes)| bytes.round() as u64);
+                assert_eq!(shown, is, "flow {flow}, frame {frame} of {every} ps");
+            }
+        }
+        let states: Vec<FlowState> = rows.iter().map(|row| row.state).collect();
+        use FlowState::*;
+        let known = [SlowStart, Avoidance, Recovery, Timeout, Done];
+        if every == 100 * US {
+            let seen = known.iter().filter(|state| states.contains(state)).count();
+            assert_eq!(seen, known.len(), "{states:?}");
+        }
+    }
+}

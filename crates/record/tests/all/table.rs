@@ -98,7 +98,7 @@ fn tables(outcome: &Outcome) -> Vec<(String, Vec<Column>)> {
     TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), make(outcome))).collect()
 }
 
-fn rows(outcome: &Outcome) -> [usize; 11] {
+fn rows(outcome: &Outcome) -> [usize; 12] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         outcome.flows.len(),
@@ -112,6 +112,7 @@ fn rows(outcome: &Outcome) -> [usize; 11] {
         outcome.samples.len(),
         outcome.trace.len(),
         outcome.port_frames.len(),
+        outcome.flow_frames.rows().count(),
     ]
 }
 

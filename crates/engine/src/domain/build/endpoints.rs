@@ -80,12 +80,10 @@ pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
         trigger.count = activations.len() as u32;
         activations.push(0);
     }
+    domains.iter_mut().for_each(|domain| spec.observe.timeline.iter().for_each(|timeline| domain.frame(timeline)));
     for f in &spec.observe.flows {
         let ends = net.ends[*f as usize];
         domains[ends.sender_domain].endpoints.probe(ends.sender);
-    }
-    if let Some(timeline) = &spec.observe.timeline {
-        domains.iter_mut().flat_map(|domain| &mut domain.nodes.ports).for_each(|port| port.frame(timeline));
     }
     for l in &spec.observe.ports {
         let at = net.place[spec.links[*l as usize].from as usize];

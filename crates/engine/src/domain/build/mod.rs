@@ -138,7 +138,7 @@ impl<'a> Simulation<'a> {
             mirror: Mirror::new(spec),
             cells,
             hosts_cost: !spec.host_costs.is_empty(),
-            hosts_differ: !spec.host_costs.is_empty() || (0..spec.hosts).any(|host| spec.runs_programs(host)),
+            hosts_differ: spec.hosts_differ(),
             entropy: spec.choice.has_entropy(),
             pfc,
         };

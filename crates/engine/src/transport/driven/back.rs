@@ -151,6 +151,11 @@ impl Receiving {
         ctx.emit(self.ip.host, class, &packet);
     }
 
+    /// Bytes that have come in order.
+    pub fn delivered(&self) -> u64 {
+        self.arrived.delivered()
+    }
+
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);

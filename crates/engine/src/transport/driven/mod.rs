@@ -23,7 +23,7 @@ use crate::spec::Protocol;
 use crate::transport::ip::IpSource;
 use back::Receiving;
 use front::Sending;
-use incast_record::{FlowRecord, Recorder};
+use incast_record::{FlowRecord, FlowState, Recorder};
 
 /// Asks a sender or a receiver, whichever it is.
 macro_rules! whichever {
@@ -144,6 +144,14 @@ impl Sender {
         whichever!(self, end => end.observe(visit));
     }
 
+    /// Window and state, once it has opened.
+    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+        self.base().opening.opened()?;
+        let window = if let Sender::Uet(end) = self { end.window() } else { None };
+        let state = if self.base().feed.finished().is_some() { FlowState::Done } else { FlowState::Avoidance };
+        Some((window, state))
+    }
+
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         whichever!(self, end => end.record(record));
@@ -221,9 +229,19 @@ impl Receiver {
         }
     }
 
+    /// Its flow.
+    pub fn flow(&self) -> FlowId {
+        self.base().flow
+    }
+
     /// Domain-local host.
     pub fn host(&self) -> HostIx {
         self.base().ip.host
+    }
+
+    /// Bytes that have come in order.
+    pub fn delivered(&self) -> u64 {
+        self.base().delivered()
     }
 
     /// Adds what it knows to the flow's record.

@@ -7,6 +7,7 @@ pub mod networks;
 mod programs;
 
 use crate::support::*;
+use incast_record::packed::Lanes;
 use laws::laws;
 use networks::*;
 use programs::{drop_those_of_fifo_ports, keep_those_without_queues};
@@ -93,7 +94,7 @@ proptest! {
         on.observe.timeline = Some(TimelineSpec { every: Time::us(1), most: 40 });
         let (off, on) = (run(&off), run(&on));
         prop_assert!(on.frame_ps.is_some());
-        let on = Outcome { frame_ps: None, port_frames: Vec::new(), ..on };
+        let on = Outcome { frame_ps: None, port_frames: Vec::new(), flow_frames: Lanes::default(), ..on };
         let same = format!("{on:?}") == format!("{off:?}");
         prop_assert!(same, "something beside the frames differs");
     }

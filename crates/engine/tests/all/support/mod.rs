@@ -14,7 +14,8 @@ pub use explicit::*;
 pub use incast_cc::{Config, Ecn, Rate, Time};
 pub use incast_engine::spec::*;
 pub use incast_record::{
-    FlowRecord, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame, PortRecord, Role,
+    FlowFrame, FlowRecord, FlowState, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame,
+    PortRecord, Role,
 };
 pub use queries::*;
 pub use transport::*;
@@ -259,9 +260,10 @@ fn conserved(o: Outcome) -> Outcome {
 
 /// The frames of a timeline add up to what the ports say of the whole run.
 fn frames_add_up(o: &Outcome) {
-    if o.frame_ps.is_none() {
-        return assert!(o.port_frames.is_empty());
-    }
+    let Some(every) = o.frame_ps else {
+        return assert!(o.port_frames.is_empty() && o.flow_frames.is_empty());
+    };
+    flow_frames_add_up(o, every);
     let order = |rows: &[PortFrame]| (rows[0].frame, rows[0].port) < (rows[1].frame, rows[1].port);
     assert!(o.port_frames.windows(2).all(order), "one row a frame and port");
     let mut sums = vec![PortFrame::default(); o.ports.len()];
@@ -276,6 +278,35 @@ fn frames_add_up(o: &Outcome) {
         assert_eq!((sum.pauses as u64, sum.paused_ps), (port.pauses, port.paused_ps), "pauses of {}", port.name);
         assert_eq!(sum.byte_time as f64 / o.end_ps as f64, port.queue_mean_bytes, "mean queue of {}", port.name);
         assert!(sum.queue_max_bytes >= port.queue_max_bytes, "largest queue of {}", port.name);
+    }
+}
+
+/// What flows get in the frames of a timeline is what their records say; a row is there where something changes, and a
+/// flow that has finished ends in that state.
+fn flow_frames_add_up(o: &Outcome, every: u64) {
+    let rows: Vec<FlowFrame> = o.flow_frames.rows().collect();
+    assert!(rows.is_sorted_by_key(|row| (row.frame, row.flow)), "by frame and flow");
+    let frames = o.end_ps.div_ceil(every).max(1);
+    let mut last: Vec<Option<FlowFrame>> = vec![None; o.flows.len()];
+    let mut sums = vec![0; o.flows.len()];
+    for row in &rows {
+        assert!((row.frame as u64) < frames, "{row:?} of {frames} frames of {every} ps");
+        let before = last[row.flow as usize].replace(*row);
+        assert!(before.is_none_or(|before| before.frame < row.frame), "one row a frame and flow");
+        let changed = before.is_none_or(|before| (before.cwnd_bytes, before.state) != (row.cwnd_bytes, row.state));
+        assert!(changed || row.delivered_bytes > 0, "{row:?} says nothing");
+        sums[row.flow as usize] += row.delivered_bytes;
+    }
+    for (flow, (sum, last)) in o.flows.iter().zip(sums.iter().zip(&last)) {
+        assert_eq!(*sum, flow.delivered, "delivered by flow {}", flow.flow);
+        assert_eq!(last.is_none(), flow.unopened, "flow {}: {last:?}", flow.flow);
+        if let (Some(finish), Some(last)) = (flow.finish_ps, last) {
+            assert_eq!(last.state, FlowState::Done, "flow {}", flow.flow);
+            // its last byte may have come long before it knows
+            let known = (finish / every).min(frames - 1) as u32;
+            let done = rows.iter().find(|row| row.flow == flow.flow && row.state == FlowState::Done);
+            assert_eq!(done.map(|row| row.frame), Some(known), "flow {} is done in the frame of its end", flow.flow);
+        }
     }
 }
 

@@ -419,6 +419,11 @@ impl Sender {
         self.base.record(record);
     }
 
+    /// Congestion window, where it has one.
+    pub fn window(&self) -> Option<u64> {
+        self.nscc.as_ref().map(|nscc| nscc.cwnd as u64)
+    }
+
     /// Shows the state that time series are made of.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);

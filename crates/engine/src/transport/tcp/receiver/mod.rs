@@ -121,7 +121,7 @@ struct Sink {
 /// A receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    flow: FlowId,
+    pub(in crate::transport) flow: FlowId,
     /// The IP layer below it.
     pub(in crate::transport) ip: IpSink,
     transport: u32,
@@ -262,7 +262,7 @@ impl Receiver {
     /// Adds what it knows to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
-        record.delivered = self.sink.earlier + self.delivered();
+        record.delivered = self.delivered_in_all();
         record.delivered_m = self.sink.delivered_m;
         record.received_ps = self.sink.complete.map(|t| t.0);
         if let Some(order) = &self.reordering {
@@ -272,6 +272,11 @@ impl Receiver {
             record.extent_max = order.extent_max;
             record.reordering_buffer = order.buffer;
         }
+    }
+
+    /// In-order bytes received, by earlier connections of the flow too.
+    pub fn delivered_in_all(&self) -> u64 {
+        self.sink.earlier + self.delivered()
     }
 
     /// In-order bytes received.

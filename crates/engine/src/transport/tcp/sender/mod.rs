@@ -48,7 +48,7 @@ use incast_cc::{
     Ack, Asks, Bytes, Cc, Congestion, Controller, Deadline, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase, Profile,
     Rate, Round, TcpAck, Time, Timeout,
 };
-use incast_record::{FlowRecord, Recorder};
+use incast_record::{FlowRecord, FlowState, Recorder};
 use peer_window::PeerWindow;
 use prr::Prr;
 use std::collections::VecDeque;
@@ -400,6 +400,21 @@ impl Sender {
             visit("srtt_s", self.rtt.srtt.as_secs_f64());
         }
         self.cc.state(visit);
+    }
+
+    /// Window and state, once it has opened.
+    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+        self.opening.opened()?;
+        let over = matches!(self.connection, Connection::Done | Connection::Dead) || self.stats.finished.is_some();
+        let state = match self.phase {
+            _ if over => FlowState::Done,
+            Phase::Loss => FlowState::Timeout,
+            Phase::Recovery => FlowState::Recovery,
+            Phase::Open | Phase::Cwr if self.cc.in_slow_start() => FlowState::SlowStart,
+            Phase::Open | Phase::Cwr => FlowState::Avoidance,
+        };
+        let window = self.window();
+        Some((window.is_finite().then(|| libm::round(window) as u64), state))
     }
 
     /// Brings near what an acknowledgement touches beyond the sender itself.

@@ -1,0 +1,137 @@
+//! Flows by frames, for a timeline: where a sender stands at the end of each, and what its receiver got meanwhile.
+//!
+//! A frame is closed by the first event after its end, which finds everything as the frame left it. Frames become
+//! longer with the arrivals of packets: a timer may fire after the last of them, which ends the run. What it changes
+//! then is of the last frame.
+
+use crate::port::frame_clock::FrameClock;
+use crate::spec::TimelineSpec;
+use crate::transport::SendEndpoint;
+use incast_cc::Time;
+use incast_record::packed::{Framed, Lane};
+use incast_record::{FlowFrame, FlowState};
+
+/// Window and state of a sender, once it has opened.
+pub type Standing = Option<(Option<u64>, FlowState)>;
+
+/// The frames of a sender.
+#[derive(Clone, Debug)]
+pub struct SenderFrames {
+    clock: FrameClock,
+    /// Rows of frames at whose end it stood otherwise than before.
+    rows: Lane<FlowFrame>,
+    told: Standing,
+}
+
+impl SenderFrames {
+    /// None yet.
+    pub fn new(spec: &TimelineSpec) -> SenderFrames {
+        SenderFrames { clock: FrameClock::new(spec), rows: Lane::default(), told: None }
+    }
+
+    /// Something is about to happen to `sender` at `now`, in a run that has `come` so far.
+    #[inline]
+    pub fn before(&mut self, sender: &SendEndpoint, now: Time, come: Time) {
+        if now >= self.clock.next {
+            self.close(sender, now, come);
+        }
+    }
+
+    #[cold]
+    fn close(&mut self, sender: &SendEndpoint, now: Time, come: Time) {
+        self.clock.lengthen(come, || self.rows.coarsen());
+        if now < self.clock.next {
+            return;
+        }
+        self.tell(sender.standing(), self.clock.open());
+        self.clock.go_to(self.clock.at(now));
+    }
+
+    fn tell(&mut self, standing: Standing, frame: u32) {
+        if let Some((cwnd_bytes, state)) = standing.filter(|_| standing != self.told) {
+            self.rows.push(FlowFrame { frame, cwnd_bytes, state, ..FlowFrame::default() });
+            self.told = standing;
+        }
+    }
+
+    /// The run ends at `end`.
+    pub fn end(&mut self, sender: &SendEndpoint, end: Time) {
+        self.before(sender, end, end);
+        self.clock.lengthen(end, || self.rows.coarsen());
+        self.tell(sender.standing(), self.clock.open());
+    }
+}
+
+/// The frames of a receiver.
+#[derive(Clone, Debug)]
+pub struct ReceiverFrames {
+    clock: FrameClock,
+    /// Rows of frames in which something came.
+    rows: Lane<FlowFrame>,
+    /// Delivered by the beginning of the open frame.
+    from: u64,
+}
+
+impl ReceiverFrames {
+    /// None yet.
+    pub fn new(spec: &TimelineSpec) -> ReceiverFrames {
+        ReceiverFrames { clock: FrameClock::new(spec), rows: Lane::default(), from: 0 }
+    }
+
+    /// Whether the open frame is over at `now`.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        now >= self.clock.next
+    }
+
+    /// The open frame is over at `now`, so much being `delivered` in all by a run that has `come` so far.
+    #[cold]
+    pub fn close(&mut self, delivered: u64, now: Time, come: Time) {
+        self.clock.lengthen(come, || self.rows.coarsen());
+        if self.is_due(now) {
+            self.tell(delivered);
+            self.clock.go_to(self.clock.at(now));
+        }
+    }
+
+    fn tell(&mut self, delivered: u64) {
+        if let Some(more) = delivered.checked_sub(self.from).filter(|more| *more > 0) {
+            self.rows.push(FlowFrame { frame: self.clock.open(), delivered_bytes: more, ..FlowFrame::default() });
+            self.from = delivered;
+        }
+    }
+
+    /// The run ends at `end`.
+    pub fn end(&mut self, delivered: u64, end: Time) {
+        self.close(delivered, end, end);
+        self.clock.lengthen(end, || self.rows.coarsen());
+        self.tell(delivered);
+    }
+}
+
+/// The rows of a flow in a run that ends at `end`, with those of both its ends: a row a frame in which something
+/// arrives, or at whose end the sender stands otherwise than before.
+pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time) -> Lane<FlowFrame> {
+    // what happens at the very end belongs to the last frame
+    let last = sent.clock.last(end);
+    let clipped = |row: FlowFrame| row.at(row.frame.min(last));
+    let mut sent_rows = sent.rows.rows().map(clipped).peekable();
+    let mut arrived_rows = arrived.rows.rows().map(clipped).peekable();
+    let (mut rows, mut told) = (Lane::default(), None);
+    while let Some(frame) = sent_rows.peek().into_iter().chain(arrived_rows.peek()).map(|row| row.frame).min() {
+        let (mut standing, mut delivered_bytes) = (told, 0);
+        while let Some(row) = sent_rows.next_if(|row| row.frame == frame) {
+            standing = Some((row.cwnd_bytes, row.state));
+        }
+        while let Some(row) = arrived_rows.next_if(|row| row.frame == frame) {
+            delivered_bytes += row.delivered_bytes;
+        }
+        if delivered_bytes > 0 || standing != told {
+            let (cwnd_bytes, state) = standing.unwrap_or_default();
+            rows.push(FlowFrame { frame, flow: 0, delivered_bytes, cwnd_bytes, state });
+            told = standing;
+        }
+    }
+    rows.shrink();
+    rows
+}

@@ -107,8 +107,8 @@ class Result:
     """One finished run.
 
     ``flows``, ``ports``, ``classes``, ``engines``, ``entries``, ``radios``, ``queries``, ``writes``, ``samples``,
-    ``trace``, ``timeline_ports`` and ``timeline_flows`` are Arrow tables; each column's field carries its ``unit`` and
-    ``definition`` as metadata.
+    ``trace``, ``timeline_ports``, ``timeline_flows``, ``timeline_events`` and ``timeline_paths`` are Arrow tables; each
+    column's field carries its ``unit`` and ``definition`` as metadata.
     ``polars.from_arrow(result.flows)`` makes a Polars frame without copying.
     """
 
@@ -121,6 +121,7 @@ class Result:
     _table: Callable[[str], pa.Table]
     timeline_json: str | None = None
     """The bytes of ``timeline.json``: frames and network of the timeline, if the run has one."""
+    _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -187,6 +188,16 @@ class Result:
     def timeline_flows(self) -> pa.Table:
         """What flows did in each frame of the timeline; none where the run has no timeline."""
         return self._table("timeline_flows")
+
+    @cached_property
+    def timeline_events(self) -> pa.Table:
+        """Events of the timeline: flows, queries, timeouts, failures, pause storms."""
+        return self._table("timeline_events")
+
+    @cached_property
+    def timeline_paths(self) -> pa.Table:
+        """Ports that the data of each flow passes; none where the run has no timeline."""
+        return self._table("timeline_paths")
 
     @property
     def cost(self) -> Cost:
@@ -329,7 +340,7 @@ class Result:
     def write(self, folder: Path) -> None:
         """Write the files of a run folder into an existing one."""
         told = (self.manifest, self.toml, self.summary_json)
-        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json)
+        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json, self._parts)
 
     @classmethod
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
@@ -394,7 +405,12 @@ def measured_run(
         },
         "cost": cost,
     }
-    return Result(manifest, scenario.toml(), summary_json, lambda name: _arrow(core, name), core.timeline_json())
+    told = (manifest, scenario.toml(), summary_json)
+
+    def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
+        return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
+
+    return Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts)
 
 
 def _peak_rss_bytes() -> int:
@@ -402,12 +418,12 @@ def _peak_rss_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _arrow(core: _core.RunResult, name: str) -> pa.Table:
+def _arrow_of(columns: list[_core._Column]) -> pa.Table:
     """Hand a table's columns to Arrow; numbers that cannot be missing are not copied."""
     import pyarrow as pa
 
     fields, arrays = [], []
-    for column, unit, definition, values, valid, names in core.table(name):
+    for column, unit, definition, values, valid, names in columns:
         if names is not None:
             array = pa.DictionaryArray.from_arrays(pa.array(values).cast(pa.int32()), pa.array(names, pa.string()))
         elif isinstance(values, list):

@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from incast import _core
 from incast.errors import FolderError
@@ -20,10 +21,14 @@ if TYPE_CHECKING:
 
 TABLES = (
     *("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "samples", "trace"),
-    *("timeline_ports", "timeline_flows"),
+    *("timeline_ports", "timeline_flows", "timeline_events", "timeline_paths"),
 )
 OPTIONAL = tuple(name for name in TABLES if name not in ("flows", "ports", "samples"))
 """Tables that are written only where they have a row."""
+FRAMES = ("timeline_ports", "timeline_flows")
+"""Tables that may be too large to be in memory at once."""
+GROUP = 1 << 20
+"""Rows of a group in a file, and of a part."""
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
@@ -42,8 +47,12 @@ def write(
     summary: str,
     table: Callable[[str], pa.Table],
     timeline: str | None = None,
+    parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None,
 ) -> None:
-    """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any."""
+    """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any.
+
+    ``parts`` shows tables of frames part by part, where it can; whether it did.
+    """
     import pyarrow.parquet as pq
 
     write_through(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
@@ -52,13 +61,37 @@ def write(
     if timeline is not None:
         write_through(folder / TIMELINE, timeline)
     for name in TABLES:
+        if parts is not None and name in FRAMES and _write_parts(folder / f"{name}.parquet", name, parts):
+            continue
         rows = table(name)
         if name in OPTIONAL and rows.num_rows == 0:
             continue
         with (folder / f"{name}.parquet").open("wb") as file:
-            pq.write_table(rows, file, compression="zstd")
+            pq.write_table(rows, file, compression="zstd", row_group_size=GROUP)
             file.flush()
             os.fsync(file.fileno())
+
+
+def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.Table], None]], bool]) -> bool:
+    """Write a table of frames part by part, unless it has no rows; whether it comes in parts."""
+    import pyarrow.parquet as pq
+
+    with ExitStack() as stack:
+        writers: list[pq.ParquetWriter] = []
+        files: list[IO[bytes]] = []
+
+        def take(rows: pa.Table) -> None:
+            if not writers:
+                files.append(stack.enter_context(path.open("wb")))
+                writers.append(pq.ParquetWriter(files[0], rows.schema, compression="zstd"))
+            writers[0].write_table(rows, row_group_size=GROUP)
+
+        known = parts(name, GROUP, take)
+        if writers:
+            writers[0].close()
+            files[0].flush()
+            os.fsync(files[0].fileno())
+    return known
 
 
 def read_scenario(folder: Path) -> str:

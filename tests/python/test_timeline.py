@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import math
+import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -11,7 +15,7 @@ import pytest
 
 import incast
 
-FILES = ("timeline_ports.parquet", "timeline_flows.parquet", "timeline.json")
+FILES = (*(f"timeline_{part}.parquet" for part in ("ports", "flows", "events", "paths")), "timeline.json")
 
 
 def scenario(**changes: object) -> incast.Scenario:
@@ -69,8 +73,84 @@ def test_a_view_has_flows_over_time(tmp_path: Path) -> None:
     from incast.view.reading import packed
 
     scenario().run().save(tmp_path / "run")
-    seen = packed(tmp_path / "run", "run", Pack())
-    assert seen["by_flow"] is not None
+    pack = Pack()
+    seen = packed(tmp_path / "run", "run", pack)
+    assert all(seen[part] is not None for part in ("by_flow", "events", "paths"))
+    assert json.loads(zlib.decompress(base64.b64decode(pack.texts[seen["missing"]]))) == []
+
+
+def events(result: incast.Result, kind: str) -> list[tuple[float, int, str]]:
+    rows = result.timeline_events.to_pylist()
+    return [(row["time_s"], row["subject"], row["what"]) for row in rows if row["kind"] == kind]
+
+
+def test_events_of_flows_are_those_of_their_records() -> None:
+    small = {"kind": "drop-tail", "limit": "4p"}
+    result = incast.Scenario.load("incast").with_({"measure.timeline": "auto", "queue": small}).run()
+    flows = result.flows.to_pylist()
+    assert [flow for _, flow, what in events(result, "flow-start") if what == "flow"] == [row["flow"] for row in flows]
+    ends = sorted((row["finish_s"], row["flow"]) for row in flows if row["finish_s"] is not None)
+    assert [(time, flow) for time, flow, _ in events(result, "flow-end")] == ends
+    assert len(events(result, "timeout")) == sum(row["timeouts"] for row in flows) > 0
+    queries = [row["start_s"] for row in result.queries.to_pylist()]
+    assert [time for time, _, _ in events(result, "query")] == sorted(queries)
+    times = result.timeline_events["time_s"].to_pylist()
+    assert times == sorted(times)
+
+
+def test_failures_and_repairs_are_events_of_their_ports() -> None:
+    result = incast.Scenario.load("link-failure").with_({"measure.timeline": "auto"}).run()
+    ports = result.ports["port"].to_pylist()
+    told = {kind: [(time, ports[port], what) for time, port, what in events(result, kind)]
+            for kind in ("failure", "repair")}  # fmt: skip
+    names = [name for _, name, _ in told["failure"]]
+    assert len(names) > 0 and all(what == "port" for _, _, what in told["failure"])
+    # both ways of a link fail together
+    assert {tuple(reversed(name.split(">"))) for name in names} == {tuple(name.split(">")) for name in names}
+    assert sorted(name for _, name, _ in told["repair"]) == sorted(names)
+    assert all(failed < repaired for (failed, *_), (repaired, *_) in zip(told["failure"], told["repair"], strict=True))
+
+
+def test_a_storm_is_there_while_pauses_spread_over_a_switch() -> None:
+    result = incast.Scenario.load("pfc-incast").with_({"measure.timeline": "auto"}).run()
+    begins, ends = events(result, "pause-storm"), events(result, "pause-storm-end")
+    assert len(begins) == len(ends) > 0
+    told = json.loads(result.timeline_json or "")
+    frame_s, ports = told["frame_s"], told["ports"]
+    paused: dict[int, set[int]] = {}
+    for row in result.timeline_ports.to_pylist():
+        if row["paused"] > 0:
+            paused.setdefault(row["frame"], set()).add(row["port"])
+    spread = {frame for frame, held in paused.items()
+              if {ports[port]["from"] for port in held} & {ports[port]["to"] for port in held}}  # fmt: skip
+    storms = [(round(one / frame_s), round(two / frame_s)) for (one, *_), (two, *_) in zip(begins, ends, strict=True)]
+    assert spread == {frame for frame in spread for one, two in storms if one <= frame < two}
+    assert all(one in spread and two - 1 in spread for one, two in storms)
+    assert all(two[0] - one[1] >= 10 for one, two in pairwise(storms))
+    assert all(what == "port" and port in paused[round(time / frame_s)] for time, port, what in begins)
+
+
+@pytest.mark.parametrize("choice", ["ecmp", "spray"])
+def test_paths_are_those_that_packets_take(choice: str) -> None:
+    asked = {"measure.timeline": "10us", "measure.trace": [0, 1, 2], "run.duration": "200us"}
+    result = incast.Scenario.load("permutation").with_({**asked, "routing": {"kind": choice}}).run()
+    names = result.ports["port"].to_pylist()
+    seen = {row["flow"]: [] for row in result.trace.to_pylist()}  # type: dict[int, list[str]]
+    for row in result.trace.to_pylist():
+        if row["payload_bytes"] > 0 and row["event"] in ("enqueue", "mark") and row["place"] not in seen[row["flow"]]:
+            seen[row["flow"]].append(row["place"])
+    paths = result.timeline_paths.to_pylist()
+    for flow, places in seen.items():
+        own = [row for row in paths if row["flow"] == flow]
+        assert [row["position"] for row in own] == sorted(row["position"] for row in own)
+        if choice == "ecmp":
+            assert [names[row["port"]] for row in own] == places
+            assert not any(row["sprayed"] for row in own)
+        else:
+            # so many packets take each of 16 ways
+            assert {names[row["port"]] for row in own} == set(places)
+            ends = (own[0]["position"], own[-1]["position"])
+            assert all(bool(row["sprayed"]) == (row["position"] not in ends) for row in own)
 
 
 def test_the_network_is_told_in_the_order_of_ports() -> None:
@@ -97,6 +177,14 @@ def test_a_timeline_is_the_same_with_any_number_of_threads(tmp_path: Path, threa
         asked.with_({"run.threads": count}).run().save(tmp_path / str(count))
     for name in FILES:
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / str(threads) / name).read_bytes()
+
+
+def test_the_memory_that_is_announced_counts_a_timeline() -> None:
+    with_frames = incast.Scenario.load("permutation").with_({"measure.timeline": "10us", "run.duration": "1ms"})
+    plain = incast.Scenario.load("permutation").with_({"run.duration": "1ms"})
+    more = with_frames.refuse_above(math.inf, "a run") - plain.refuse_above(math.inf, "a run")
+    # 100 frames of 768 ports and 128 flows
+    assert more == 100 * (3 * 768 + 2 * 128)
 
 
 def test_frames_of_a_given_length_keep_it() -> None:

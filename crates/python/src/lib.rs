@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use errors::{ControllerError, RunError, RunStopped, ScenarioError, scenario_error};
 use incast_cc::Time;
 use incast_engine::{Progress, RunError as EngineError};
-use incast_record::table::{Column, TABLES, Values};
+use incast_record::table::{self, Column, TABLES, Values};
 use incast_record::{Outcome, summary};
 use incast_scenario::build::layout;
 use numpy::IntoPyArray;
@@ -57,7 +57,7 @@ impl RunResult {
     }
 
     /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
-    /// `samples`, `trace`, `timeline_ports`, `timeline_flows`), each as
+    /// `samples`, `trace`, `timeline_ports`, `timeline_flows`, `timeline_events`, `timeline_paths`), each as
     /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
     /// `valid` tells which values exist, where some may be missing; with `names`, the values are
     /// indices into them.
@@ -68,9 +68,26 @@ impl RunResult {
             return Err(PyValueError::new_err(format!("no table {name:?}: {expected}")));
         };
         let columns = py.detach(|| make(&self.outcome));
-        let columns = columns.into_iter().map(|c| hand_over(py, c)).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, columns)
+        hand_over_all(py, columns)
     }
+
+    /// Shows `show` a table of frames (`timeline_ports`, `timeline_flows`) in parts of `most` rows, in order, each as
+    /// `table` gives it: not all of it is in memory at once. Whether it is such a table.
+    fn parts(&self, py: Python<'_>, name: &str, most: usize, show: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let mut failed = Ok(());
+        let known = table::parts(name, &self.outcome, most.max(1), &mut |columns| {
+            if failed.is_ok() {
+                failed = hand_over_all(py, columns).and_then(|columns| show.call1((columns,))).map(|_| ());
+            }
+        });
+        failed.map(|()| known)
+    }
+}
+
+/// A table as Python takes it.
+fn hand_over_all<'py>(py: Python<'py>, columns: Vec<Column>) -> PyResult<Bound<'py, PyList>> {
+    let columns = columns.into_iter().map(|c| hand_over(py, c)).collect::<PyResult<Vec<_>>>()?;
+    PyList::new(py, columns)
 }
 
 /// A column as Python takes it; numbers become arrays that own the engine's memory.

@@ -25,7 +25,7 @@ pub struct Collector {
     pub monitored: Vec<MonitorEvent>,
     /// Queries and writes, in the order of the calls.
     pub messages: Vec<MessageRecord>,
-    /// Timeouts (flow, ps) of flows that carry messages, in the order of the calls.
+    /// Timeouts (flow, ps) of flows that carry messages, or with a timeline of all, in the order of the calls.
     pub timeouts: Vec<(u32, u64)>,
     /// Data packets that hosts had no room for, by flow.
     pub host_drops: BTreeMap<u32, u64>,

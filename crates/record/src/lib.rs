@@ -24,6 +24,7 @@ pub mod statistics;
 pub mod summary;
 pub mod table;
 mod timeline;
+mod timeline_event;
 
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ pub use name::Name;
 use packed::Lanes;
 pub use port_frame::PortFrame;
 pub use radio_counts::RadioCounts;
+pub use timeline_event::{EventKind, PathPort, Subject, TimelineEvent};
 
 /// Everything one run produced, ready for tables and summary.
 #[derive(Clone, Debug, Default)]
@@ -87,9 +89,13 @@ pub struct Outcome {
     /// Time series asked for, ordered by (series, time).
     pub samples: Vec<Sample>,
     /// What ports did in frames of a timeline, by (frame, port); only where there was something.
-    pub port_frames: Vec<PortFrame>,
+    pub port_frames: Lanes<PortFrame>,
     /// What flows did in them.
     pub flow_frames: Lanes<FlowFrame>,
+    /// Events of the timeline, by (time, kind, subject).
+    pub timeline_events: Vec<TimelineEvent>,
+    /// Ports that flows pass, by (flow, position, port), where there is a timeline.
+    pub paths: Vec<PathPort>,
     /// Length of a frame of the timeline, if there is one.
     pub frame_ps: Option<u64>,
     /// Packet events of traced flows, ordered by (time, order of happening).
@@ -601,7 +607,7 @@ pub trait Recorder {
     /// A query or write is complete, or the run ended before it was. Its `timeouts` are counted
     /// later.
     fn message(&mut self, message: MessageRecord);
-    /// The retransmission timer of a flow that carries messages fired.
+    /// The retransmission timer of a flow fired, where it carries messages or there is a timeline.
     fn timeout(&mut self, flow: u32, time_ps: u64);
     /// A host's engine had no room for a data packet of a flow, in the measured interval.
     fn host_drop(&mut self, flow: u32);

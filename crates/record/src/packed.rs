@@ -98,6 +98,11 @@ impl<R: Framed> Lane<R> {
         fine.rows().for_each(|row| self.push(row.at(row.frame() / 2)));
     }
 
+    /// The frame of its last row.
+    pub fn last(&self) -> Option<u32> {
+        self.last.map(|row| row.frame())
+    }
+
     /// Its rows.
     pub fn rows(&self) -> Rows<'_, R> {
         Rows { bytes: &self.bytes, base: R::Base::default(), last: self.last }

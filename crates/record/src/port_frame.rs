@@ -1,5 +1,7 @@
 //! What a port did in a frame of a timeline.
 
+use crate::packed::{Framed, put, take};
+
 /// What a port did in one frame of the timeline.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PortFrame {
@@ -38,5 +40,98 @@ impl PortFrame {
     /// Nothing happened.
     pub fn is_empty(&self) -> bool {
         *self == PortFrame { frame: self.frame, port: self.port, ..PortFrame::default() }
+    }
+}
+
+impl Framed for PortFrame {
+    type Base = u32;
+
+    fn frame(&self) -> u32 {
+        self.frame
+    }
+
+    fn at(self, frame: u32) -> Self {
+        PortFrame { frame, ..self }
+    }
+
+    fn of(self, port: u32) -> Self {
+        PortFrame { port, ..self }
+    }
+
+    fn add(&mut self, later: &Self) {
+        PortFrame::add(self, later);
+    }
+
+    fn base(&self) -> u32 {
+        self.frame
+    }
+
+    /// Which figures are not 0, and those.
+    fn pack(&self, before: u32, into: &mut Vec<u8>) {
+        let figures = self.figures();
+        let there = figures.iter().rev().fold(0, |there, figure| there << 1 | u64::from(*figure > 0));
+        put(u64::from(self.frame - before) << figures.len() | there, into);
+        figures.iter().filter(|figure| **figure > 0).for_each(|figure| put(*figure, into));
+    }
+
+    fn unpack(before: u32, from: &mut &[u8]) -> Option<Self> {
+        let mut figures = PortFrame::default().figures();
+        let first = take(from)?;
+        for (i, figure) in figures.iter_mut().enumerate() {
+            if first >> i & 1 == 1 {
+                *figure = take(from)?;
+            }
+        }
+        let [queue_max_bytes, low, busy_ps, marks, drops, pauses, paused_ps, high] = figures;
+        Some(PortFrame {
+            frame: before + (first >> figures.len()) as u32,
+            port: 0,
+            marks: marks as u32,
+            drops: drops as u32,
+            pauses: pauses as u32,
+            queue_max_bytes,
+            byte_time: u128::from(high) << 64 | u128::from(low),
+            busy_ps,
+            paused_ps,
+        })
+    }
+}
+
+impl PortFrame {
+    /// Its figures, those first that most rows have.
+    fn figures(&self) -> [u64; 8] {
+        let (low, high) = (self.byte_time as u64, (self.byte_time >> 64) as u64);
+        let (marks, drops, pauses) = (self.marks.into(), self.drops.into(), self.pauses.into());
+        [self.queue_max_bytes, low, self.busy_ps, marks, drops, pauses, self.paused_ps, high]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packed::Lane;
+
+    #[test]
+    fn rows_come_back() {
+        let whole = PortFrame {
+            frame: 3,
+            port: 0,
+            marks: 1,
+            drops: u32::MAX,
+            pauses: 2,
+            queue_max_bytes: u64::MAX,
+            byte_time: u128::MAX - 5,
+            busy_ps: 2_000_000,
+            paused_ps: 7,
+        };
+        let rows = [
+            PortFrame { frame: 0, busy_ps: 1, ..PortFrame::default() },
+            whole,
+            PortFrame { frame: 9, byte_time: 1 << 64, ..PortFrame::default() },
+            PortFrame { frame: u32::MAX, drops: 4, ..PortFrame::default() },
+        ];
+        let mut lane = Lane::default();
+        rows.iter().for_each(|row| lane.push(*row));
+        assert!(lane.rows().eq(rows));
     }
 }

@@ -5,13 +5,14 @@
 
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
+use crate::packed::{Framed, Lanes};
 use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series, timeline};
 
 /// Makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
 /// Every table by the name of its file.
-pub const TABLES: [(&str, Make); 12] = [
+pub const TABLES: [(&str, Make); 14] = [
     ("flows", flows),
     ("ports", ports),
     ("classes", ports::classes),
@@ -24,6 +25,8 @@ pub const TABLES: [(&str, Make); 12] = [
     ("trace", trace),
     ("timeline_ports", timeline_ports),
     ("timeline_flows", timeline_flows),
+    ("timeline_events", timeline_events),
+    ("timeline_paths", timeline_paths),
 ];
 
 /// `flows.parquet`: one row a flow, in flow order. The labels stand behind the ends.
@@ -71,12 +74,49 @@ pub fn trace(outcome: &Outcome) -> Vec<Column> {
 
 /// `timeline_ports.parquet`: one row a frame and port in which something happens, by (frame, port).
 pub fn timeline_ports(outcome: &Outcome) -> Vec<Column> {
-    of(timeline::PORTS, &outcome.port_frames, outcome)
+    of(timeline::PORTS, &outcome.port_frames.rows().collect::<Vec<_>>(), outcome)
 }
 
 /// `timeline_flows.parquet`: one row a frame and flow in which something changes, by (frame, flow).
 pub fn timeline_flows(outcome: &Outcome) -> Vec<Column> {
     of(timeline::FLOWS, &outcome.flow_frames.rows().collect::<Vec<_>>(), outcome)
+}
+
+/// Shows the parts of a table of frames, in order, each of `most` rows but the last; whether it is one of these.
+pub fn parts(name: &str, outcome: &Outcome, most: usize, show: &mut dyn FnMut(Vec<Column>)) -> bool {
+    match name {
+        "timeline_ports" => parts_of(timeline::PORTS, &outcome.port_frames, outcome, most, show),
+        "timeline_flows" => parts_of(timeline::FLOWS, &outcome.flow_frames, outcome, most, show),
+        _ => return false,
+    }
+    true
+}
+
+fn parts_of<R: Framed>(
+    table: &[Quantity<R>],
+    lanes: &Lanes<R>,
+    outcome: &Outcome,
+    most: usize,
+    show: &mut dyn FnMut(Vec<Column>),
+) {
+    let mut rows = lanes.rows();
+    loop {
+        let part: Vec<R> = rows.by_ref().take(most).collect();
+        if part.is_empty() {
+            return;
+        }
+        show(of(table, &part, outcome));
+    }
+}
+
+/// `timeline_events.parquet`: one row an event of the timeline, by (time, kind, subject).
+pub fn timeline_events(outcome: &Outcome) -> Vec<Column> {
+    of(timeline::EVENTS, &outcome.timeline_events, outcome)
+}
+
+/// `timeline_paths.parquet`: one row a flow and port that it passes, by (flow, position, port).
+pub fn timeline_paths(outcome: &Outcome) -> Vec<Column> {
+    of(timeline::PATHS, &outcome.paths, outcome)
 }
 
 fn of<R>(table: &[Quantity<R>], records: &[R], outcome: &Outcome) -> Vec<Column> {

@@ -1,8 +1,9 @@
-//! The timeline: `timeline_ports.parquet`, `timeline_flows.parquet`.
+//! The timeline: `timeline_ports.parquet`, `timeline_flows.parquet`, `timeline_events.parquet`,
+//! `timeline_paths.parquet`.
 
-use crate::figure::Of::{OptU64, U32, U64, Whole};
+use crate::figure::Of::{Index, OptU64, Time, U32, U64, Whole};
 use crate::figure::{Quantity, rows};
-use crate::{FlowFrame, Outcome, PortFrame};
+use crate::{EventKind, FlowFrame, Outcome, PathPort, PortFrame, Subject, TimelineEvent};
 
 /// A part of the frame of `row`, of which `ps` is the numerator; the last one ends with the run.
 fn part(row: &PortFrame, ps: f64, outcome: &Outcome) -> Option<f64> {
@@ -38,4 +39,27 @@ pub(crate) const FLOWS: &[Quantity<FlowFrame>] = &rows! {
     "state" [""] = U32(|r| r.state as u32),
         "State at the frame's end: 0 slow start, 1 congestion avoidance (a reduction for ECN included), 2 fast \
          recovery, 3 after a timeout, 4 done (finished, stopped or reset).";
+};
+
+fn names(known: &[&str]) -> Vec<String> {
+    known.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// `timeline_events.parquet`.
+pub(crate) const EVENTS: &[Quantity<TimelineEvent>] = &rows! {
+    "time_s" ["s"] = Time(|r| r.time_ps), "Simulated time.";
+    "kind" [""] = Index(|r| r.kind as u32, |_| names(&EventKind::NAMES)),
+        "repair, failure, degradation (of a link: its port), pause-storm, pause-storm-end, query, query-end (all \
+         responses have come), flow-start, flow-end (the last byte is acknowledged), timeout.";
+    "subject" [""] = U32(|r| r.subject), "Number of the flow or port.";
+    "what" [""] = Index(|r| r.kind.what() as u32, |_| names(&Subject::NAMES)),
+        "flow, or port; the flow of a query is that of its first response.";
+};
+
+/// `timeline_paths.parquet`.
+pub(crate) const PATHS: &[Quantity<PathPort>] = &rows! {
+    "flow" [""] = U32(|r| r.flow), "Flow number.";
+    "port" [""] = U32(|r| r.port), "Port that its data passes: its row in ports.parquet, from 0.";
+    "position" [""] = U32(|r| r.position), "Ports before it on the way.";
+    "sprayed" [""] = U32(|r| r.sprayed as u32), "1 where only some of the flow's packets pass it, else 0.";
 };

@@ -13,6 +13,7 @@ mod programs;
 mod queries;
 mod renewal;
 mod timeline;
+mod timeline_events;
 mod weights;
 
 use crate::domain::endpoints::Endpoints;

@@ -4,12 +4,14 @@ use crate::domain::Domain;
 use crate::domain::build::Simulation;
 use crate::domain::deadlock::deadlocked;
 use crate::domain::flow_frames::joined;
+use crate::domain::timeline_events::{Traces, events};
 use crate::event::interval::Interval;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{FlowId, LinkId, Side};
 use crate::map::cells::CellMap;
 use crate::map::fabric::FabricMap;
-use crate::map::ideal::FlowIdeal;
+use crate::map::flow_ports::ports_of_flows;
+use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
 use crate::port::Port;
 use crate::radio::Repeated;
@@ -225,7 +227,14 @@ impl Simulation<'_> {
             ..Outcome::default()
         };
         count_timeouts(&self.net, &mut left.collector, end);
+        let timeouts = std::mem::take(&mut left.collector.timeouts);
         left.collector.finish(&mut outcome, &spec.observe.monitor, spec.duration.0);
+        if let Some(every) = outcome.frame_ps {
+            let traces = Traces { flows: &outcome.flows, messages: &outcome.messages, timeouts: &timeouts };
+            let frames = outcome.port_frames.rows();
+            outcome.timeline_events = events(spec, &traces, frames, (every, end));
+            outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.team);
+        }
         self.team.share(cut(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
     }
@@ -298,16 +307,14 @@ impl Simulation<'_> {
     }
 
     /// The frames of the ports in a run that ends at `end`, in order, and their length.
-    fn frames(&mut self, end: Time) -> (Vec<PortFrame>, Option<u64>) {
-        let Some(timeline) = self.net.spec.observe.timeline else { return (Vec::new(), None) };
-        let mut rows = Vec::new();
+    fn frames(&mut self, end: Time) -> (Lanes<PortFrame>, Option<u64>) {
+        let Some(timeline) = self.net.spec.observe.timeline else { return (Lanes::default(), None) };
+        let mut lanes = Vec::with_capacity(self.net.spec.links.len());
         for (l, link) in self.net.spec.links.iter().enumerate() {
             let domain = &mut self.domains[self.net.place[link.from as usize].domain];
-            rows.append(&mut domain.nodes.ports[self.net.port_of[l]].take_frames(end));
+            lanes.push(domain.nodes.ports[self.net.port_of[l]].take_frames(end));
         }
-        // they are in the order of ports, which a stable sort by frames keeps
-        rows.sort_by_key(|row| row.frame);
-        (rows, Some(timeline.every_by(end).0))
+        (Lanes::from(lanes), Some(timeline.every_by(end).0))
     }
 
     /// What flows did in the frames of a run that ends at `end`.

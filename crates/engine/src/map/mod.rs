@@ -8,6 +8,7 @@ mod deadlines;
 pub(crate) mod duplexes;
 pub(crate) mod fabric;
 pub mod failover;
+pub mod flow_ports;
 pub(crate) mod groups;
 pub mod ideal;
 pub(crate) mod latency;

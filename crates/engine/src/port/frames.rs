@@ -8,6 +8,7 @@ use crate::port::frame_clock::FrameClock;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
+use incast_record::packed::Lane;
 use std::mem::take;
 
 /// What a port has counted by the end of a frame.
@@ -34,7 +35,7 @@ pub(super) struct Frames {
     pub max: u64,
     pub max_before: u64,
     /// Frames that are closed, in order, and some of which only parts are known, among them the open one.
-    rows: Vec<PortFrame>,
+    rows: Lane<PortFrame>,
     noted: Vec<PortFrame>,
 }
 
@@ -58,7 +59,7 @@ impl Frames {
             from: Totals::default(),
             max: 0,
             max_before: 0,
-            rows: Vec::new(),
+            rows: Lane::default(),
             noted: Vec::new(),
         }
     }
@@ -109,11 +110,9 @@ impl Frames {
     }
 
     /// Adds a row after those that are there, or to the last of them.
-    fn push(rows: &mut Vec<PortFrame>, row: PortFrame) {
-        match rows.last_mut() {
-            Some(last) if last.frame == row.frame => last.add(&row),
-            _ if row.is_empty() => {}
-            _ => rows.push(row),
+    fn push(rows: &mut Lane<PortFrame>, row: PortFrame) {
+        if !row.is_empty() {
+            rows.push(row);
         }
     }
 
@@ -121,11 +120,15 @@ impl Frames {
     pub(super) fn due(&mut self, now: Time) -> Time {
         let Frames { clock, rows, noted, .. } = self;
         clock.lengthen(now, || {
-            for list in [&mut *rows, &mut *noted] {
-                let mut joined = Vec::with_capacity(list.len() / 2 + 1);
-                list.drain(..).for_each(|row| Frames::push(&mut joined, PortFrame { frame: row.frame / 2, ..row }));
-                *list = joined;
-            }
+            rows.coarsen();
+            noted.iter_mut().for_each(|row| row.frame /= 2);
+            noted.dedup_by(|later, row| {
+                let one = later.frame == row.frame;
+                if one {
+                    row.add(later);
+                }
+                one
+            });
         });
         clock.next
     }
@@ -162,18 +165,20 @@ impl Frames {
     }
 
     /// The rows of a run that ends at `end`, the port having counted so much.
-    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Vec<PortFrame> {
+    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Lane<PortFrame> {
         self.due(end);
         let last = self.clock.last(end);
         self.close(end, totals, max, since, None);
         let mut rows = take(&mut self.rows);
         // what happens at the very end belongs to the last frame
-        while let Some(row) = rows.pop_if(|row| row.frame > last) {
-            Frames::push(&mut self.noted, row);
+        if rows.last().is_some_and(|frame| frame > last) {
+            let beyond = take(&mut rows);
+            beyond.rows().for_each(|row| rows.push(PortFrame { frame: row.frame.min(last), ..row }));
         }
         for row in take(&mut self.noted) {
             Frames::push(&mut rows, PortFrame { frame: row.frame.min(last), ..row });
         }
+        rows.shrink();
         rows
     }
 }

@@ -5,6 +5,7 @@ use super::port::Port;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
+use incast_record::packed::Lane;
 
 impl Port {
     /// Counts by frames, too.
@@ -67,18 +68,16 @@ impl Port {
     }
 
     /// The frames of a run that ends at `end`, to which the account is rolled.
-    pub fn take_frames(&mut self, end: Time) -> Vec<PortFrame> {
+    pub fn take_frames(&mut self, end: Time) -> Lane<PortFrame> {
         if self.rare.frames.is_none() {
-            return Vec::new();
+            return Lane::default();
         }
         let (totals, _) = self.totals(end);
         let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
         let max = self.count.max_bytes;
-        let Some(mut frames) = self.rare.frames.take() else { return Vec::new() };
-        let mut rows = frames.end(end, totals, max, since);
+        let Some(mut frames) = self.rare.frames.take() else { return Lane::default() };
+        let rows = frames.end(end, totals, max, since);
         self.count.max_bytes = frames.max_before;
-        rows.iter_mut().for_each(|row| row.port = self.link.0);
-        rows.retain(|row| !row.is_empty());
         rows
     }
 

@@ -98,7 +98,7 @@ fn tables(outcome: &Outcome) -> Vec<(String, Vec<Column>)> {
     TABLES.iter().map(|(name, make)| (format!("{name}.parquet"), make(outcome))).collect()
 }
 
-fn rows(outcome: &Outcome) -> [usize; 12] {
+fn rows(outcome: &Outcome) -> [usize; 14] {
     let of = |kind| outcome.messages.iter().filter(|m| m.kind == kind).count();
     [
         outcome.flows.len(),
@@ -111,8 +111,10 @@ fn rows(outcome: &Outcome) -> [usize; 12] {
         of(MessageKind::Write),
         outcome.samples.len(),
         outcome.trace.len(),
-        outcome.port_frames.len(),
+        outcome.port_frames.rows().count(),
         outcome.flow_frames.rows().count(),
+        outcome.timeline_events.len(),
+        outcome.paths.len(),
     ]
 }
 

@@ -94,7 +94,8 @@ proptest! {
         on.observe.timeline = Some(TimelineSpec { every: Time::us(1), most: 40 });
         let (off, on) = (run(&off), run(&on));
         prop_assert!(on.frame_ps.is_some());
-        let on = Outcome { frame_ps: None, port_frames: Vec::new(), flow_frames: Lanes::default(), ..on };
+        let on = Outcome { frame_ps: None, port_frames: Lanes::default(), flow_frames: Lanes::default(), ..on };
+        let on = Outcome { timeline_events: Vec::new(), paths: Vec::new(), ..on };
         let same = format!("{on:?}") == format!("{off:?}");
         prop_assert!(same, "something beside the frames differs");
     }

@@ -14,8 +14,8 @@ pub use explicit::*;
 pub use incast_cc::{Config, Ecn, Rate, Time};
 pub use incast_engine::spec::*;
 pub use incast_record::{
-    FlowFrame, FlowRecord, FlowState, Happening, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame,
-    PortRecord, Role,
+    EventKind, FlowFrame, FlowRecord, FlowState, Happening, MessageKind, MessageRecord, Outcome, PacketEvent,
+    PortFrame, PortRecord, Role,
 };
 pub use queries::*;
 pub use transport::*;
@@ -261,13 +261,17 @@ fn conserved(o: Outcome) -> Outcome {
 /// The frames of a timeline add up to what the ports say of the whole run.
 fn frames_add_up(o: &Outcome) {
     let Some(every) = o.frame_ps else {
+        assert!(o.timeline_events.is_empty() && o.paths.is_empty());
         return assert!(o.port_frames.is_empty() && o.flow_frames.is_empty());
     };
     flow_frames_add_up(o, every);
+    events_add_up(o);
     let order = |rows: &[PortFrame]| (rows[0].frame, rows[0].port) < (rows[1].frame, rows[1].port);
-    assert!(o.port_frames.windows(2).all(order), "one row a frame and port");
+    let rows: Vec<PortFrame> = o.port_frames.rows().collect();
+    assert!(rows.windows(2).all(order), "one row a frame and port");
+    assert!(rows.iter().all(|row| !row.is_empty()), "rows say something");
     let mut sums = vec![PortFrame::default(); o.ports.len()];
-    o.port_frames.iter().for_each(|row| sums[row.port as usize].add(row));
+    rows.iter().for_each(|row| sums[row.port as usize].add(row));
     for (port, sum) in o.ports.iter().zip(&sums) {
         assert_eq!(sum.drops as u64, port.lost_total, "drops of {}", port.name);
         if (o.measure_from_ps, o.measure_to_ps) != (0, o.end_ps) || o.end_ps == 0 {
@@ -307,6 +311,25 @@ fn flow_frames_add_up(o: &Outcome, every: u64) {
             let done = rows.iter().find(|row| row.flow == flow.flow && row.state == FlowState::Done);
             assert_eq!(done.map(|row| row.frame), Some(known), "flow {} is done in the frame of its end", flow.flow);
         }
+    }
+}
+
+/// Events are as many as the records say, in their order.
+fn events_add_up(o: &Outcome) {
+    let events = &o.timeline_events;
+    assert!(events.is_sorted(), "by time, kind and subject");
+    assert!(events.iter().all(|event| event.time_ps <= o.end_ps), "after the end");
+    let count = |kind| events.iter().filter(|event| event.kind == kind).count() as u64;
+    let flows = |is: fn(&FlowRecord) -> bool| o.flows.iter().filter(|flow| is(flow)).count() as u64;
+    assert_eq!(count(EventKind::FlowStarts), flows(|flow| !flow.unopened));
+    assert_eq!(count(EventKind::FlowEnds), flows(|flow| flow.finish_ps.is_some()));
+    let queries = |is: fn(&MessageRecord) -> bool| {
+        o.messages.iter().filter(|message| message.kind == MessageKind::Query && is(message)).count() as u64
+    };
+    assert_eq!(count(EventKind::Query), queries(|_| true));
+    assert_eq!(count(EventKind::QueryEnds), queries(|query| query.finish_ps.is_some()));
+    if (o.measure_from_ps, o.measure_to_ps) == (0, o.end_ps) {
+        assert_eq!(count(EventKind::Timeout), o.flows.iter().map(|flow| flow.timeouts).sum::<u64>());
     }
 }
 

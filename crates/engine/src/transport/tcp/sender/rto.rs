@@ -121,7 +121,8 @@ impl Sender {
 
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
-        if self.side != NO_SIDE || self.app.under_way().is_some() {
+        let told = self.side != NO_SIDE || self.app.under_way().is_some();
+        if told || ctx.net.spec.observe.timeline.is_some() {
             ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }
         self.timer.consecutive += 1;

@@ -1,0 +1,84 @@
+//! Events of a timeline, from what is known of a run without it, and from its frames.
+
+use crate::spec::{Effect, Spec};
+use incast_cc::Time;
+use incast_record::{EventKind, FlowRecord, MessageKind, MessageRecord, PortFrame, TimelineEvent};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+/// A storm is over when pauses have spread over no switch for so many frames.
+const CALM: u32 = 10;
+
+/// What a run leaves that events are read off.
+pub struct Traces<'a> {
+    /// Flows.
+    pub flows: &'a [FlowRecord],
+    /// Queries and writes.
+    pub messages: &'a [MessageRecord],
+    /// Timeouts: flow, when (ps).
+    pub timeouts: &'a [(u32, u64)],
+}
+
+/// Events of a run that ends at `end`, by (time, kind, subject); `frames` are those of ports, of `every` ps each.
+pub fn events(
+    spec: &Spec,
+    traces: &Traces,
+    frames: impl Iterator<Item = PortFrame>,
+    (every, end): (u64, Time),
+) -> Vec<TimelineEvent> {
+    let event = |time_ps, kind, subject| TimelineEvent { time_ps, kind, subject };
+    let mut events = Vec::new();
+    for flow in traces.flows.iter().filter(|flow| !flow.unopened) {
+        events.push(event(flow.start_ps, EventKind::FlowStarts, flow.flow));
+        events.extend(flow.finish_ps.map(|at| event(at, EventKind::FlowEnds, flow.flow)));
+    }
+    // a timer may fire after the last arrival, which is the end of a run that is over
+    events.extend(traces.timeouts.iter().map(|(flow, at)| event((*at).min(end.0), EventKind::Timeout, *flow)));
+    for query in traces.messages.iter().filter(|message| message.kind == MessageKind::Query) {
+        events.push(event(query.start_ps, EventKind::Query, query.flow));
+        events.extend(query.finish_ps.map(|at| event(at, EventKind::QueryEnds, query.flow)));
+    }
+    for failure in &spec.failures {
+        let kind = match failure.effect {
+            Effect::Down { .. } => EventKind::Failure,
+            Effect::Degraded { .. } => EventKind::Degradation,
+        };
+        events.push(event(failure.from.0, kind, failure.link));
+        events.push(event(failure.until.0, EventKind::Repair, failure.link));
+    }
+    // to read all rows takes long, and without flow control none says anything of pauses
+    if spec.pfc().is_some() {
+        storms(spec, frames, &mut |frame, kind, port| events.push(event(frame as u64 * every, kind, port)));
+    }
+    events.retain(|event| event.time_ps <= end.0);
+    events.sort_unstable();
+    events
+}
+
+/// Tells of pause storms: times in which pauses spread, because a switch that is paused at a port pauses a neighbour in
+/// turn. A storm begins with the first frame of which that is so, and ends with the last that is not followed by
+/// another within [`CALM`] frames. Its port is the one of such a switch that was paused longest in its first frame.
+fn storms(spec: &Spec, frames: impl Iterator<Item = PortFrame>, tell: &mut dyn FnMut(u32, EventKind, u32)) {
+    let mut paused = frames.filter(|row| row.paused_ps > 0).peekable();
+    // the storm's port, and the last frame that is part of it
+    let mut storm: Option<(u32, u32)> = None;
+    while let Some(frame) = paused.peek().map(|row| row.frame) {
+        let mut rows = Vec::new();
+        while let Some(row) = paused.next_if(|row| row.frame == frame) {
+            rows.push(row);
+        }
+        let pausing: BTreeSet<u32> = rows.iter().map(|row| spec.links[row.port as usize].to).collect();
+        let between = rows.iter().filter(|row| pausing.contains(&spec.links[row.port as usize].from));
+        let Some(worst) = between.max_by_key(|row| (row.paused_ps, Reverse(row.port))) else { continue };
+        if let Some((port, last)) = storm.take_if(|(_, last)| frame - *last > CALM) {
+            tell(last + 1, EventKind::StormEnds, port);
+        }
+        if storm.is_none() {
+            tell(frame, EventKind::StormBegins, worst.port);
+        }
+        storm = Some((storm.map_or(worst.port, |(port, _)| port), frame));
+    }
+    if let Some((port, last)) = storm {
+        tell(last + 1, EventKind::StormEnds, port);
+    }
+}

@@ -1,0 +1,47 @@
+//! The ports that flows pass, for a timeline.
+
+use crate::ids::{FlowId, LinkId};
+use crate::map::ideal::Fabric;
+use crate::spec::Spec;
+use crate::threads::team::Team;
+use incast_record::PathPort;
+use std::collections::BTreeMap;
+
+/// Rows above which flows whose packets take several paths have only the ports that all their packets pass.
+const MOST_ROWS: usize = 2_000_000;
+
+/// The ports that the data of each flow passes where nothing has failed, by (flow, position, port).
+pub fn ports_of_flows(spec: &Spec, fabric: &Fabric, team: &Team) -> Vec<PathPort> {
+    let flows: Vec<FlowId> = (0..spec.flows.len() as u32).map(FlowId).collect();
+    // flows whose packets spread have about as many ports each: some tell of all
+    let some = flows.iter().step_by(flows.len() / 16 + 1);
+    let ports: usize = some.clone().map(|flow| fabric.shares(*flow, false).len()).sum();
+    let whole = ports.saturating_mul(flows.len()) <= MOST_ROWS.saturating_mul(some.count());
+    let lists =
+        team.list(flows.len(), |range| flows[range].iter().map(|f| ports_of(spec, fabric, *f, whole)).collect());
+    lists.into_iter().flatten().collect()
+}
+
+/// Those of one flow; unless `whole`, of one whose packets take several paths those that all pass.
+fn ports_of(spec: &Spec, fabric: &Fabric, flow: FlowId, whole: bool) -> Vec<PathPort> {
+    let several = spec.choice.spreads() && spec.flows[flow].path.is_none();
+    let mut shares: BTreeMap<LinkId, (u32, f64)> = BTreeMap::new();
+    // how many links lie before a node
+    let mut before: BTreeMap<u32, u32> = [(spec.flows[flow].src, 0)].into();
+    for (link, share) in fabric.shares(flow, false) {
+        let ends = &spec.links[link];
+        let position = before.get(&ends.from).copied().unwrap_or(0);
+        before.entry(ends.to).or_insert(position + 1);
+        shares.entry(link).or_insert((position, 0.0)).1 += share;
+    }
+    let port = |(link, (position, share)): (LinkId, (u32, f64))| PathPort {
+        flow: flow.0,
+        port: link.0,
+        position,
+        // a sum of equal parts may be a little off
+        sprayed: several && share < 1.0 - 1e-9,
+    };
+    let mut ports: Vec<PathPort> = shares.into_iter().map(port).filter(|port| whole || !port.sprayed).collect();
+    ports.sort_unstable_by_key(|port| (port.position, port.port));
+    ports
+}

@@ -30,7 +30,21 @@ def program() -> Typer:
     """Put the commands together."""
     import typer
 
-    from incast.commands import coexist, compare, describe, model, paper, plot, report, run, study, tune, version, view
+    from incast.commands import (
+        coexist,
+        compare,
+        describe,
+        export,
+        model,
+        paper,
+        plot,
+        report,
+        run,
+        study,
+        tune,
+        version,
+        view,
+    )
 
     app = typer.Typer(
         name="incast",
@@ -46,6 +60,7 @@ def program() -> Typer:
     app.command()(report.report)
     app.command()(plot.plot)
     app.command()(view.view)
+    app.command()(export.export)
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
     papers = typer.Typer(

@@ -1,0 +1,59 @@
+"""``incast export``: a run in the formats of other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from incast import output
+from incast.commands.options import Quiet, out
+from incast.errors import FolderError
+from incast.interrupts import loading
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    pcapng: Annotated[
+        str | None,
+        typer.Option("--pcapng", metavar="FILE", help="Packets of traced flows for Wireshark (measure.trace)."),
+    ] = None,
+    perfetto: Annotated[
+        str | None,
+        typer.Option("--perfetto", metavar="FILE", help="Flows over time for ui.perfetto.dev, as JSON."),
+    ] = None,
+    flow: Annotated[
+        list[int] | None, typer.Option("--flow", metavar="NUMBER", help="A flow (default: all; may be repeated).")
+    ] = None,
+    at: Annotated[
+        str, typer.Option("--at", metavar="END", help="Where packets are captured: at the sender, or the receiver.")
+    ] = "sender",
+    quiet: Quiet = False,
+) -> None:
+    """Write a run for other programs: a capture for Wireshark, a trace for Perfetto."""
+    with loading():
+        from incast.export import pcapng as captures
+        from incast.export import perfetto as traces
+        from incast.folders import write_whole
+        from incast.result import Result
+
+    if at not in captures.ENDS:
+        raise FolderError(f'--at "{at}": expected {" or ".join(captures.ENDS)}')
+    if pcapng is None and perfetto is None:
+        raise FolderError("nothing to write: expected --pcapng FILE or --perfetto FILE, or both")
+    result = Result.load(run)
+    for option, name in (("--pcapng", pcapng), ("--perfetto", perfetto)):
+        if name is None:
+            continue
+        path = Path(name)
+        if not name.strip() or path.is_dir():
+            raise FolderError(f'{option} "{name}": expected the name of a file')
+        content: str | bytes = (
+            captures.capture(result, flow or [], at) if option == "--pcapng" else traces.trace(result, flow or [])
+        )
+        with output.about(path):
+            write_whole(path, content)
+            if not quiet:
+                size = len(content) / 1e6
+                out.print(f"export: {path} ({size:.2f} MB)", highlight=False, soft_wrap=True)

@@ -1,0 +1,52 @@
+"""The packets of traced flows, as a run folder has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from incast.errors import FolderError
+
+if TYPE_CHECKING:
+    from incast.result import Result
+
+HOW = "make one with incast run SCENARIO --set measure.trace=[0] --out DIR"
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A traced flow: where it begins and ends, and the lines of its packets in the order of time."""
+
+    flow: int
+    src: int
+    dst: int
+    sender: str
+    """Name of the sending host, as in the column ``place``."""
+    receiver: str | None
+    """Name of the receiving host; ``None`` where nothing of the flow came to one."""
+    lines: list[dict[str, Any]]
+
+
+def traced_flows(result: Result, flows: list[int]) -> list[Traced]:
+    """Read the traced flows, those of ``flows`` or all; raises ``FolderError`` where one is not traced."""
+    ends = {row["flow"]: row for row in result.flows.select(["flow", "src", "dst"]).to_pylist()}
+    lines: dict[int, list[dict[str, Any]]] = {}
+    for line in result.trace.to_pylist():
+        lines.setdefault(line["flow"], []).append(line)
+    if not lines:
+        raise FolderError(f"the run has no packet trace: {HOW}")
+    for flow in flows:
+        if flow not in lines:
+            known = ", ".join(str(one) for one in sorted(lines)[:20])
+            raise FolderError(f"flow {flow} is not traced: expected one of {known}")
+    return [_traced(ends[flow], lines[flow]) for flow in (sorted(set(flows)) or sorted(lines))]
+
+
+def _traced(ends: dict[str, Any], lines: list[dict[str, Any]]) -> Traced:
+    # whoever sends first opens the flow, and only data has payload
+    sender = next(line["place"] for line in lines if line["event"] == "send")
+    receiver = next(
+        (line["place"] for line in lines if line["event"] == "receive" and line["payload_bytes"] > 0),
+        next((line["place"] for line in lines if line["event"] == "send" and line["place"] != sender), None),
+    )
+    return Traced(ends["flow"], ends["src"], ends["dst"], sender, receiver, lines)

@@ -52,6 +52,7 @@ SCENARIOS = [
     "ns3-star",
     "permutation",
     "permutation-elephants",
+    "pfabric",
     "pias",
     "pfc-incast",
     "priority",

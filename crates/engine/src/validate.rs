@@ -35,6 +35,9 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
         }
     }
     spec.transports.iter().try_for_each(check_demotion)?;
+    if let Some(t) = spec.transports.iter().find(|t| t.rank.is_some() && t.protocol.is_driven()) {
+        return invalid(format!("data of {} has no rank, expected none", t.protocol.name()));
+    }
     check_driven(spec)?;
     if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
         return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
@@ -270,6 +273,7 @@ fn check_radio_port(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
         Discipline::EcnAtDeparture(_) => Some("marks at departures"),
         Discipline::FairNic { .. } => Some("a fair NIC"),
         Discipline::Trimming(_) => Some("trimming"),
+        Discipline::Pfabric => Some("ranks of packets"),
         _ if spec.pfc().is_some() => Some("priority flow control"),
         _ if link.loss != Loss::None || link.bucket > 0 => Some("losses or a token bucket of a wire"),
         _ if spec.failures.iter().any(|f| spec.links[f.link as usize].cell == link.cell) => Some("failures of links"),
@@ -340,12 +344,21 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
             ));
         }
     }
+    if queue.discipline == Discipline::Pfabric && (queue.device > 0 || spec.shares_buffer(link)) {
+        return invalid(format!(
+            "link {}: a queue that goes by ranks has no device queue below it and shares no buffer",
+            link.name
+        ));
+    }
     let classes = queue.classes();
     if !classes.is_empty() && queue.device > 0 {
         return invalid(format!("link {}: classes have no device queue below them", link.name));
     }
     if classes.iter().any(|c| !c.classes().is_empty() || matches!(c.discipline, Discipline::FairNic { .. })) {
         return invalid(format!("link {}: a class is one queue, without classes of its own", link.name));
+    }
+    if classes.iter().any(|c| c.discipline == Discipline::Pfabric) {
+        return invalid(format!("link {}: a class goes by the order of arrival, not by ranks", link.name));
     }
     if matches!(queue.discipline, Discipline::Classes { .. }) {
         if most >= classes.len() {

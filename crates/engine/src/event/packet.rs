@@ -101,7 +101,7 @@ pub struct Packet {
     pub flow: FlowId,
     /// Destination host.
     pub dst: NodeId,
-    /// Advertised window, bytes.
+    /// Advertised window, bytes. Data of a one-way flow: its [rank](Packet::rank).
     pub wnd: u32,
     /// Counts the IP packets of a flow and direction (fragments share theirs), in 16 bits as IP has it.
     pub id: u16,

@@ -194,14 +194,14 @@ impl ClassQueue {
         self.queue.push_back(waiting);
     }
 
-    /// Takes out what came last, if it still waits.
-    pub(super) fn pop_newest(&mut self) -> Option<Waiting> {
-        let newest = self.queue.pop_back()?;
+    /// Takes out what waits at place `i`.
+    pub(super) fn take_out(&mut self, i: usize) -> Option<Waiting> {
+        let taken = self.queue.remove(i)?;
         for held in [&mut self.here, &mut self.accounted] {
             held.0 -= 1;
-            held.1 -= newest.size;
+            held.1 -= taken.size;
         }
-        Some(newest)
+        Some(taken)
     }
 
     /// Its discipline counts so much now.

@@ -94,7 +94,10 @@ impl Port {
         let Rare { queues: Some(queues), events, .. } = rare else { return Offered::Dropped };
         let mut admission = queues.admit(queues.queue_of(packet, class), *packet, now, settings, room.as_ref());
         if admission.verdict == Verdict::Drop {
-            admission = queues.trim(admission, settings, room.as_mut(), events, interval);
+            admission = match queues.goes_by_rank() {
+                true => queues.displace(admission, ext.as_deref(), settings, events),
+                false => queues.trim(admission, settings, room.as_mut(), events, interval),
+            };
         }
         let Admission { class, mut packet, size, arrival, verdict } = admission;
         let queue = &mut queues.classes[class];

@@ -21,6 +21,7 @@ mod pending_marks;
 #[expect(clippy::module_inception, reason = "the port is what the room is named after")]
 pub mod port;
 mod queues;
+mod rank;
 mod report;
 mod ring;
 mod roll;

@@ -94,6 +94,7 @@ impl Queues {
                 }
                 (vec![queue(t.header_limit), data], Scheduler::Headers { per_data, served: 0 })
             }
+            Discipline::Pfabric => (vec![spec.clone()], Scheduler::LeastRank),
             _ => (vec![spec.clone()], Scheduler::Strict),
         };
         let class = |(i, queue): (u32, &QueueSpec)| ClassQueue::new(queue, i, rate, link, seed);
@@ -277,15 +278,20 @@ impl Queues {
         self.classes[class].push(waiting);
     }
 
-    /// Takes out what came last to queue `class`, if it still waits.
-    pub(super) fn pop_newest(&mut self, class: usize) -> Option<Waiting> {
-        let newest = self.classes[class].pop_newest()?;
-        self.work -= newest.wire;
+    /// Takes out what waits at place `i` of queue `class`.
+    pub(super) fn take_out(&mut self, class: usize, i: usize) -> Option<Waiting> {
+        let taken = self.classes[class].take_out(i)?;
+        self.work -= taken.wire;
         self.here.0 -= 1;
-        self.here.1 -= newest.size;
+        self.here.1 -= taken.size;
         self.packets -= 1;
-        self.bytes -= newest.size;
-        Some(newest)
+        self.bytes -= taken.size;
+        Some(taken)
+    }
+
+    /// Whether packets are served by their ranks.
+    pub(super) fn goes_by_rank(&self) -> bool {
+        matches!(self.scheduler, Scheduler::LeastRank)
     }
 
     /// The discipline decides about the packet whose transmission begins at `now`; the packet is marked if it says so.
@@ -384,8 +390,7 @@ impl Queues {
     /// Begins a transmission at `now`, if something may go; when it ends.
     pub(super) fn begin(&mut self, now: Time, below: u32) -> Option<Time> {
         let Queues { classes, scheduler, .. } = self;
-        let head = |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|w| w.size);
-        let class = scheduler.next(classes.len(), head)?;
+        let class = scheduler.next(classes, now)?;
         let waiting = classes[class].queue.pop_front()?;
         self.work -= waiting.wire;
         if self.classes.len() > 1 && below > 0 && self.gone.is_empty() {

@@ -4,7 +4,9 @@
 //! (Shreedhar and Varghese, SIGCOMM 1995): a class at whose turn something waits gets its quantum, and sends as
 //! long as that lasts; what is left stays for its next turn, and is lost when its queue is empty.
 
+use super::class_queue::ClassQueue;
 use crate::spec;
+use incast_cc::Time;
 
 /// The order of service, and where it stands.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub(super) enum Scheduler {
     Weighted(Weighted),
     /// So many of the first queue for one of the second, where both have something (htsim's `CompositeQueue`).
     Headers { per_data: u32, served: u32 },
+    /// The only queue, out of order: the flow with the packet of least rank ([`rank`](super::rank)).
+    LeastRank,
 }
 
 /// Deficit round robin.
@@ -41,8 +45,11 @@ impl Scheduler {
         }
     }
 
-    /// The queue of `n` to be served next; `head(i)` is the size of the first packet of queue i, if it may go.
-    pub(super) fn next(&mut self, n: usize, head: impl Fn(usize) -> Option<u64>) -> Option<usize> {
+    /// The queue of `classes` to be served at `now`, its first packet being the one to go.
+    #[inline]
+    pub(super) fn next(&mut self, classes: &mut [ClassQueue], now: Time) -> Option<usize> {
+        let n = classes.len();
+        let head = |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|w| w.size);
         let Some(first) = (0..n).find(|i| head(*i).is_some()) else {
             if let Scheduler::Weighted(w) = self {
                 // the class whose turn it is has nothing either; the others lost what they had at their turns
@@ -61,6 +68,10 @@ impl Scheduler {
                 return Some((*served == *per_data) as usize);
             }
             Scheduler::Weighted(w) => w,
+            Scheduler::LeastRank => {
+                classes[first].bring_forward();
+                return Some(first);
+            }
         };
         loop {
             let i = w.turn;

@@ -44,6 +44,7 @@ impl Queues {
         let mut pool = room.map(|room| &mut *room.pool);
         let data = &mut self.classes[DATA];
         let Some(newest) = data.queue.back().map(|w| w.size) else { return false };
+        let place = data.queue.len() - 1;
         let without = Arrival { packets: arrival.packets - 1, bytes: arrival.bytes - newest, ..*arrival };
         let rest = data.here.1 - newest;
         let fits = |pool: &Pool| {
@@ -54,7 +55,7 @@ impl Queues {
         if !pool.as_deref().is_none_or(fits) || data.admit(&without) == Verdict::Drop {
             return false;
         }
-        let Some(mut cut) = self.pop_newest(DATA) else { return false };
+        let Some(mut cut) = self.take_out(DATA, place) else { return false };
         if let Some(pool) = pool.as_deref_mut() {
             pool.give_back(rest, cut.size);
         }

@@ -79,7 +79,8 @@ impl QueueSpec {
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
         match self.discipline {
-            Discipline::EcnAtDeparture(_) | Discipline::Classes { .. } | Discipline::Trimming(_) => true,
+            Discipline::EcnAtDeparture(_) | Discipline::Classes { .. } => true,
+            Discipline::Trimming(_) | Discipline::Pfabric => true,
             Discipline::FairNic { .. } => false,
             _ => self.explicit,
         }
@@ -127,6 +128,9 @@ pub enum Discipline {
     /// Data that does not fit is cut to its header instead of dropped (NDP, SIGCOMM 2017; htsim's `CompositeQueue`).
     /// Headers and all that carries little wait in a queue of their own. The limit is that of the data.
     Trimming(Trimming),
+    /// The flow that has the packet of least [`Rank`](super::Rank) is served, its packets in order; what has the
+    /// greatest is dropped where there is no room (pFabric, SIGCOMM 2013).
+    Pfabric,
     /// Hosts only: one queue a flow, served round robin, at most `per_flow` packets of a flow
     /// accepted at a time (htsim's fair NIC).
     FairNic {

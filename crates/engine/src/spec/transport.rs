@@ -11,6 +11,11 @@ pub struct TransportSpec {
     /// Classes of packets by how much of their transfer, message or write goes before them (PIAS): the i-th class below
     /// the i-th of these sizes, which rise, and the flow's class beyond the last. Empty: the flow's class for all.
     pub demotion: Vec<u64>,
+    /// Data says how urgent it is, for ports that go by that ([`Discipline::Pfabric`](super::Discipline::Pfabric)).
+    pub rank: Option<Rank>,
+    /// After so many timeouts in a row without data acknowledged a sender sends headers alone, one a timeout, until
+    /// something comes back (pFabric's probe mode); 0: never.
+    pub probe_after: u32,
     /// Payload of a full segment.
     pub mss: u32,
     /// IP and transport header of a data segment.
@@ -276,6 +281,18 @@ impl TransportSpec {
     pub fn clock(&self, now: Time) -> Time {
         if self.timestamp_clock == Time::ZERO { now } else { now - now % self.timestamp_clock }
     }
+}
+
+/// What data says of its transfer, message or write, bytes, the least being the most urgent (pFabric, section 4.1; the
+/// schemes of its authors' ns-2 code).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rank {
+    /// What is neither acknowledged nor SACKed of it as the packet leaves. Without an end: the greatest.
+    Remaining,
+    /// What goes before the packet in it: nobody needs to know its size.
+    Sent,
+    /// All of it. Without an end: the greatest.
+    Size,
 }
 
 /// Window rule during fast recovery, for controllers without a recovery of their own.

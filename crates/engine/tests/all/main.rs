@@ -17,6 +17,7 @@ mod homa;
 mod hosts;
 mod measurement;
 mod messages;
+mod pfabric;
 mod pfc;
 mod programs;
 mod properties;

@@ -81,6 +81,10 @@ pub(super) fn ports(
     }
     check_cells(network, transports, problems);
     if let Some(buffer) = &doc.buffer {
+        doc.queue.check_shared(&mut Report::new("queue", problems));
+        for own in own_queues.iter().filter(|own| own.at_switches(network)) {
+            own.queue.check_shared(&mut Report::new(own.key.as_str(), problems));
+        }
         buffer.check(&doc.queue, own_queues, network, packet, problems);
     }
 }
@@ -140,6 +144,7 @@ pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
             spec::Discipline::EcnAtDeparture(_) => "marks at departures",
             spec::Discipline::FairNic { .. } => "a fair NIC",
             spec::Discipline::Trimming(_) => "a queue that trims",
+            spec::Discipline::Pfabric => "a queue that goes by ranks",
             _ => continue,
         };
         let message = format!("the port {} of a radio station has {kind}; expected another kind of queue", link.name);

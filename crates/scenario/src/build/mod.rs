@@ -8,6 +8,7 @@ pub mod layout;
 mod mirror;
 mod observe;
 mod priorities;
+mod ranks;
 mod triggers;
 pub(crate) mod warnings;
 

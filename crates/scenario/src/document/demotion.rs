@@ -1,10 +1,15 @@
-//! Priorities by bytes sent (PIAS): what their sizes may be.
+//! Priorities by bytes sent (PIAS): what their sizes may be. Ranks and probes (pFabric): whose they are.
 
 use crate::text::problem::Report;
 use incast_engine::spec::TransportSpec;
 
 /// Contradictions in the sizes of a transport that has every value.
 pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
+    for (key, set) in [("rank", all.rank.is_some()), ("probe_after", all.probe_after > 0)] {
+        if set && all.protocol.is_driven() {
+            at.key(key, format!("is of TCP; expected none with preset = \"{}\"", all.protocol.name()));
+        }
+    }
     let (sizes, most) = (&all.demotion, TransportSpec::MOST_SIZES);
     if sizes.len() > most {
         let has = sizes.len();

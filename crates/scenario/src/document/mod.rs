@@ -14,10 +14,12 @@ pub(crate) mod pacing;
 pub(crate) mod pattern;
 pub mod program;
 pub mod queue;
+mod queue_fits;
 pub mod roots;
 pub mod routing;
 pub mod traffic;
 pub mod transport;
+mod transport_words;
 pub mod whole;
 
 use crate::document::buffer::Buffer;

@@ -55,6 +55,9 @@ kinds! {
         Weighted = "weighted",
         /// Data that does not fit is cut to its header, and headers overtake data: NDP's switch, as htsim has it.
         Trimming = "trimming",
+        /// The flow whose packet has the least rank (`transport.rank`) is served, in order; where there is no room what
+        /// has the greatest is dropped: pFabric's switch.
+        Pfabric = "pfabric",
         /// Hosts only: a queue per flow, served round robin, that takes at most `per_flow` packets of
         /// a flow at a time; the transport holds the rest. htsim's NIC.
         FairNic = "fair-nic",
@@ -418,6 +421,31 @@ impl Discipline for Trimming {
     }
 }
 
+/// pFabric.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Pfabric {
+    /// Largest queue; beyond it what has the greatest rank is dropped. (The authors: two bandwidth-delay products.)
+    pub limit: QueueLimit,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: Port,
+}
+
+impl Discipline for Pfabric {
+    fn port(&self) -> Option<&Port> {
+        Some(&self.port)
+    }
+
+    fn limit(&self) -> Option<QueueLimit> {
+        Some(self.limit)
+    }
+
+    fn discipline(&self) -> spec::Discipline {
+        spec::Discipline::Pfabric
+    }
+}
+
 /// Strict priority.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -544,7 +572,7 @@ impl Discipline for FairNic {
 }
 
 impl dyn Discipline {
-    fn device(&self) -> u32 {
+    pub(crate) fn device(&self) -> u32 {
         self.fifo().map_or(0, |fifo| fifo.device)
     }
 
@@ -644,55 +672,5 @@ impl Queue {
     /// The queues of switches and of hosts, where these differ, by their keys.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &Queue)> {
         [("queue", self)].into_iter().chain(self.host().map(|host| ("queue.host", host)))
-    }
-
-    /// Transports whose segments cannot be trimmed.
-    pub(crate) fn check_transports(&self, transports: &[spec::TransportSpec], at: &mut Report) {
-        if let Some(host) = self.host() {
-            host.check_transports(transports, &mut at.below("host"));
-        }
-        let Queue::Trimming(_) = self else { return };
-        if transports.iter().any(|t| t.mtu > 0 && t.mss + t.header > t.mtu) {
-            let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
-            at.text("kind", "trimming", message);
-        }
-        let blind = |t: &spec::TransportSpec| !t.protocol.is_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
-        if transports.iter().any(blind) {
-            let message =
-                "expected transports with SACK, and not ns-3's scoreboard: the sender must know single segments";
-            at.text("kind", "trimming", message);
-        }
-    }
-
-    /// Refuses keys that contradict a token bucket: at switches' ports, at hosts' ports.
-    pub(crate) fn check_buckets(&self, at_switches: bool, at_hosts: bool, at: &mut Report) {
-        if let Some(host) = self.host() {
-            host.check_buckets(at_hosts, false, &mut at.below("host"));
-        }
-        if !(at_switches || at_hosts && self.host().is_none()) {
-            return;
-        }
-        if self.device() > 0 {
-            let message = "expected 0 with the burst of a link: there is no device queue below a token bucket";
-            at.value("device", self.device(), message);
-        }
-        match self.discipline() {
-            spec::Discipline::EcnAtDeparture(_) => {
-                let message =
-                    "expected \"arrival\" with the burst of a link: a token bucket has no departures to mark at";
-                at.text("mark_at", "departure", message);
-            }
-            // whatever else needs departures
-            _ if self.spec().is_explicit() => {
-                let message =
-                    "expected one queue with the burst of a link: a token bucket sends in the order of arrival";
-                at.text("kind", self.word(), message);
-            }
-            spec::Discipline::FairNic { .. } => {
-                let message = "expected another kind with the burst of a link: a fair NIC has a transmitter";
-                at.text("kind", self.word(), message);
-            }
-            _ => {}
-        }
     }
 }

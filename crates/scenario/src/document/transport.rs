@@ -10,7 +10,7 @@ use crate::document::driven::{Eqds, Homa, Ndp, Uet, joined};
 use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time};
-use crate::text::words::{Word, words};
+use crate::text::words::Word;
 use incast_cc as cc;
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -349,6 +349,11 @@ keys! {
     ect_control: bool,
     /// Pacing of sent packets.
     pacing: Pacing,
+    /// Data says how urgent it is, in bytes, the least first, for ports that go by that (`queue.kind = "pfabric"`).
+    rank: Word<Option<spec::Rank>>,
+    /// From this timeout in a row on, without data acknowledged, a sender sends headers alone, one a timeout, until
+    /// something comes back (pFabric's probe mode); 0: never.
+    probe_after: u32,
     /// Full segments sent after the flow's bytes, for which the flow waits too: htsim sends one more than the size asks
     /// for.
     #[schemars(range(max = 1000))]
@@ -392,6 +397,9 @@ pub enum Preset {
     /// initial window of 70, timeouts of at least 2 ms, and eight priorities by bytes sent, with the sizes for web
     /// search.
     Pias,
+    /// pFabric (SIGCOMM 2013) as in its authors' simulations, beside `controller = "newreno"` and
+    /// `queue.kind = "pfabric"`: packets of 1500 bytes, windows of 12 to 15, timeouts of 45 us, probes after five.
+    Pfabric,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -402,7 +410,7 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 11] = [
+const FILES: [(Preset, &str, &str); 12] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
@@ -414,11 +422,12 @@ const FILES: [(Preset, &str, &str); 11] = [
     (Preset::Uet, "uet", include_str!("../../presets/uet.toml")),
     (Preset::Homa, "homa", include_str!("../../presets/homa.toml")),
     (Preset::Pias, "pias", include_str!("../../presets/pias.toml")),
+    (Preset::Pfabric, "pfabric", include_str!("../../presets/pfabric.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 11] = [
+    pub const ALL: [Preset; 12] = [
         Preset::Linux,
         Preset::LinuxDefault,
         Preset::Ns3,
@@ -430,6 +439,7 @@ impl Preset {
         Preset::Uet,
         Preset::Homa,
         Preset::Pias,
+        Preset::Pfabric,
     ];
 
     /// Name as in scenarios.
@@ -479,105 +489,6 @@ impl Preset {
                 }
             }
         })
-    }
-}
-
-words! {
-    /// Window rule during fast recovery.
-    "Recovery" spec::Recovery {
-        /// RFC 6582: inflated by duplicates, deflated by partial ACKs.
-        "newreno" => spec::Recovery::NewReno,
-        /// htsim's Swift: as newreno, but the inflation stands on the controller's window, which goes on moving, begins
-        /// at nothing and is at most the window; every partial ACK restarts the retransmission timer; after a timeout
-        /// the first segment goes alone. Beside a controller that cuts when recovery ends (`swift:recovery=at-exit`),
-        /// without SACK.
-        "htsim" => spec::Recovery::Htsim,
-        /// RFC 6937, proportional rate reduction.
-        "prr" => spec::Recovery::Prr,
-        /// Proportional rate reduction as ns-3.43 does it: a duplicate counts one segment more than it delivers, other
-        /// ACKs only when they make a whole segment, a partial ACK sends one segment beyond the window, 32-bit
-        /// products.
-        "prr-ns3" => spec::Recovery::PrrNs3,
-        /// Proportional rate reduction as Linux does it: whole segments, in proportion to the window before the
-        /// reduction, one more only on ACKs that advance and find nothing new lost; without SACK too, where a duplicate
-        /// ACK stands for a segment that arrived.
-        "linux" => spec::Recovery::Linux,
-    }
-}
-
-words! {
-    /// Peer's window.
-    "WindowUpdate" spec::WindowUpdate {
-        /// Every ACK of a flow. On a two-way connection data that acknowledges something new or moves the window's
-        /// right edge ahead: a smaller window waits for that.
-        "news" => spec::WindowUpdate::News,
-        /// RFC 9293 section 3.10.7.4: each whose SEQ is not older than that of the segment that changed it last
-        /// (SND.WL1, SND.WL2).
-        "rfc9293" => spec::WindowUpdate::Rfc9293,
-        /// Linux: each whose SEQ or ACK is newer; one that has neither only by a larger window, so that the first
-        /// request, which has the SEQ of the handshake's last ACK, does not shrink the window of that. Nothing is sent
-        /// again beyond a window that shrank, but for the first segment (tcp_may_update_window, tcp_retransmit_skb).
-        "linux" => spec::WindowUpdate::Linux,
-    }
-}
-
-words! {
-    /// Retransmission timeout.
-    "RtoRule" spec::RtoRule {
-        /// RFC 6298: the floor, or srtt + max(G, 4 rttvar).
-        "rfc6298" => spec::RtoRule::Rfc6298,
-        /// Linux: srtt + max(floor, 4 times the largest mean deviation of late).
-        "linux" => spec::RtoRule::Linux,
-    }
-}
-
-words! {
-    /// What the ACK covers that a change of the mark's state flushes.
-    "Flush" spec::Flush {
-        /// All segments waiting for an ACK (DCTCP paper, RFC 8257).
-        "pending" => spec::Flush::Pending,
-        /// What had arrived before the latest of them, which the next ACK covers with the new state (ns-3.43).
-        "prior" => spec::Flush::Prior,
-    }
-}
-
-words! {
-    /// How the scoreboard finds losses.
-    "Rules" spec::Rules {
-        /// RFC 6675.
-        "rfc6675" => spec::Rules::Rfc6675,
-        /// ns-3.43: `dupthresh` SACKed segments above make a loss, whatever their size; an ACK that advances and SACKs
-        /// counts as a duplicate; only losses below the highest SACKed segment are repaired, by segments cut anew up to
-        /// the full size; a retransmission counts as in flight until it is acknowledged, SACKed or not; without new
-        /// data all that fits of what is not proven lost goes; no rescue retransmission.
-        "ns3" => spec::Rules::Ns3,
-        /// RFC 8985 (RACK): a segment is lost when one that was sent after it has arrived; lost retransmissions are
-        /// found too.
-        "rack" => spec::Rules::Rack,
-    }
-}
-
-words! {
-    /// Bytes in flight that a controller is told of at a loss.
-    "LossFlight" spec::LossFlight {
-        /// All that is outstanding, less limited transmit's segments (RFC 5681).
-        "outstanding" => spec::LossFlight::Outstanding,
-        /// What is believed to be in the network, without what SACKs or duplicates say has left it (ns-3).
-        "pipe" => spec::LossFlight::Pipe,
-    }
-}
-
-words! {
-    /// ECN.
-    "Ecn" Option<cc::Ecn> {
-        /// What the controller was designed for.
-        "auto" => None,
-        /// Packets are not ECN-capable.
-        "off" => Some(cc::Ecn::Off),
-        /// RFC 3168: echoed until the sender says CWR; one reduction a window.
-        "classic" => Some(cc::Ecn::Classic),
-        /// DCTCP's receiver: every ACK tells the mark of the data it covers.
-        "dctcp" => Some(cc::Ecn::Dctcp),
     }
 }
 

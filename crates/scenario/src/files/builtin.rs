@@ -32,6 +32,7 @@ builtin!(
     "permutation",
     "permutation-elephants",
     "priority",
+    "pfabric",
     "pias",
     "incast-50",
     "link-failure",

@@ -39,6 +39,29 @@ proptest! {
         compared(&spec);
     }
 
+    #[test]
+    fn queues_that_go_by_ranks_are_the_same_in_any_network(
+        spec in networks(), limit in prop_oneof![(1u64..30).prop_map(Limit::Packets), Just(Limit::Bytes(20_000))],
+        rank in pick(&[Rank::Remaining, Rank::Sent, Rank::Size]), probe_after in 0u32..4,
+    ) {
+        let mut spec = spec;
+        let count_in_service = spec.queues[0].count_in_service;
+        spec.queues[0] = QueueSpec { count_in_service, ..queue(Discipline::Pfabric, limit) };
+        spec.links.iter_mut().for_each(|l| l.bucket = 0);
+        spec.buffer = None;
+        spec.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
+        // one of three has no ranks
+        for t in &mut spec.transports[..2] {
+            (t.rank, t.probe_after) = (Some(rank), probe_after);
+        }
+        drop_those_of_fifo_ports(&mut spec);
+        spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
+        spec.observe.flows = (0..spec.flows.len() as u32).collect();
+        spec.observe.trace = spec.observe.flows.clone();
+        let outcome = compared(&spec);
+        laws(&spec, &outcome)?;
+    }
+
     // where a port is watched or a flow traced, departures are events
     #[test]
     fn marks_at_departures_are_the_same_in_any_network(

@@ -108,10 +108,14 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let paced =
         |restart_at_max| PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max: Rate::mbps(200), restart_at_max };
     let pacing = pick(&[PacingSpec::Controller, PacingSpec::Controller, paced(true), paced(false)]);
+    let ranks = pick(&[None, None, Some(Rank::Remaining), Some(Rank::Sent), Some(Rank::Size)]);
     let tick = || pick(&[Time::ZERO, Time::ms(1)]);
     let ticks = (tick(), tick(), pick(&[Time::ZERO, Time::ZERO, Time::ms(10)]));
-    (sizes(), rules, pacing, ticks, any::<[bool; 16]>(), any::<[bool; 30]>()).prop_map(
-        |(sizes, rules, pacing, ticks, s, u)| TransportSpec {
+    let rest = (pacing, ranks, pick(&[0u32, 0, 1, 3]));
+    (sizes(), rules, rest, ticks, any::<[bool; 16]>(), any::<[bool; 30]>()).prop_map(
+        |(sizes, rules, (pacing, rank, probe_after), ticks, s, u)| TransportSpec {
+            rank,
+            probe_after,
             scoreboard: rules.0,
             recovery: rules.1,
             loss_flight: rules.2,

@@ -7,6 +7,8 @@ pub fn htsim() -> TransportSpec {
     TransportSpec {
         protocol: Protocol::Tcp,
         demotion: Vec::new(),
+        rank: None,
+        probe_after: 0,
         mss: 4000,
         header: 0,
         ack_size: 40,

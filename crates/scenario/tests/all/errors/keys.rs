@@ -70,6 +70,34 @@ fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
 }
 
 #[test]
+fn ranks_and_queues_that_go_by_them_belong_together() {
+    let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
+    let by_rank = "kind = \"pfabric\"\nlimit = \"36864B\"";
+    let preset = |text: &str| GOOD.replace("preset = \"linux\"", text);
+    let notes = |text: &str| Scenario::from_toml(text, Path::new("."), "test").unwrap().notes().unwrap();
+    let both = preset("preset = \"pfabric\"").replace(queue, by_rank);
+    assert_eq!(notes(&both), Vec::<String>::new());
+    let alone = notes(&preset("preset = \"linux\"\nrank = \"sent\""));
+    assert!(alone.len() == 1 && alone[0].starts_with("transport.rank does nothing at "), "{alone:?}");
+    let without = notes(&GOOD.replace(queue, by_rank));
+    assert!(without.len() == 1 && without[0].contains("its packets have no rank (transport.rank)"), "{without:?}");
+
+    said(message(queue, "kind = \"pfabric\""), "queue.limit: missing");
+    said(message(queue, "kind = \"pfabric\"\nlimit = \"0p\""), "queue.limit = \"0p\": expected");
+    said(message(queue, &format!("{by_rank}\ndevice = 3")), "queue.device: unknown key");
+    said(
+        message(queue, &format!("{by_rank}\n\n[buffer]\nsize = \"1MB\"\nalpha = 1.0")),
+        "queue.kind = \"pfabric\": expected",
+    );
+    let bucket = GOOD.replace(queue, by_rank).replace("delay = \"10us\"", "delay = \"10us\", burst = \"10kB\"");
+    said(check(&bucket).unwrap_err().to_string(), "queue.kind = \"pfabric\": expected one queue");
+    said(message("preset = \"linux\"", "preset = \"linux\"\nrank = \"left\""), "transport.rank = \"left\": expected");
+    let homa = |key: &str| message("preset = \"linux\"", &format!("preset = \"homa\"\n{key}"));
+    said(homa("rank = \"size\""), "transport.rank: is of TCP; expected none with preset = \"homa\"");
+    said(homa("probe_after = 5"), "transport.probe_after: is of TCP; expected none with preset = \"homa\"");
+}
+
+#[test]
 fn who_needs_queues_that_cut_is_named() {
     let more = r#"
 [[traffic]]
@@ -125,7 +153,7 @@ fn keys_and_words() {
             "\"linux\"",
             "\"lunix\"",
             "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"ns3-ipv6\", \
-             \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\", \"pias\" (did you mean \"linux\"?)",
+             \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\", \"pias\", \"pfabric\" (did you mean \"linux\"?)",
         ),
         ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),

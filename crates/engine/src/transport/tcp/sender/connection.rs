@@ -149,6 +149,7 @@ impl Sender {
             Connection::Dead if self.closing.by_peer && !self.closing.peer_last => {
                 self.emit(ctx, Kind::Rst, p.ack, 0, 0, BARE);
             }
+            Connection::Silent => return self.on_answer_to_probe(ctx, p, ext),
             _ => {}
         }
         if p.has(flag::FIN) && self.connection == Connection::Done {
@@ -176,7 +177,7 @@ impl Sender {
         if let Some(side) = ctx.sides.get_mut(self.side as usize) {
             side.rto_before = side.rto;
         }
-        if p.is(Kind::Rst) && self.connection == Connection::Open {
+        if p.is(Kind::Rst) && self.is_up() {
             return self.die();
         }
         let Some(ext) = ext.filter(|_| p.has(flag::ACK)) else { return };
@@ -192,15 +193,23 @@ impl Sender {
             self.establish(ctx);
             return;
         }
-        if self.connection != Connection::Open {
+        if !self.is_up() {
             return;
         }
         let news = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
         let rule = ctx.net.transport(self.transport).window_update;
         let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
         if news || moved {
+            if self.connection == Connection::Silent {
+                self.hears(ctx);
+            }
             self.on_ack(ctx, &p.piggyback(ext), Some(ext));
         }
+    }
+
+    /// The connection is open, whether data flows or not.
+    pub(super) fn is_up(&self) -> bool {
+        matches!(self.connection, Connection::Open | Connection::Silent)
     }
 
     /// The connection is gone.
@@ -220,7 +229,7 @@ impl Sender {
             return;
         }
         match ctx.net.flow(self.ip.flow).at_stop {
-            AtStop::Drain if self.connection == Connection::Open => {
+            AtStop::Drain if self.is_up() => {
                 self.catch_up(ctx);
                 self.app.stop();
                 self.pump(ctx);

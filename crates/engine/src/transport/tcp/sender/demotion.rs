@@ -1,5 +1,5 @@
-//! What packets carry beside their headers: what they ask of switches, and classes by the bytes that went before them
-//! (Bai et al., PIAS, NSDI 2015, section 3.1).
+//! What packets carry beside their headers: what they ask of switches, ranks, and classes by the bytes that went before
+//! them (Bai et al., PIAS, NSDI 2015, section 3.1).
 //!
 //! PIAS knows no sizes: the first bytes of a transfer have the highest class, and with every size of
 //! [`TransportSpec::demotion`] that it exceeds its packets fall by one. What is sent again has the class of its place.
@@ -22,6 +22,9 @@ impl Sender {
         if self.profile.asks != Asks::Nothing && (packet.len > 0 || packet.is(Kind::Syn)) {
             self.ask(ctx, ext.get_or_insert_default());
         }
+        if let Some(rank) = t.rank.filter(|_| packet.is(Kind::Data)) {
+            packet.set_rank(self.rank(ctx.net, rank, seq), ext);
+        }
         if !t.demotion.is_empty() {
             // what carries nothing belongs to what went before it
             let last = if packet.len > 0 { seq } else { seq.saturating_sub(1) };
@@ -34,7 +37,7 @@ impl Sender {
     }
 
     /// Bytes of each thing that the flow moves one after another, whose classes begin anew.
-    fn unit(&self, net: &FabricMap) -> u64 {
+    pub(super) fn unit(&self, net: &FabricMap) -> u64 {
         let own = match net.flow(self.ip.flow).app {
             App::ClosedLoop(app) => app.write,
             _ => u64::MAX,

@@ -20,11 +20,13 @@ mod prediction;
 mod process;
 mod prr;
 mod rack;
+mod rank;
 mod renewal;
 mod reno_sack;
 mod rto;
 mod samples;
 mod signals;
+mod silence;
 mod tlp;
 mod undo;
 mod window_usage;
@@ -39,7 +41,7 @@ use crate::host::messages::NO_SIDE;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Recovery, Rules, TransportSpec};
+use crate::spec::{AtStop, Done, LossFlight, PacingSpec, Rank, Recovery, Rules, TransportSpec};
 use crate::transport::ip::IpSource;
 use crate::transport::opening::Opening;
 use crate::transport::tcp::receiver::UNSCALED;
@@ -72,6 +74,9 @@ pub enum Connection {
     Done,
     /// Reset, or given up.
     Dead,
+    /// So many timeouts passed that only headers go, one a timeout, until something comes
+    /// ([`TransportSpec::probe_after`]).
+    Silent,
 }
 
 /// How far the end of the connection has come.
@@ -256,7 +261,7 @@ pub struct Sender {
     predictable: bool,
     /// ... and so is what they let go.
     output_is_plain: bool,
-    /// Its packets carry more than headers: what they ask of switches, or a class.
+    /// Its packets carry more than headers: what they ask of switches, a class, or a rank.
     labels: bool,
     /// Where the connection stands.
     pub connection: Connection,
@@ -320,7 +325,7 @@ impl Sender {
             group: spec.group,
             predictable: false,
             output_is_plain: false,
-            labels: profile.asks != Asks::Nothing || !t.demotion.is_empty(),
+            labels: profile.asks != Asks::Nothing || !t.demotion.is_empty() || t.rank.is_some(),
             connection: Connection::Closed,
             probe: None,
             una: 0,

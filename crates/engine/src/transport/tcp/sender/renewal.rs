@@ -46,7 +46,7 @@ impl Sender {
 
     /// The application closes: FIN follows what was written.
     pub fn close(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.connection == Connection::Open && self.app.end().is_none() {
+        if self.is_up() && self.app.end().is_none() {
             self.app.close();
             self.pump(ctx);
             self.check_finished(ctx);
@@ -55,7 +55,7 @@ impl Sender {
 
     /// Resets the connection.
     pub fn abort(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if self.connection == Connection::Open {
+        if self.is_up() {
             self.refuse(ctx);
             self.die();
         }

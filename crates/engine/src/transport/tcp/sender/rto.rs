@@ -109,7 +109,7 @@ impl Sender {
                     self.send_syn(ctx);
                 }
             }
-            Connection::Open => match self.timer.waiting {
+            Connection::Open | Connection::Silent => match self.timer.waiting {
                 Waiting::Ack => self.timed_out(ctx, t),
                 Waiting::Window => self.probe_window(ctx, t),
                 Waiting::Probe => self.probe_tail(ctx, t),
@@ -177,6 +177,7 @@ impl Sender {
             self.renumbering.range = (self.una, self.nxt);
         }
         match self.board.next_hole().filter(|_| t.recovery == Recovery::Htsim && !t.sack) {
+            _ if t.probe_after > 0 && self.falls_silent(ctx, t) => {}
             Some(hole) => self.retransmit(ctx, hole),
             None => self.pump(ctx),
         }

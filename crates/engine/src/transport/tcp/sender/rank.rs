@@ -1,0 +1,25 @@
+//! Ranks of data: how urgent its transfer, message or write is (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.1).
+//! What is left is counted as the authors' ns-2 code does: neither acknowledged nor SACKed when the packet leaves.
+
+use super::*;
+
+impl Sender {
+    /// The rank of data that begins at `seq`, bytes; the greatest where that is more than 32 bits hold.
+    pub(super) fn rank(&self, net: &FabricMap, rank: Rank, seq: u64) -> u32 {
+        let unit = self.unit(net);
+        // FIN takes a number beyond the data
+        let place = if seq < self.app.written { seq } else { seq.saturating_sub(1) };
+        let begin = place - place % unit;
+        let end = begin.saturating_add(unit).min(self.app.end().unwrap_or(u64::MAX));
+        let bytes = match rank {
+            Rank::Sent => seq - begin,
+            _ if end == u64::MAX => end,
+            Rank::Size => end - begin,
+            Rank::Remaining => {
+                let left = end.saturating_sub(self.una.max(begin));
+                left.saturating_sub(if self.board.has_sacked() { self.board.sacked_bytes() } else { 0 })
+            }
+        };
+        bytes.min(u32::MAX as u64) as u32
+    }
+}

@@ -1,0 +1,36 @@
+//! Ranks of data (pFabric) and the ports that go by them: notes where one is without the other.
+
+use crate::document::Document;
+use incast_engine::spec::{Discipline, LinkSpec, Spec};
+
+/// The notes: ranks that ports do not look at, and ports that find none.
+pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
+    let by_rank = |l: &&LinkSpec| spec.queues[l.queue as usize].discipline == Discipline::Pfabric;
+    let (going, rest): (Vec<_>, Vec<_>) = spec.links.iter().filter(|l| l.from >= spec.hosts).partition(by_rank);
+    let ranked = |group: u32| {
+        let mut own = spec.flows.iter().filter(|f| f.group == group);
+        own.all(|f| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].rank.is_some())
+    };
+    let entries = (0..).zip(&doc.traffic);
+    let (with, without): (Vec<_>, Vec<_>) =
+        entries.map(|(i, t)| (ranked(i), t.name())).partition(|(ranked, _)| *ranked);
+    let mut found = Vec::new();
+    if let (false, Some(_)) = (with.is_empty(), spec.transports.iter().find(|t| t.rank.is_some()))
+        && !rest.is_empty()
+    {
+        found.push(format!(
+            "transport.rank does nothing at {} ports of switches, whose queues do not go by ranks \
+             (docs/queues/pfabric.md)",
+            rest.len()
+        ));
+    }
+    if let (Some(first), Some((_, name))) = (going.first(), without.first()) {
+        found.push(format!(
+            "traffic.{name}: its packets have no rank (transport.rank), and go before all that have one at {} ports of \
+             switches, the first of them {} (docs/queues/pfabric.md)",
+            going.len(),
+            first.name
+        ));
+    }
+    found
+}

@@ -1,10 +1,10 @@
 //! Queues that go by the ranks of packets (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.2).
 //!
 //! Packets lie in the order of their arrival. The packet of least rank says which flow is served, the first of those
-//! with that rank; of that flow the packet goes that came first, for ranks fall while a flow sends, and what goes
-//! again would wait behind what came after it. An arrival that finds no room takes the place of packets of greater ranks, the
-//! greatest first and of equal ones the newest, if they make room; else it is dropped. (The authors' ns-2 code takes one
-//! packet out whatever the sizes are; of full packets that is the same.)
+//! with that rank; of that flow the packet goes that came first, for ranks fall while a flow sends, and what goes again
+//! would wait behind what came after it. An arrival that finds no room takes the place of packets of greater ranks, the
+//! greatest first and of equal ones the newest, if they make room; else it is dropped. (The authors' ns-2 code takes
+//! one packet out whatever the sizes are; of full packets that is the same.)
 
 use super::account::Events;
 use super::class_queue::{ClassQueue, Dropped, Waiting};

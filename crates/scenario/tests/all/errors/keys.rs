@@ -153,7 +153,8 @@ fn keys_and_words() {
             "\"linux\"",
             "\"lunix\"",
             "transport.preset = \"lunix\": expected one of \"linux\", \"linux-default\", \"ns3\", \"ns3-ipv6\", \
-             \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\", \"pias\", \"pfabric\" (did you mean \"linux\"?)",
+             \"htsim\", \"swift\", \"ndp\", \"eqds\", \"uet\", \"homa\", \"pias\", \
+             \"pfabric\" (did you mean \"linux\"?)",
         ),
         ("flows = 10", "flow = 10", "traffic.load.flow: unknown key (did you mean \"flows\"?)"),
         ("flows = 10", "", "traffic.load.flows: missing; expected a whole number >= 1"),

@@ -27,16 +27,17 @@ pub fn events(
     (every, end): (u64, Time),
 ) -> Vec<TimelineEvent> {
     let event = |time_ps, kind, subject| TimelineEvent { time_ps, kind, subject };
+    // a timer may fire, and a host may take up an arrival, after the last arrival, which is the end of a run that is over
+    let known = |time_ps: u64, kind, subject| event(time_ps.min(end.0), kind, subject);
     let mut events = Vec::new();
     for flow in traces.flows.iter().filter(|flow| !flow.unopened) {
-        events.push(event(flow.start_ps, EventKind::FlowStarts, flow.flow));
-        events.extend(flow.finish_ps.map(|at| event(at, EventKind::FlowEnds, flow.flow)));
+        events.push(known(flow.start_ps, EventKind::FlowStarts, flow.flow));
+        events.extend(flow.finish_ps.map(|at| known(at, EventKind::FlowEnds, flow.flow)));
     }
-    // a timer may fire after the last arrival, which is the end of a run that is over
-    events.extend(traces.timeouts.iter().map(|(flow, at)| event((*at).min(end.0), EventKind::Timeout, *flow)));
+    events.extend(traces.timeouts.iter().map(|(flow, at)| known(*at, EventKind::Timeout, *flow)));
     for query in traces.messages.iter().filter(|message| message.kind == MessageKind::Query) {
-        events.push(event(query.start_ps, EventKind::Query, query.flow));
-        events.extend(query.finish_ps.map(|at| event(at, EventKind::QueryEnds, query.flow)));
+        events.push(known(query.start_ps, EventKind::Query, query.flow));
+        events.extend(query.finish_ps.map(|at| known(at, EventKind::QueryEnds, query.flow)));
     }
     for failure in &spec.failures {
         let kind = match failure.effect {

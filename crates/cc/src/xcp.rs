@@ -85,8 +85,7 @@ impl Xcp {
 impl Controller for Xcp {
     fn on_feedback(&mut self, feedback: &Feedback) {
         match self.rtt_of {
-            RttOf::Packet if feedback.rtt > Time::ZERO => self.add(feedback.change * feedback.rtt.as_secs_f64()),
-            RttOf::Packet => {}
+            RttOf::Packet => self.add(feedback.change * feedback.rtt.as_secs_f64()),
             RttOf::Ack => self.waits += feedback.change,
         }
     }

@@ -3,7 +3,7 @@
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, round, segments, timeout, us};
 use incast_cc::d2tcp::{D2tcp, KIND, Left, Params};
 use incast_cc::dctcp::{self, Dctcp, Loss};
-use incast_cc::{Ack, Config, Congestion, Controller, Deadline, Ecn, Time};
+use incast_cc::{Ack, Config, Congestion, Controller, Deadline, Ecn, Idle, Time};
 use proptest::prelude::*;
 
 fn state(cc: &D2tcp, name: &str) -> f64 {
@@ -48,6 +48,22 @@ fn a_quarter_marked_leaves_75_87_5_or_96_875_of_100_by_the_deadline() {
         assert_close(state(&cc, "urgency"), d);
         assert_close(cc.cwnd(), cwnd);
     }
+}
+
+#[test]
+fn the_time_that_is_left_counts_from_the_mark() {
+    let mut cc = sender(100.0, |_| ());
+    cc.on_deadline(&due(segments(1000), 1500.0));
+    cc.on_ecn(&mark(500.0, 75.0));
+    assert_close(state(&cc, "urgency"), 1.0);
+}
+
+#[test]
+fn before_the_first_average_the_round_trip_is_the_latest() {
+    let mut cc = sender(100.0, |_| ());
+    cc.on_deadline(&due(segments(1000), 1000.0));
+    cc.on_ecn(&Congestion { srtt: Time::ZERO, rtt: us(90.0), ..mark(0.0, 75.0) });
+    assert_close(state(&cc, "urgency"), 1.2);
 }
 
 /// B 1 MB, W 20 segments of 1460 B, RTT 250 us: Tc is 11.416 ms.
@@ -146,7 +162,7 @@ proptest! {
     /// Whatever comes, a flow without a deadline does what DCTCP does.
     #[test]
     fn no_event_tells_it_from_dctcp_without_a_deadline(
-        events in prop::collection::vec((0u8..4, any::<bool>()), 1..80),
+        events in prop::collection::vec((0u8..7, any::<bool>()), 1..80),
     ) {
         let mut ours = D2tcp::new(&Params::default(), &env(MSS, 10.0));
         let mut dctcp = Dctcp::new(&dctcp::Params::default(), &env(MSS, 10.0));
@@ -156,6 +172,9 @@ proptest! {
                 match event {
                     0 => cc.on_loss(&congestion(now, segments(8))),
                     1 => cc.on_timeout(&timeout(now, segments(4), 1)),
+                    2 => cc.on_recovered(now, segments(6)),
+                    3 => cc.on_undo(),
+                    4 => cc.on_idle(&Idle { now, timeouts: 3 }),
                     _ => {
                         let i = i as u64;
                         let round = round(segments(i), segments(i + 9));

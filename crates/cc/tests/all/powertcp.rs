@@ -155,6 +155,8 @@ fn steps_start_from_the_window_with_which_the_acknowledged_packet_was_sent() {
         (201, 300, second),
     ];
     steps_of_power_2(&mut sender(|_| ()), &acks);
+    // one ACK for all that was sent between two steps
+    steps_of_power_2(&mut sender(|_| ()), &[(2, 100, 93_750.0), (100, 200, 93_750.0), (200, 250, first)]);
 }
 
 #[test]

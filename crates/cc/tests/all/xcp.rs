@@ -26,6 +26,10 @@ fn the_window_changes_by_the_allowed_rate_times_the_round_trip_that_the_packet_t
     cc.on_ack(&acked(200.0));
     cc.on_feedback(&feedback(-5e7, 100.0));
     assert_close(cc.cwnd(), 7_000.0);
+    let mut told = Vec::new();
+    cc.state(&mut |name, value| told.push((name, value)));
+    assert_eq!(told, [("feedback_bytes", -5_000.0)]);
+    // a packet that was sent before the first round trip was measured
     cc.on_feedback(&feedback(1e12, 0.0));
     assert_close(cc.cwnd(), 7_000.0);
 }
@@ -34,6 +38,9 @@ fn the_window_changes_by_the_allowed_rate_times_the_round_trip_that_the_packet_t
 fn as_in_ns_2_the_round_trip_is_that_of_the_ack() {
     let mut cc = sender(RttOf::Ack);
     cc.on_feedback(&feedback(2e7, 100.0));
+    assert_close(cc.cwnd(), 10_000.0);
+    // it waits for an ACK that comes with a round trip
+    cc.on_ack(&acked(0.0));
     assert_close(cc.cwnd(), 10_000.0);
     cc.on_ack(&acked(150.0));
     assert_close(cc.cwnd(), 13_000.0);

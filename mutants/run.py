@@ -91,8 +91,8 @@ def files() -> dict[str, Path]:
 def tests_of(name: str) -> list[str]:
     """Test files that should notice a change of a source file.
 
-    A controller's is its own. A part that controllers share has its own and those of all that use it, and the interface
-    has all.
+    A controller's is its own. A part that controllers share has its own and those of all that use it, a part of a
+    controller's folder also those that are named after the folder, and the interface has all.
     """
     tests = {path.stem for path in (ROOT / CRATE / "tests" / "all").glob("*.rs")} - {"main"}
     if name == "controller":
@@ -107,6 +107,10 @@ def tests_of(name: str) -> list[str]:
         }
     ):
         wanted |= users
+    top = files()[name].relative_to(CRATE / "src").parts[0]
+    if "pub static KIND" not in sources[name]:
+        # a part of a controller's folder: swift, swift_endpoint, swift_emulation
+        wanted |= {test for test in tests if test == top or test.startswith(f"{top}_")}
     return sorted(wanted & tests)
 
 

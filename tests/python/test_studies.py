@@ -336,6 +336,20 @@ def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
     assert store.damaged() == []
 
 
+@pytest.mark.parametrize("left", [None, "{", "[]", '{"format": 1}'])
+def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "s.toml").write_text(small().toml())
+    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
+    assert incast(*made).status == 0
+    before = contents(tmp_path / "s")
+    path = tmp_path / "s" / "store.json"
+    path.unlink() if left is None else path.write_text(left)
+    for command in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
+        incast(*command).refused("store.json", "the command that made it makes it anew with --rebuild")
+    assert incast(*made, "--rebuild").status == 0
+    assert contents(tmp_path / "s") == before
+
+
 def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
     small().run(tmp_path / "s")
     head = json.loads((tmp_path / "s" / "store.json").read_text())

@@ -76,7 +76,7 @@ def make(
     """
     limit = machine_memory() if memory_limit is None else memory_limit
     there = Path(folder).is_dir()
-    store = Store.make(folder)
+    store = Store.make(folder, repair=rebuild)
     with store.alone():
         try:
             store.refuse_other_build(rebuild or any_build)

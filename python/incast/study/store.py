@@ -88,14 +88,20 @@ class Store:
         return store
 
     @classmethod
-    def make(cls, folder: str | Path) -> Store:
-        """Open a store, or make an empty one; raises ``FolderError`` where anything else is."""
+    def make(cls, folder: str | Path, repair: bool = False) -> Store:
+        """Open a store, or make an empty one; raises ``FolderError`` where anything else is.
+
+        With ``repair`` a store whose ``store.json`` is missing or damaged gets that of this build.
+        """
         store = cls(Path(folder))
+        if repair:
+            store._repair_head()
         strange = "is not empty and holds no store of studies: give another folder"
         named = _store_of(store.folder)
         if named != store.folder:
             strange = f"is the folder of a report, whose store is {named}: give that one, or another folder"
-        put_first(store.folder / STORE_FILE, _head_text(), strange)
+        if not store._is_marked():
+            put_first(store.folder / STORE_FILE, _head_text(), strange)
         store.head()
         return store
 
@@ -105,20 +111,43 @@ class Store:
         try:
             head = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
+            if self._is_marked():
+                raise FolderError(f"{self.folder} has no {STORE_FILE}: not a whole store; {_way_out(path.name)}") from None
             there = "has no store.json: not a store of studies" if self.folder.exists() else "does not exist"
             raise FolderError(f"{self.folder} {there}: expected a folder that incast study run made") from None
         except NotADirectoryError:
             raise FolderError(f"{self.folder} is a file: expected a folder that incast study run made") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} is damaged: {error}") from None
-        if not isinstance(head, dict) or head.get("format") != STORE_FORMAT:
-            found = head.get("format") if isinstance(head, dict) else None
+            raise FolderError(f"{path} is damaged: {error}; {_way_out(path.name)}") from None
+        lacking = [key for key in ("format", "incast", "engine") if not (isinstance(head, dict) and key in head)]
+        if lacking:
+            raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}; {_way_out(path.name)}")
+        if head["format"] != STORE_FORMAT:
             raise FolderError(
-                f"{self.folder} is a store of format {found!r}: expected {STORE_FORMAT}; "
-                f"read it with the version of incast that made it ({head.get('incast') if found else 'unknown'}), "
-                "or make a new store"
+                f"{self.folder} is a store of format {head['format']!r}: expected {STORE_FORMAT}; "
+                f"read it with the version of incast that made it ({head['incast']}), or make a new store"
             )
+        assert isinstance(head, dict)
         return head
+
+    def _is_marked(self) -> bool:
+        """Whether the folder holds what only a store does, whatever has become of ``store.json``."""
+        return (self.folder / SUMS).is_file() and (self.folder / RUNS).is_file()
+
+    def _repair_head(self) -> None:
+        """Write ``store.json`` anew where it is missing or damaged; runs of another build have names of their own."""
+        path = self.folder / STORE_FILE
+        if not self._is_marked():
+            return
+        try:
+            head = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(head, dict) and {"format", "incast", "engine"} <= head.keys():
+                return
+        except (FileNotFoundError, ValueError):
+            pass
+        except OSError as error:
+            raise FolderError(f"cannot read {path}: {error.strerror}") from None
+        write_whole(path, _head_text())
 
     def refuse_other_build(self, rebuild: bool = False) -> None:
         """Raise ``FolderError`` where another build of the engine made the store, unless it is to be made anew."""

@@ -27,7 +27,7 @@ pub fn events(
     (every, end): (u64, Time),
 ) -> Vec<TimelineEvent> {
     let event = |time_ps, kind, subject| TimelineEvent { time_ps, kind, subject };
-    // a timer may fire, and a host may take up an arrival, after the last arrival, which is the end of a run that is over
+    // timers may fire, and hosts take up an arrival, after the last arrival, which is the end of a run that is over
     let known = |time_ps: u64, kind, subject| event(time_ps.min(end.0), kind, subject);
     let mut events = Vec::new();
     for flow in traces.flows.iter().filter(|flow| !flow.unopened) {

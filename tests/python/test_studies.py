@@ -344,8 +344,8 @@ def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_pat
     before = contents(tmp_path / "s")
     path = tmp_path / "s" / "store.json"
     path.unlink() if left is None else path.write_text(left)
-    for command in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
-        incast(*command).refused("store.json", "the command that made it makes it anew with --rebuild")
+    for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
+        incast(*words).refused("store.json", "the command that made it makes it anew with --rebuild")
     assert incast(*made, "--rebuild").status == 0
     assert contents(tmp_path / "s") == before
 

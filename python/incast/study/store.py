@@ -112,7 +112,8 @@ class Store:
             head = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             if self._is_marked():
-                raise FolderError(f"{self.folder} has no {STORE_FILE}: not a whole store; {_way_out(path.name)}") from None
+                lost = f"{self.folder} has no {STORE_FILE}: not a whole store; {_way_out(path.name)}"
+                raise FolderError(lost) from None
             there = "has no store.json: not a store of studies" if self.folder.exists() else "does not exist"
             raise FolderError(f"{self.folder} {there}: expected a folder that incast study run made") from None
         except NotADirectoryError:

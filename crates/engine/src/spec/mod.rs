@@ -15,6 +15,7 @@ mod driven;
 mod error;
 mod host;
 mod link;
+mod memory;
 mod program;
 mod queue;
 mod routing;
@@ -27,6 +28,7 @@ pub use driven::*;
 pub use error::*;
 pub use host::*;
 pub use link::*;
+pub use memory::memory_of;
 pub use program::*;
 pub use queue::*;
 pub use routing::*;
@@ -108,14 +110,6 @@ pub const MOST_THREADS: u32 = 255;
 /// With fewer domains to each a thread waits for others more than it works.
 pub const DOMAINS_A_THREAD: usize = 16;
 
-/// Memory that a run of so many ports and flows takes, roughly, in bytes: by measured runs of permutations. Deep queues
-/// everywhere take more.
-pub fn memory_of(ports: u64, flows: u64) -> u64 {
-    const PORT: u64 = 1_200;
-    const FLOW: u64 = 20_000;
-    PORT.saturating_mul(ports).saturating_add(FLOW.saturating_mul(flows))
-}
-
 /// Order of equal-time arrivals at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ties {
@@ -164,20 +158,6 @@ impl Spec {
     pub fn hosts_differ(&self) -> bool {
         let programs = || (0..self.hosts).any(|host| self.runs_programs(host));
         !self.host_costs.is_empty() || self.observe.timeline.is_some() || programs()
-    }
-
-    /// Memory that a run takes: [`memory_of`] its ports and flows, and what queues of classes add, by measured runs
-    /// with 2, 4 and 8 of them at a port. Of a timeline the rows of ports and flows that are all in use, by a measured
-    /// permutation of 8,192 hosts.
-    pub fn memory(&self) -> u64 {
-        const CLASS: u64 = 600;
-        const ROW_OF_PORT: u64 = 3;
-        const ROW_OF_FLOW: u64 = 2;
-        let classes =
-            self.links.iter().map(|link| self.queues[link.queue as usize].classes().len() as u64).sum::<u64>();
-        let (ports, flows) = (self.links.len() as u64, self.flows.len() as u64);
-        let frames = self.observe.timeline.map_or(0, |timeline| timeline.frames_by(self.duration));
-        memory_of(ports, flows) + CLASS * classes + frames.saturating_mul(ROW_OF_PORT * ports + ROW_OF_FLOW * flows)
     }
 
     /// The host at which an end of a flow is seen.

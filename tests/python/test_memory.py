@@ -1,0 +1,57 @@
+"""The memory that is told at a run's start, beside what the run takes: the growth of a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = """
+import json, sys
+from incast.scenario import Scenario
+
+def resident(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith(name + ":")).split()[1])
+
+scenario = Scenario.load(sys.argv[1]).with_(json.loads(sys.argv[2]))
+told = scenario.memory()
+Scenario.load("star").with_({"run.warmup": "0s", "run.duration": "1ms"}).run()  # libraries are loaded
+open("/proc/self/clear_refs", "w").write("5")
+before = resident("VmRSS")
+scenario.run()
+print(json.dumps([told, resident("VmHWM") - before]))
+"""
+LOSSES = {"controller.kind": "newreno", "traffic.permutation.app.size": "8MB", "run.duration": "3ms"}
+CASES: dict[str, tuple[str, dict[str, object]]] = {
+    "shallow-k8": ("permutation", {"topology.k": 8}),
+    "shallow-k16": ("permutation", {"topology.k": 16}),
+    "deep-k8": ("permutation", {**LOSSES, "queue.limit": "1MB"}),
+    "deep-k16": ("permutation", {**LOSSES, "topology.k": 16, "queue.limit": "1MB"}),
+    "deep-k16-cubic": (
+        "permutation",
+        {**LOSSES, "topology.k": 16, "queue.limit": "1MB", "controller.kind": "cubic", "run.duration": "2ms"},
+    ),
+    "rivals": ("coexistence", {}),
+    "timeline": ("permutation", {"measure.timeline": "auto"}),
+    "cells": ("wireless-cell", {"run.duration": "30s"}),
+    "many-flows": (
+        "websearch",
+        {"traffic.websearch.arrivals.until": "400ms", "run.duration": "450ms"},
+    ),
+}
+SMALL = 6_000_000
+"""Bytes that threads and the allocator may take more or less than is told."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are read from /proc")
+@pytest.mark.parametrize(("name", "keys"), CASES.values(), ids=CASES)
+def test_memory_that_is_told_is_what_a_run_takes(name: str, keys: dict[str, object]) -> None:
+    """A run takes no more than 1.2 times what is told, and no less than two thirds of it."""
+    words = [sys.executable, "-c", RUN, name, json.dumps({"run.threads": 2, **keys})]
+    told, grew = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    assert grew <= 1.2 * told + SMALL, (told, grew)
+    assert told <= 1.5 * grew + SMALL, (told, grew)

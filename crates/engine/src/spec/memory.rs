@@ -38,7 +38,8 @@ pub fn memory_of(ports: u64, flows: u64) -> u64 {
 }
 
 impl Spec {
-    /// Memory that a run takes, in bytes, roughly: nine measured runs took between 2/3 and 6/5 of it, give or take 6 MB.
+    /// Memory that a run takes, in bytes, roughly: nine measured runs took between 2/3 and 6/5 of it, give or take
+    /// 6 MB.
     pub fn memory(&self) -> u64 {
         let classes =
             self.links.iter().map(|link| self.queues[link.queue as usize].classes().len() as u64).sum::<u64>();

@@ -38,20 +38,23 @@ async function open(file: string, hash = "", script = ""): Promise<void> {
   await page.waitForSelector("#fabric, .damaged");
 }
 
+/** What something comes to be: a picture follows what a person does after a moment, an address after some more. */
+const becomes = <T>(what: () => Promise<T> | T) => expect.poll(what, { timeout: 20000, interval: 20 });
+const address = () => page.url();
 const figure = (scope: string, name: string) => page.textContent(`${scope} dd[data-figure=${name}]`);
 const now = () => page.textContent("#now");
 
 it("shows the figures of the tables when pinned, and when hovered", async () => {
   await open("small.html", `#t=${told.frame * 1e-5}&port=${told.port}`);
-  expect(await figure(".details", "queue_max_bytes")).toBe(told.queue_max_bytes);
-  expect(await figure(".details", "queue_mean_bytes")).toBe(told.queue_mean_bytes);
+  await becomes(() => figure(".details", "queue_max_bytes")).toBe(told.queue_max_bytes);
+  await becomes(() => figure(".details", "queue_mean_bytes")).toBe(told.queue_mean_bytes);
   // row 0 of the heat map is the worst port
   const box = (await page.locator("#heat").boundingBox())!;
   await page.mouse.move(box.x + ((told.frame + 0.5) / 200) * box.width, box.y + box.height * (0.5 / 96));
   const tip = await page.textContent(".heat .tip");
   expect(tip).toContain(told.name);
   expect(tip).toContain(told.queue_max_bytes);
-  expect(await page.getAttribute("#heat", "data-painter")).toBe("webgl2");
+  await becomes(() => page.getAttribute("#heat", "data-painter")).toBe("webgl2");
 });
 
 it("shows a port of the fabric under the pointer, and pins it by a click", async () => {
@@ -65,89 +68,89 @@ it("shows a port of the fabric under the pointer, and pins it by a click", async
   expect(name).toMatch(/^h0>e0$/);
   await page.mouse.down();
   await page.mouse.up();
-  expect(await page.textContent(".details .figures strong")).toBe(name);
-  expect(page.url()).toContain("port=0");
+  await becomes(() => page.textContent(".details .figures strong")).toBe(name);
+  await becomes(address).toContain("port=0");
 });
 
 it("goes through time by scrubber, keys, events and play, and says so in the address", async () => {
   await open("small.html");
   await page.fill("#scrub", "120");
-  expect(await now()).toContain("frame 120 of 200");
-  expect(page.url()).toContain("t=0.0012");
+  await becomes(now).toContain("frame 120 of 200");
+  await becomes(address).toContain("t=0.0012");
   await page.locator("#scrub").blur();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Shift+ArrowRight");
-  expect(await now()).toContain("frame 131");
+  await becomes(now).toContain("frame 131");
   await page.keyboard.press("Home");
   await page.keyboard.press("n");
-  expect(await now()).toContain(`frame ${Math.floor(told.next_s / 1e-5)} of`);
+  await becomes(now).toContain(`frame ${Math.floor(told.next_s / 1e-5)} of`);
   await page.keyboard.press("End");
-  expect(await now()).toContain("frame 199");
+  await becomes(now).toContain("frame 199");
   await page.keyboard.press("p");
-  expect(await now()).toContain("frame 75");
+  await becomes(now).toContain("frame 75");
   await page.keyboard.press(" ");
   await page.waitForFunction(() => !document.querySelector("#now")?.textContent?.includes("frame 75 "));
   await page.keyboard.press(" ");
-  expect(await page.textContent("#play")).toBe("Play");
+  await becomes(() => page.textContent("#play")).toBe("Play");
 });
 
 it("sorts and searches flows, and shows a flow over time", async () => {
   await open("small.html");
   const first = () => page.getAttribute("#flows tbody tr[data-flow]", "data-flow");
-  expect(await first()).toBe(String(told.slowest));
+  await becomes(first).toBe(String(told.slowest));
   await page.click("#flows button[data-column=slowdown]");
-  expect(await first()).toBe(String(told.least));
+  await becomes(first).toBe(String(told.least));
   await page.fill("#search", "flow 3");
-  expect(await page.textContent("#count")).toMatch(/^1 of 40 flows/);
+  await becomes(() => page.textContent("#count")).toMatch(/^1 of 40 flows/);
   await page.click("#flows tr[data-flow='3']");
-  expect(await page.textContent(".details h2")).toBe("Flow 3");
-  expect(await page.textContent(".path")).toContain(">");
-  expect(await page.locator(".pane .u-wrap").count()).toBeGreaterThan(1);
+  await becomes(() => page.textContent(".details h2")).toBe("Flow 3");
+  await becomes(() => page.textContent(".path")).toContain(">");
+  await becomes(() => page.locator(".pane .u-wrap").count()).toBeGreaterThan(1);
 });
 
 it("says that a damaged file is damaged", async () => {
   const whole = readFileSync(join(FILES, "small.html"), "utf-8");
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));
   await open("cut.html");
-  expect(await page.textContent("[role=alert]")).toContain("damaged");
+  await becomes(() => page.textContent("[role=alert]")).toContain("damaged");
 });
 
 it("shows names with markup as text", async () => {
   await open("markup.html", "#port=0");
-  expect(await page.textContent(".details .figures strong")).toBe(told.markup);
-  expect(await page.locator("img, b").count()).toBe(0);
+  await becomes(() => page.textContent(".details .figures strong")).toBe(told.markup);
+  await becomes(() => page.locator("img, b").count()).toBe(0);
   expect(await page.evaluate("window.hurt")).toBeUndefined();
 });
 
 it("shows less of a folder that has less, and says so", async () => {
   await open("least.html");
-  expect(await page.textContent(".missing")).toContain("flows");
+  await becomes(() => page.textContent(".missing")).toContain("flows");
 });
 
 it("draws by a 2D canvas where there is no WebGL2", async () => {
   await open("small.html", "", `const get = HTMLCanvasElement.prototype.getContext;
     HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
       return kind === "webgl2" ? null : get.call(this, kind, ...rest); };`);
-  expect(await page.getAttribute("#heat", "data-painter")).toBe("2d");
-  const colours = await page.evaluate(() => {
+  await becomes(() => page.getAttribute("#heat", "data-painter")).toBe("2d");
+  const colours = () => page.evaluate(() => {
     const canvas = document.querySelector<HTMLCanvasElement>("#heat")!;
     return new Set(new Uint32Array(canvas.getContext("2d")!.getImageData(0, 0, 400, 300).data.buffer)).size;
   });
-  expect(colours).toBeGreaterThan(20);
+  await becomes(colours).toBeGreaterThan(20);
 });
 
 // one
 it("shows several runs one at a time", async () => {
   await open("two.html");
   await page.selectOption("#run", "1");
-  expect(await page.textContent("h1")).toContain("markup");
-  expect(page.url()).toContain("run=1");
+  await becomes(() => page.textContent("h1")).toContain("markup");
+  await becomes(address).toContain("run=1");
 });
 
 it("scrubs a file of 100,000 ports", async () => {
   await open("large.html");
   await page.fill("#scrub", "30");
-  expect(await now()).toContain("frame 30 of 40");
+  await becomes(now).toContain("frame 30 of 40");
   const shown = await page.evaluate(() => performance.getEntriesByName("incast-shown")[0]?.startTime ?? NaN);
   console.log(`100,000 ports: shown after ${Math.round(shown)} ms`);
 });

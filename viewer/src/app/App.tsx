@@ -10,6 +10,9 @@ import { HeatMap } from "../scene/HeatMap";
 import { readHash, written, type Moment } from "../time/link";
 import { TimeBar } from "../time/TimeBar";
 
+/** Between two changes of the address. */
+const ADDRESS_MS = 350;
+
 /** What an address asks for, within what the runs have. */
 function within(runs: Run[], asked: Partial<Moment>): Moment {
   const run = asked.run !== undefined && asked.run < runs.length ? asked.run : 0;
@@ -49,7 +52,15 @@ export function App({ runs }: { runs: Run[] }) {
     if (event.what === "flow" && event.subject < run.flowCount) change({ flow: event.subject });
   }, [run, frame]);
 
-  useEffect(() => { history.replaceState(null, "", written(moment)); }, [moment]);
+  const writtenAt = useRef(-Infinity);
+  useEffect(() => {
+    // browsers refuse an address that changes more often than some three times a second
+    const later = setTimeout(() => {
+      history.replaceState(null, "", written(moment));
+      writtenAt.current = performance.now();
+    }, writtenAt.current + ADDRESS_MS - performance.now());
+    return () => { clearTimeout(later); };
+  }, [moment]);
   useEffect(() => {
     const moved = () => { setMoment(within(runs, readHash(location.hash))); };
     addEventListener("hashchange", moved);

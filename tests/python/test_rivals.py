@@ -45,7 +45,7 @@ def timeouts(result: Result) -> int:
 def test_every_figure_has_every_scheme_and_shows_it_beside_swift() -> None:
     names = [
         "Swift", "Swift, from 10 packets", "theta-PowerTCP", "TIMELY", "DCTCP", "DCQCN", *SWITCHES_TELL,
-        *SWITCHES_CUT, "Homa",
+        *SWITCHES_CUT, "Homa", "pFabric",
     ]  # fmt: skip
     assert list(SCHEMES) == names
     for figure in [one for one in FIGURES if one.name not in ("tuned", "tuned-steady", "acks")]:

@@ -39,6 +39,9 @@ SLICE_S = 0.25
 """Work that a worker takes at a time: what a killed program loses at most, unless one run is longer."""
 TRIES = 3
 """How often a run is begun before it is blamed for the death of its worker."""
+MANY = 50
+"""Runs for each worker from which on processes make them: threads wait for one another where runs are short, and a
+process takes half a second to begin."""
 SAMPLED = 64
 """Points whose memory is looked at before a study."""
 
@@ -420,7 +423,7 @@ def _make_all(
 def _hired(
     store: Store, tasks: list[Task], keep: Sequence[str], workers: int, hire: Hire | None, memory_limit: float
 ) -> Workers:
-    """Hire as many workers as cores and memory allow: threads, or processes where controllers are in Python.
+    """Hire as many workers as cores and memory allow: threads, or processes where runs are many or in Python.
 
     Runs that take more memory come first in ``tasks`` from now on, where all scenarios were looked at: no core waits
     for the longest run at the end.
@@ -439,7 +442,9 @@ def _hired(
     if hire is None:
         names = {kind for toml, _ in texts for kind in kinds_in(toml) if ":" in kind}
         # a class that was typed in is known to this process alone
-        hire = Processes if names and not any(controllers.registered(name) for name in names) else Threads
+        typed = any(controllers.registered(name) for name in names)
+        many = at_once > 1 and len(tasks) >= MANY * at_once
+        hire = Processes if (names or many) and not typed else Threads
     return hire(at_once, store.folder, keep, cores)
 
 

@@ -106,7 +106,7 @@ class Threads:
 
 
 class Processes:
-    """Processes of this machine, for controllers in Python: these hold the GIL."""
+    """Processes of this machine, for controllers in Python and for many short runs: these hold the GIL."""
 
     def __init__(self, count: int, folder: Path, keep: Sequence[str], cores: int = 1) -> None:
         self.count = count

@@ -9,7 +9,7 @@ use crate::map::fabric::Place;
 use crate::spec::Ties;
 use incast_cc::Time;
 use std::collections::BTreeMap;
-use std::mem::{swap, take};
+use std::mem::{replace, swap, take};
 use std::sync::Arc;
 
 /// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches.
@@ -260,7 +260,10 @@ impl Buckets {
     /// Puts what arrives in the open window in the domains of thread `to`, and all messages for them, into `parcel`,
     /// which is empty. Whether there is any.
     pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
-        swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
+        let sent = take(self.slot(to, self.window & MASK));
+        // the one that came back is used next, not when this slot's turn comes again: few stay in the caches
+        let back = replace(&mut parcel.bucket, sent);
+        self.close(back);
         swap(&mut self.posts[to], &mut parcel.posts);
         !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
     }
@@ -275,7 +278,7 @@ impl Buckets {
         self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Keeps the room of a window's bucket for another.
+    /// Keeps the room of a bucket for another.
     pub fn close(&mut self, mut bucket: Bucket) {
         bucket.clear();
         if bucket.packets.capacity() > 0 {
@@ -297,10 +300,7 @@ impl Buckets {
         let bucket = &mut self.near[self.lanes.lane(to.domain) * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
-            // one that came back from another thread has room already
-            if bucket.packets.capacity() == 0 {
-                *bucket = self.spare.pop().unwrap_or_else(|| Bucket::with_room(self.room));
-            }
+            *bucket = self.spare.pop().unwrap_or_else(|| Bucket::with_room(self.room));
         }
         bucket.push(Head { to, offset: due.offset, link }, packet, ext)
     }

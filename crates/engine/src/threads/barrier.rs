@@ -31,6 +31,11 @@ const CALM: u32 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken;
 
+/// In cache lines of its own: who comes does not disturb those that look at the turn.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// Lets `parties` threads wait until all have come, again and again.
 #[derive(Debug)]
 pub struct Barrier {
@@ -38,9 +43,9 @@ pub struct Barrier {
     spins: u32,
     /// Until this turn those that wait sleep at once.
     calm_until: AtomicU32,
-    arrived: AtomicUsize,
+    arrived: Apart<AtomicUsize>,
     /// How often all have come.
-    turn: AtomicU32,
+    turn: Apart<AtomicU32>,
     broken: AtomicBool,
     /// How many sleep.
     sleeping: Mutex<usize>,
@@ -54,8 +59,8 @@ impl Barrier {
             parties,
             spins: if parties <= cores { SPINS } else { 0 },
             calm_until: AtomicU32::new(0),
-            arrived: AtomicUsize::new(0),
-            turn: AtomicU32::new(0),
+            arrived: Apart(AtomicUsize::new(0)),
+            turn: Apart(AtomicU32::new(0)),
             broken: AtomicBool::new(false),
             sleeping: Mutex::new(0),
             bell: Condvar::new(),
@@ -67,10 +72,10 @@ impl Barrier {
     /// # Errors
     /// The barrier is broken.
     pub fn wait(&self) -> Result<(), Broken> {
-        let turn = self.turn.load(SeqCst);
-        if self.arrived.fetch_add(1, SeqCst) + 1 == self.parties {
-            self.arrived.store(0, SeqCst);
-            self.turn.store(turn.wrapping_add(1), SeqCst);
+        let turn = self.turn.0.load(SeqCst);
+        if self.arrived.0.fetch_add(1, SeqCst) + 1 == self.parties {
+            self.arrived.0.store(0, SeqCst);
+            self.turn.0.store(turn.wrapping_add(1), SeqCst);
             self.ring();
         } else {
             self.wait_for_turn(turn);
@@ -86,7 +91,7 @@ impl Barrier {
 
     /// Whether there is something to wait for after turn `turn`.
     fn waits(&self, turn: u32) -> bool {
-        self.turn.load(SeqCst) == turn && !self.broken.load(SeqCst)
+        self.turn.0.load(SeqCst) == turn && !self.broken.load(SeqCst)
     }
 
     /// Wakes those that sleep. Whoever is about to holds the lock while it looks at the turn: it either sees the new

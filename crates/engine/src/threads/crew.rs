@@ -78,8 +78,9 @@ impl Board {
     }
 }
 
-/// The way of parcels `P` from one thread to another.
+/// The way of parcels `P` from one thread to another, in cache lines of its own.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 struct Mailbox<P> {
     full: AtomicBool,
     parcel: Mutex<P>,

@@ -147,6 +147,26 @@ it("shows several runs one at a time", async () => {
   await becomes(address).toContain("run=1");
 });
 
+it("shows two runs beside one another on one clock, and their difference", async () => {
+  await open("two.html", `#t=${told.frame * 1e-5}&port=${told.port}&beside=1`);
+  await becomes(() => page.locator("#fabric, #other").count()).toBe(2);
+  await becomes(() => page.textContent("h1")).toContain(" and ");
+  await becomes(() => page.textContent(".heat .bar")).toContain("less");
+  await becomes(() => page.textContent(".heat .legend")).toContain("alike");
+  // the second run is over by then: all of the queue is the first's
+  await becomes(() => page.locator(".corner strong").nth(1).textContent()).toContain("over since");
+  const box = (await page.locator("#heat").boundingBox())!;
+  await page.mouse.move(box.x + ((told.frame + 0.5) / 200) * box.width, box.y + box.height * (0.5 / 96));
+  await becomes(() => page.textContent(".heat .tip")).toContain(`${told.queue_max_bytes} more in`);
+  await page.selectOption("#shown", "first");
+  await page.mouse.move(box.x + ((told.frame + 0.6) / 200) * box.width, box.y + box.height * (0.5 / 96));
+  await becomes(() => page.textContent(".heat .tip")).toContain(told.queue_max_bytes);
+  await becomes(() => page.locator(".figures").count()).toBe(2);
+  await page.selectOption("#beside", "");
+  await becomes(() => page.locator("#other").count()).toBe(0);
+  await becomes(address).not.toContain("beside");
+});
+
 it("scrubs a file of 100,000 ports", async () => {
   await open("large.html");
   await page.fill("#scrub", "30");

@@ -5,7 +5,15 @@ import type { Columns } from "../src/data/unpack";
 
 export const list = (...values: number[]) => ({ values: Float64Array.from(values) });
 
-export function made(more: { flows?: Columns; paths?: Columns; events?: Columns } = {}): Run {
+interface More {
+  flows?: Columns;
+  paths?: Columns;
+  events?: Columns;
+  records?: Columns;
+  timeline?: { frame_s?: number; frames?: number; start_s?: number };
+}
+
+export function made(more: More = {}): Run {
   const nodes = [
     { name: "h0", kind: "host", tier: 0, pod: null }, { name: "h1", kind: "host", tier: 0, pod: null },
     { name: "s", kind: "switch", tier: 1, pod: null },
@@ -15,6 +23,7 @@ export function made(more: { flows?: Columns; paths?: Columns; events?: Columns 
     starts: list(0, 2, 2, 4), port: list(1, 3, 0, 3), queue_max_bytes: list(1500, 400, 100, 9000),
     busy: list(1, 0.5, 0, 1),
   };
-  const timeline = { label: "made", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports };
-  return new Run(timeline, {}, records, more.flows ?? null, null, more.events ?? null, more.paths ?? null, null, []);
+  const timeline = { label: "made", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports, ...more.timeline };
+  return new Run(timeline, {}, more.records ?? records, more.flows ?? null, null,
+     more.events ?? null, more.paths ?? null, null, []);
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { short } from "../src/data/format";
+import { Pair } from "../src/data/pair";
 import { chosen } from "../src/data/table";
+import { beside } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
-import { scale, step } from "../src/scene/palette";
-import { pooled, portOrder, rowsOf } from "../src/scene/raster";
+import { diverging, scale, signed, step } from "../src/scene/palette";
+import { pooled, pooledDifference, portOrder, rowsOf } from "../src/scene/raster";
 import { readHash, written } from "../src/time/link";
 import { list, made } from "./made";
 
@@ -61,7 +63,7 @@ describe("the table of flows", () => {
 describe("the heat map", () => {
   it("keeps the largest of what shares a cell", () => {
     const run = made();
-    const order = portOrder(run, layout(run.timeline.nodes).order, "queue_max_bytes", true);
+    const order = portOrder(run, layout(run.timeline.nodes).order, run.worstOf("queue_max_bytes"));
     expect([...order]).toEqual([3, 1, 0, 2]);
     const whole = { frame0: 0, frame1: 3, row0: 0, row1: 4 };
     expect([...pooled(run, "queue_max_bytes", rowsOf(order), whole, 1, 2)]).toEqual([9000, 100]);
@@ -78,6 +80,66 @@ describe("the heat map", () => {
   });
 });
 
+describe("two runs", () => {
+  // frames half as long, and a frame more than the first run has
+  const finer = made({
+    timeline: { frame_s: 5e-6, frames: 8 },
+    records: {
+      starts: list(0, 1, 2, 2, 2, 3, 3, 3, 4), port: list(3, 3, 0, 3), queue_max_bytes: list(900, 300, 100, 50),
+      busy: list(1, 0.5, 0.5, 1), drops: list(2, 3, 0, 0),
+    },
+  });
+  const pair = new Pair(made(), finer);
+  const told = (metric: "queue_max_bytes" | "busy" | "drops") => {
+    const found: [number, number, number][] = [];
+    pair.each(metric, 0, 9, (port, frame, less) => { found.push([port, frame, less]); });
+    return found.sort((a, b) => a[1] - b[1] || a[0] - b[0]);
+  };
+
+  it("are compared in the longer of their frames: the largest queue, mean shares, sums of packets", () => {
+    expect([pair.why, pair.frames, pair.frame_s]).toEqual(["", 4, 1e-5]);
+    expect(told("queue_max_bytes")).toEqual([[1, 0, -1500], [3, 0, 500], [3, 2, -9000], [3, 3, 50]]);
+    expect(told("busy")).toEqual([[1, 0, -1], [3, 0, 0.25], [0, 2, 0.25], [3, 2, -1], [3, 3, 0.5]]);
+    expect(told("drops")).toEqual([[3, 0, 5]]);
+    expect([pair.at("queue_max_bytes", 3, 0), pair.largestOf("queue_max_bytes")]).toEqual([500, 9000]);
+    expect([...pair.worstOf("drops")]).toEqual([0, 0, 0, 5]);
+  });
+
+  it("share the clock of the one that ends later", () => {
+    expect(pair.longer).toBe(finer);
+    expect([pair.frameOf(3.2e-5), pair.frameOf(9), pair.frameOf(-1)]).toEqual([3, 3, 0]);
+  });
+
+  it("have a heat map that keeps the largest difference either way", () => {
+    const rows = rowsOf(Uint32Array.from([0, 1, 2, 3]));
+    const whole = { frame0: 0, frame1: 4, row0: 0, row1: 4 };
+    expect([...pooledDifference(pair, "queue_max_bytes", rows, whole, 2, 2)]).toEqual([-1500, 0, 500, -9000]);
+    expect([signed(-9, 9), signed(0, 9), signed(9, 9), signed(1e-9, 9), signed(1, 0)]).toEqual([1, 128, 255, 129, 128]);
+    const ground = [10, 20, 30] as [number, number, number];
+    expect([...diverging(ground).slice(4 * 128, 4 * 128 + 3)]).toEqual(ground);
+  });
+
+  it("are matched by names of ports, and say why they cannot be compared", () => {
+    expect([pair.firstOf(3), pair.secondOf(2), pair.firstOf(null), pair.alone]).toEqual([3, 2, null, 0]);
+    const other = made();
+    other.names[3] = "s>h9";
+    const some = new Pair(made(), other);
+    expect([some.why, some.alone, some.firstOf(3), some.secondOf(3)]).toEqual(["", 2, null, null]);
+    const third = new Pair(made(), made({ timeline: { frame_s: 7e-6 } }));
+    expect(third.why).toContain("no multiple");
+    expect(new Pair(made(), made({ timeline: { start_s: 1e-3 } })).why).toContain("begin");
+  });
+
+  it("have their curves in one pane, the second's dashed in the first's colours", () => {
+    const pane = (title: string, label: string) => ({ title, unit: "B", curves: [
+      { label, time_s: [0], values: [1], stepped: true }] });
+    const panes = beside([pane("Queue", "largest")], [pane("Queue", "largest"), pane("Rate", "delivered")], ["A", "B"]);
+    expect(panes.map((one) => one.title)).toEqual(["Queue", "Rate"]);
+    expect(panes[0]!.curves.map(({ label, dashed, colour }) => [label, dashed, colour])).toEqual(
+      [["largest, A", false, 0], ["largest, B", true, 0]]);
+  });
+});
+
 describe("the layout", () => {
   it("has hosts below and orders names as numbers", () => {
     const nodes = ["h10", "h9", "s0"].map((name) => ({ name, kind: "", tier: name === "s0" ? 1 : 0, pod: null }));
@@ -90,8 +152,8 @@ describe("the layout", () => {
 
 describe("the address", () => {
   it("says a moment and is read again", () => {
-    const moment = { run: 1, time_s: 1.5e-4, port: 7, flow: null, metric: "busy" } as const;
-    expect(readHash(written(moment))).toEqual({ run: 1, time_s: 1.5e-4, port: 7, metric: "busy" });
+    const moment = { run: 1, beside: 0, time_s: 1.5e-4, port: 7, flow: null, metric: "busy" } as const;
+    expect(readHash(written(moment))).toEqual({ run: 1, beside: 0, time_s: 1.5e-4, port: 7, metric: "busy" });
   });
 
   it("is ignored where it is wrong", () => {

@@ -1,11 +1,13 @@
 /** The page: what is chosen, and what shows it. */
 
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { seconds, TITLES } from "../data/format";
+import { Pair } from "../data/pair";
 import { METRICS, type Metric, type Run } from "../data/run";
-import { TITLES } from "../data/format";
 import { Details } from "../panes/Details";
 import { FlowTable } from "../panes/FlowTable";
 import { Fabric } from "../scene/Fabric";
+import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
 import { readHash, written, type Moment } from "../time/link";
 import { TimeBar } from "../time/TimeBar";
@@ -17,9 +19,14 @@ const ADDRESS_MS = 350;
 function within(runs: Run[], asked: Partial<Moment>): Moment {
   const run = asked.run !== undefined && asked.run < runs.length ? asked.run : 0;
   const own = runs[run]!;
+  // who gives two runs and no moment wants to see both
+  const beside = asked.beside ?? (runs.length === 2 && !Object.keys(asked).length ? 1 : run);
+  const other = beside === run ? undefined : runs[beside];
+  // of two runs the one that ends later has the clock
+  const clock = other && other.end_s > own.end_s ? other : own;
   return {
-    run, metric: asked.metric ?? "queue_max_bytes",
-    time_s: own.timeOf(own.frameOf(asked.time_s ?? own.timeline.start_s)),
+    run, beside: other ? beside : null, metric: asked.metric ?? "queue_max_bytes",
+    time_s: clock.timeOf(clock.frameOf(asked.time_s ?? clock.timeline.start_s)),
     port: asked.port !== undefined && asked.port !== null && asked.port < own.names.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
   };
@@ -36,7 +43,12 @@ export function App({ runs }: { runs: Run[] }) {
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(30);
   const [dark, turn] = useDark();
-  const run = runs[moment.run]!;
+  const [shown, setShown] = useState<"difference" | "first" | "second">("difference");
+  const first = runs[moment.run]!;
+  const second = moment.beside === null ? null : runs[moment.beside]!;
+  const pair = useMemo(() => (second ? new Pair(first, second) : null), [first, second]);
+  // of two runs the one that ends later has the clock, its frames and its events
+  const run = pair ? pair.longer : first;
   const frame = run.frameOf(moment.time_s);
   const change = useCallback((part: Partial<Moment>) => { setMoment((old) => ({ ...old, ...part })); }, []);
   const seek = useCallback((to: number) => {
@@ -48,9 +60,11 @@ export function App({ runs }: { runs: Run[] }) {
       : run.eventFrom(run.timeOf(frame), -1);
     if (!event) return;
     change({ time_s: run.timeOf(run.frameOf(event.time_s)) });
-    if (event.what === "port" && event.subject < run.names.length) change({ port: event.subject });
+    if (event.what === "port" && event.subject < run.names.length) {
+      change({ port: run === first ? event.subject : pair!.firstOf(event.subject) });
+    }
     if (event.what === "flow" && event.subject < run.flowCount) change({ flow: event.subject });
-  }, [run, frame]);
+  }, [run, first, pair, frame]);
 
   const writtenAt = useRef(-Infinity);
   useEffect(() => {
@@ -66,7 +80,9 @@ export function App({ runs }: { runs: Run[] }) {
     addEventListener("hashchange", moved);
     return () => { removeEventListener("hashchange", moved); };
   }, [runs]);
-  useEffect(() => { document.title = `${run.label} – Incast`; }, [run]);
+  useEffect(() => {
+    document.title = `${first.label}${second ? ` and ${second.label}` : ""} – Incast`;
+  }, [first, second]);
 
   const clock = useRef({ speed, run });
   clock.current = { speed, run };
@@ -116,21 +132,47 @@ export function App({ runs }: { runs: Run[] }) {
     return () => { removeEventListener("keydown", pressed); };
   }, [frame, run, seek, toEvent]);
 
-  const path = useMemo(() => (moment.flow === null ? [] : run.pathOf(moment.flow)), [run, moment.flow]);
+  const path = useMemo(() => (moment.flow === null ? [] : first.pathOf(moment.flow)), [first, moment.flow]);
+  const otherPath = useMemo(() => (
+    moment.flow === null || !second ? [] : second.pathOf(moment.flow)), [second, moment.flow]);
   const worst = useMemo(() => {
-    const over = run.worstOf(moment.metric);
+    const over = first.worstOf(moment.metric);
     return [...over.keys()].sort((a, b) => over[b]! - over[a]! || a - b).slice(0, 200);
-  }, [run, moment.metric]);
+  }, [first, moment.metric]);
+  const { metric } = moment;
+  const largest = Math.max(first.largestOf(metric), second?.largestOf(metric) ?? 0);
+  const names = useMemo<[string, string]>(() => (
+    first.label === second?.label ? ["the first run", "the second run"] : [first.label, second?.label ?? ""]
+  ), [first, second]);
+  const field = useMemo(() => {
+    if (!second || !pair || shown === "first") return fieldOf(first, metric, largest);
+    if (shown === "second") return fieldOf(second, metric, largest);
+    return pair.why ? null : differenceOf(pair, metric, names);
+  }, [first, second, pair, shown, metric, largest, names]);
+  const otherPort = pair ? pair.secondOf(moment.port) : null;
+  const said = (own: Run, label: string) =>
+    (moment.time_s > own.end_s ? `${label}: over since ${seconds(own.end_s)}` : label);
   const pin = (port: number | null) => { change({ port }); };
   return (
     <>
       <header>
-        <h1>{run.label}</h1>
+        <h1>{first.label}{second ? ` and ${second.label}` : ""}</h1>
         {runs.length > 1 && (
           <label>run{" "}
             <select id="run" value={moment.run} onChange={(event) => {
               setMoment(within(runs, { ...moment, run: Number(event.currentTarget.value) }));
             }}>{runs.map((one, i) => <option value={i}>{one.label}</option>)}</select>
+          </label>
+        )}
+        {runs.length > 1 && (
+          <label>beside it{" "}
+            <select id="beside" value={moment.beside ?? ""} onChange={(event) => {
+              const { value } = event.currentTarget;
+              setMoment(within(runs, { ...moment, beside: value === "" ? null : Number(value) }));
+            }}>
+              <option value="">nothing</option>
+              {runs.map((one, i) => i !== moment.run && <option value={i}>{one.label}</option>)}
+            </select>
           </label>
         )}
         <label>colour{" "}
@@ -145,21 +187,46 @@ export function App({ runs }: { runs: Run[] }) {
           }}>
             <option value="">none (worst first)</option>
             {moment.port !== null && !worst.includes(moment.port)
-              && <option value={moment.port}>{run.names[moment.port]}</option>}
-            {worst.map((port) => <option value={port}>{run.names[port]}</option>)}
+              && <option value={moment.port}>{first.names[moment.port]}</option>}
+            {worst.map((port) => <option value={port}>{first.names[port]}</option>)}
           </select>
         </label>
         <button onClick={turn} title="Dark or light (d)">{dark ? "light" : "dark"}</button>
-        {run.missing.length > 0 && <span class="missing">not in this run: {run.missing.join(", ")}</span>}
+        {[first, second].map((own, i) => own && own.missing.length > 0 && (
+          <span class="missing">not in {second ? names[i] : "this run"}: {own.missing.join(", ")}</span>
+        ))}
+        {pair && !pair.why && pair.alone > 0 && (
+          <span class="missing">{pair.alone.toLocaleString("en-US")} ports are in one run alone: not compared</span>
+        )}
       </header>
-      <main>
-        <Fabric key={`g${moment.run}`} run={run} frame={frame} metric={moment.metric} pinned={moment.port} path={path}
-          dark={dark} onPin={pin} />
-        <HeatMap key={moment.run} run={run} frame={frame} metric={moment.metric} pinned={moment.port} dark={dark}
-          onSeek={seek} onPin={pin} />
-        <FlowTable key={`f${moment.run}`} run={run} selected={moment.flow} onSelect={(flow) => { change({ flow }); }} />
-        <Details run={run} frame={frame} port={moment.port} flow={moment.flow} dark={dark}
-          onSeek={(time_s) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); }} />
+      <main class={second ? "beside" : ""}>
+        <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
+          pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
+          {...(second ? { label: said(first, names[0]) } : {})} />
+        {second && (
+          <Fabric key={`h${moment.beside}`} id="other" run={second} frame={second.frameOf(moment.time_s)}
+            metric={metric} pinned={otherPort} path={otherPath} dark={dark} largest={largest}
+            label={said(second, names[1])}
+            onPin={(port) => { pin(pair!.firstOf(port)); }} />
+        )}
+        {field ? (
+          <HeatMap key={`${moment.run}/${moment.beside}/${shown}`} field={field} time_s={moment.time_s}
+            pinned={field.run === second ? otherPort : moment.port} dark={dark} onSeek={(time_s) => {
+              change({ time_s: run.timeOf(run.frameOf(time_s)) });
+            }} onPin={(port) => { pin(field.run === second ? pair!.firstOf(port) : port); }}>
+            {second && <Shown shown={shown} names={names} onChange={setShown} />}
+          </HeatMap>
+        ) : (
+          <div class="heat">
+            <div class="bar"><Shown shown={shown} names={names} onChange={setShown} /></div>
+            <p class="told">These two runs have no difference to show: {pair?.why}.</p>
+          </div>
+        )}
+        <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
+          onSelect={(flow) => { change({ flow }); }} />
+        <Details run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
+          onSeek={(time_s) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); }}
+          other={second && { run: second, port: otherPort, names }} />
       </main>
       <TimeBar run={run} frame={frame} playing={playing} speed={speed} onSeek={seek} onSpeed={setSpeed}
         onEvent={toEvent} onPlay={() => {
@@ -167,5 +234,24 @@ export function App({ runs }: { runs: Run[] }) {
           setPlaying(!playing);
         }} />
     </>
+  );
+}
+
+interface ShownProps {
+  shown: "difference" | "first" | "second";
+  names: [string, string];
+  onChange: (shown: "difference" | "first" | "second") => void;
+}
+
+/** What the heat map of two runs shows. */
+function Shown({ shown, names, onChange }: ShownProps) {
+  return (
+    <select id="shown" aria-label="What the heat map shows" value={shown} onChange={(event) => {
+      onChange(event.currentTarget.value as ShownProps["shown"]);
+    }}>
+      <option value="difference">difference</option>
+      <option value="first">{names[0]}</option>
+      <option value="second">{names[1]}</option>
+    </select>
   );
 }

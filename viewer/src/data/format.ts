@@ -37,6 +37,11 @@ export const UNITS: Record<Metric, string> = {
   queue_max_bytes: "B", queue_mean_bytes: "B", busy: "", marks: "packets", drops: "packets", pauses: "", paused: "",
 };
 
+/** So much more of a metric, shortened: for a scale. */
+export function more(metric: Metric, value: number): string {
+  return `${short(value, UNITS[metric])} more`;
+}
+
 export function figure(metric: Metric, value: number): string {
   return `${exact(value)} ${UNITS[metric]}`.trim();
 }

@@ -7,11 +7,13 @@ import { Plot, type Curve } from "./Plot";
 
 interface Props {
   run: Run;
-  frame: number;
   port: number | null;
   flow: number | null;
+  time_s: number;
   dark: boolean;
   onSeek: (time_s: number) => void;
+  /** The run beside it, its number of the same port, and what to call the two. */
+  other: { run: Run; port: number | null; names: [string, string] } | null;
 }
 
 interface Pane {
@@ -36,42 +38,81 @@ export function panesOf(run: Run, entity: string): Pane[] {
   return [...panes.values()];
 }
 
-export function Details({ run, frame, port, flow, dark, onSeek }: Props) {
-  const times = useMemo(() => Float64Array.from({ length: run.frames }, (_, i) => run.timeOf(i)), [run]);
+/** The frames of a run as times. */
+const timesOf = (run: Run) => Float64Array.from({ length: run.frames }, (_, i) => run.timeOf(i));
+
+/** What is recorded of a port over time. */
+export function panesOfPort(run: Run, port: number): Pane[] {
+  const times = timesOf(run);
+  const one = (label: string, values: Float64Array): Curve => ({ label, time_s: times, values, stepped: true });
+  return [
+    { title: "Queue", unit: "B", curves: [
+      one("largest", run.portOver("queue_max_bytes", port)), one("mean", run.portOver("queue_mean_bytes", port))] },
+    { title: "Utilisation", unit: "", curves: [
+      one("busy", run.portOver("busy", port)), one("paused", run.portOver("paused", port))] },
+    { title: "Marks and drops", unit: "", curves: [
+      one("marks", run.portOver("marks", port)), one("drops", run.portOver("drops", port))] },
+  ];
+}
+
+/** What is recorded of a flow over time. */
+export function panesOfFlow(run: Run, flow: number): Pane[] {
+  const times = timesOf(run);
+  const panes: Pane[] = [];
+  if (run.byFlow?.delivered_bytes) {
+    const rate = run.flowOver("delivered_bytes", flow).map((bytes) => (bytes * 8) / run.timeline.frame_s);
+    panes.push({ title: "Rate", unit: "b/s",
+      curves: [{ label: "delivered", time_s: times, values: rate, stepped: true }] });
+  }
+  const sampled = panesOf(run, `flow ${flow}`);
+  if (run.byFlow?.cwnd_bytes && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
+    panes.push({ title: "Window", unit: "B",
+      curves: [{ label: "cwnd", time_s: times, values: run.flowOver("cwnd_bytes", flow), stepped: true }] });
+  }
+  return [...panes, ...sampled];
+}
+
+/** Panes of two runs in one: the second's curves are dashed, in the colours of the first's. */
+export function beside(first: Pane[], second: Pane[], names: [string, string]): Pane[] {
+  const named = (panes: Pane[], side: 0 | 1) => panes.map((pane) => ({
+    ...pane, curves: pane.curves.map((curve, colour) => ({
+      ...curve, colour, dashed: side === 1, label: `${curve.label}, ${names[side]}` })),
+  }));
+  const both = new Map(named(first, 0).map((pane) => [pane.title, pane]));
+  for (const pane of named(second, 1)) {
+    const own = both.get(pane.title);
+    if (own) own.curves.push(...pane.curves);
+    else both.set(pane.title, pane);
+  }
+  return [...both.values()];
+}
+
+export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props) {
   const ofPort = useMemo<Pane[]>(() => {
-    if (port === null) return [];
-    const one = (label: string, values: Float64Array): Curve => ({ label, time_s: times, values, stepped: true });
-    return [
-      { title: "Queue", unit: "B", curves: [
-        one("largest", run.portOver("queue_max_bytes", port)), one("mean", run.portOver("queue_mean_bytes", port))] },
-      { title: "Utilisation", unit: "", curves: [
-        one("busy", run.portOver("busy", port)), one("paused", run.portOver("paused", port))] },
-      { title: "Marks and drops", unit: "", curves: [
-        one("marks", run.portOver("marks", port)), one("drops", run.portOver("drops", port))] },
-    ];
-  }, [run, port, times]);
+    const own = port === null ? [] : panesOfPort(run, port);
+    if (!other) return own;
+    return beside(own, other.port === null ? [] : panesOfPort(other.run, other.port), other.names);
+  }, [run, port, other?.run, other?.port]);
   const ofFlow = useMemo<Pane[]>(() => {
     if (flow === null) return [];
-    const panes: Pane[] = [];
-    if (run.byFlow?.delivered_bytes) {
-      const rate = run.flowOver("delivered_bytes", flow).map((bytes) => (bytes * 8) / run.timeline.frame_s);
-      panes.push({ title: "Rate", unit: "b/s",
-        curves: [{ label: "delivered", time_s: times, values: rate, stepped: true }] });
-    }
-    const sampled = panesOf(run, `flow ${flow}`);
-    if (run.byFlow?.cwnd_bytes && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
-      panes.push({ title: "Window", unit: "B",
-        curves: [{ label: "cwnd", time_s: times, values: run.flowOver("cwnd_bytes", flow), stepped: true }] });
-    }
-    return [...panes, ...sampled];
-  }, [run, flow, times]);
+    const own = panesOfFlow(run, flow);
+    if (!other) return own;
+    return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow) : [], other.names);
+  }, [run, flow, other?.run]);
   const path = flow === null ? [] : run.pathOf(flow);
-  const shared = { now_s: run.timeOf(frame), end_s: run.end_s, dark, onSeek };
+  const shared = { now_s: time_s, end_s: Math.max(run.end_s, other?.run.end_s ?? 0), dark, onSeek };
+  const of = (own: Run, port: number, name: string) => (
+    <div class="figures">
+      {name && <h2>{name}</h2>}
+      <PortFigures run={own} port={port} frame={own.frameOf(time_s)} />
+    </div>
+  );
   return (
     <div class="details">
       {port !== null && (
         <section aria-label="Pinned port">
-          <div class="figures"><PortFigures run={run} port={port} frame={frame} /></div>
+          {of(run, port, other?.names[0] ?? "")}
+          {other && other.port !== null && of(other.run, other.port, other.names[1])}
           {ofPort.map((pane) => <Plot key={`${port}/${pane.title}`} {...pane} {...shared} />)}
         </section>
       )}

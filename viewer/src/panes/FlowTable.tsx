@@ -4,10 +4,13 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { text, type Run } from "../data/run";
 import { seconds, short } from "../data/format";
 import { chosen, type Sorting } from "../data/table";
+import { useSize } from "../scene/size";
 
 interface Props {
   run: Run;
   selected: number | null;
+  /** The run's name, where there are two. */
+  whose: string;
   onSelect: (flow: number) => void;
 }
 
@@ -21,12 +24,12 @@ const COLUMNS: Shown[] = [
   ["timeouts", "timeouts", COUNT], ["marked", "marked", COUNT], ["controller", "controller", COUNT],
 ];
 
-export function FlowTable({ run, selected, onSelect }: Props) {
+export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const [search, setSearch] = useState("");
   const [sorting, setSorting] = useState<Sorting>({ column: "slowdown", descending: true });
   const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(300);
   const box = useRef<HTMLDivElement>(null);
+  const { height } = useSize(box);
   const rows = useMemo(() => chosen(run, search, sorting), [run, search, sorting]);
   const shown = COLUMNS.filter(([name]) => run.flows?.[name]);
   if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
@@ -45,10 +48,11 @@ export function FlowTable({ run, selected, onSelect }: Props) {
         <input id="search" type="search" placeholder="search: group, host, flow 3" aria-label="Search flows"
           value={search}
           onInput={(event) => { setSearch(event.currentTarget.value); setTop(0); box.current?.scrollTo(0, 0); }} />
-        <span id="count">{rows.length.toLocaleString("en-US")} of {run.flowCount.toLocaleString("en-US")} flows</span>
+        <span id="count">{rows.length.toLocaleString("en-US")} of {run.flowCount.toLocaleString("en-US")} flows
+          {whose && ` of ${whose}`}</span>
       </div>
       <div class="scroll" ref={box}
-        onScroll={(event) => { setTop(event.currentTarget.scrollTop); setHeight(event.currentTarget.clientHeight); }}>
+        onScroll={(event) => { setTop(event.currentTarget.scrollTop); }}>
         <table id="flows">
           <thead>
             <tr>

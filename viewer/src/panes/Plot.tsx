@@ -10,6 +10,9 @@ export interface Curve {
   time_s: ArrayLike<number>;
   values: ArrayLike<number>;
   stepped: boolean;
+  /** The colour's place, where it is not the curve's own. */
+  colour?: number;
+  dashed?: boolean;
 }
 
 interface Props {
@@ -54,7 +57,8 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek }: Props)
       series: [
         { label: "time", value: (_, value) => short(value ?? NaN, "s") },
         ...curves.map((curve, i): uPlot.Series => ({
-          label: curve.label, stroke: (dark ? DARK : LIGHT)[i % 4]!, width: 1.5, points: { show: false },
+          label: curve.label, stroke: (dark ? DARK : LIGHT)[(curve.colour ?? i) % 4]!, width: 1.5,
+          points: { show: false }, ...(curve.dashed ? { dash: [5, 4] } : {}),
           ...(curve.stepped && stepped ? { paths: stepped } : {}), value: (_, value) => short(value ?? NaN, unit),
         })),
       ],

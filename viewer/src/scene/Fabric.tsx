@@ -5,6 +5,7 @@ import type { Metric, Run } from "../data/run";
 import { METRICS } from "../data/run";
 import { figure, short, TITLES, UNITS } from "../data/format";
 import { layout } from "./layout";
+import { Legend } from "./Legend";
 import { css, scale, step } from "./palette";
 import { groundOf, useSize } from "./size";
 
@@ -15,6 +16,11 @@ interface Props {
   pinned: number | null;
   path: number[];
   dark: boolean;
+  /** The end of the scale: two runs beside one another have one scale. */
+  largest: number;
+  /** Which run it is, where there are two. */
+  label?: string;
+  id?: string;
   onPin: (port: number | null) => void;
 }
 
@@ -23,7 +29,8 @@ const MARGIN = 34;
 const TOP = 62;
 const REACH = 9;
 
-export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props) {
+export function Fabric({ run, frame, metric, pinned, path, dark, largest, label, id, onPin }: Props) {
+  const unit = UNITS[metric] === "B" ? "B" : "";
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height } = useSize(box);
@@ -47,7 +54,6 @@ export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props)
     context.clearRect(0, 0, width, height);
     run.frameInto(metric, frame, values);
     const colours = scale(groundOf(dark));
-    const largest = run.largestOf(metric);
     const lit = new Set(path);
     const { ports, nodes } = run.timeline;
     // those with the largest figures are drawn last, above the others
@@ -90,7 +96,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props)
         context.fillText(node.name, x, node.tier === 0 ? y + size + 13 : y - size - 5);
       }
     });
-  }, [run, frame, metric, pinned, path, dark, width, height, place, values]);
+  }, [run, frame, metric, pinned, path, dark, largest, width, height, place, values]);
 
   /** The port whose half of a line is nearest. */
   const nearest = (x: number, y: number): number | null => {
@@ -116,7 +122,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props)
     <div class="fabric" ref={box}>
       <canvas
         ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
-        role="img" id="fabric"
+        role="img" id={id ?? "fabric"}
         aria-label={`Fabric of ${run.timeline.nodes.length} nodes and ${run.timeline.ports.length} ports, `
           + `coloured by ${TITLES[metric]}; the list of ports says the same in words`}
         onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, moved: false }; }}
@@ -154,7 +160,11 @@ export function Fabric({ run, frame, metric, pinned, path, dark, onPin }: Props)
           <PortFigures run={run} port={told} frame={frame} />
         </div>
       )}
-      <Legend largest={run.largestOf(metric)} metric={metric} dark={dark} />
+      <div class="corner">
+        {label && <strong>{label}</strong>}
+        <Legend colours={scale(groundOf(dark))} from={1} words={[
+          `${TITLES[metric]}: 0`, `${short(largest / 4, unit)} (middle)`, short(largest, unit)]} />
+      </div>
     </div>
   );
 }
@@ -180,18 +190,5 @@ export function PortFigures({ run, port, frame }: { run: Run; port: number; fram
         )}
       </dl>
     </>
-  );
-}
-
-function Legend({ largest, metric, dark }: { largest: number; metric: Metric; dark: boolean }) {
-  const colours = scale(groundOf(dark));
-  const stops = Array.from({ length: 16 }, (_, i) => css(colours, 1 + Math.round((i * 254) / 15)));
-  return (
-    <div class="legend" title="The colour goes with the root of the figure.">
-      <span>{TITLES[metric]}: 0</span>
-      <i style={{ background: `linear-gradient(90deg, ${stops.join(",")})` }} />
-      <span>{short(largest / 4, UNITS[metric] === "B" ? "B" : "")} (middle)</span>
-      <span>{short(largest, UNITS[metric] === "B" ? "B" : "")}</span>
-    </div>
   );
 }

@@ -1,62 +1,66 @@
 /** Ports by time: a row a port, a column a frame. Drag moves, the wheel zooms, a click goes to a frame and a port. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Metric, Run } from "../data/run";
-import { figure, seconds, TITLES } from "../data/format";
+import { seconds } from "../data/format";
+import type { Field } from "./field";
 import { layout } from "./layout";
-import { scale } from "./palette";
+import { Legend } from "./Legend";
 import { painter, type Painter } from "./paint";
-import { portOrder, raster, rowsOf, type Window } from "./raster";
+import { portOrder, rowsOf, type Window } from "./raster";
 import { groundOf, useSize } from "./size";
 
 interface Props {
-  run: Run;
-  frame: number;
-  metric: Metric;
+  field: Field;
+  time_s: number;
   pinned: number | null;
   dark: boolean;
-  onSeek: (frame: number) => void;
+  onSeek: (time_s: number) => void;
   onPin: (port: number) => void;
+  /** What else stands in its line. */
+  children?: ComponentChildren;
 }
 
-export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Props) {
+export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }: Props) {
+  const { run, frames: all } = field;
+  const frame = field.frameOf(time_s);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const paint = useRef<Painter | null>(null);
   const { width, height } = useSize(box);
   const [worst, setWorst] = useState(true);
   const ports = run.timeline.ports.length;
-  const whole = useMemo<Window>(() => ({ frame0: 0, frame1: run.frames, row0: 0, row1: ports }), [run]);
+  const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
   const [seen, setSeen] = useState(whole);
   const [hover, setHover] = useState<{ port: number; frame: number; x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean } | null>(null);
   useEffect(() => { setSeen(whole); }, [whole]);
   const nodes = useMemo(() => layout(run.timeline.nodes).order, [run]);
-  const order = useMemo(() => portOrder(run, nodes, metric, worst), [run, nodes, metric, worst]);
+  const order = useMemo(() => portOrder(run, nodes, worst ? field.worst : null), [field, nodes, worst]);
   const rowOf = useMemo(() => rowsOf(order), [order]);
-  const colours = useMemo(() => scale(groundOf(dark)), [dark]);
+  const colours = useMemo(() => field.colours(groundOf(dark)), [field, dark]);
 
   useEffect(() => {
     if (!canvas.current || !width) return;
     paint.current ??= painter(canvas.current);
     if (paint.current) canvas.current.dataset.painter = paint.current.kind;
-    paint.current?.load(raster(run, metric, rowOf, whole, run.largestOf(metric)), colours);
+    paint.current?.load(field.raster(rowOf, whole), colours);
     paint.current?.draw(seen);
-  }, [run, metric, rowOf, whole, colours, width > 0]);
+  }, [field, rowOf, whole, colours, width > 0]);
   useEffect(() => { paint.current?.draw(seen); }, [seen, width, height]);
   // what is seen for a moment is made again as finely as it is recorded
   useEffect(() => {
-    if (seen.row1 - seen.row0 === ports && seen.frame1 - seen.frame0 === run.frames) return undefined;
+    if (seen.row1 - seen.row0 === ports && seen.frame1 - seen.frame0 === all) return undefined;
     const later = setTimeout(() => {
       const part = {
         frame0: Math.floor(seen.frame0), frame1: Math.ceil(seen.frame1),
         row0: Math.floor(seen.row0), row1: Math.ceil(seen.row1),
       };
-      paint.current?.load(raster(run, metric, rowOf, part, run.largestOf(metric)), colours);
+      paint.current?.load(field.raster(rowOf, part), colours);
       paint.current?.draw(seen);
     }, 150);
     return () => { clearTimeout(later); };
-  }, [seen, run, metric, rowOf, colours]);
+  }, [seen, field, rowOf, colours]);
 
   const at = (event: MouseEvent) => {
     const { left, top } = canvas.current!.getBoundingClientRect();
@@ -64,7 +68,7 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
     const row = Math.floor(seen.row0 + (y / height) * (seen.row1 - seen.row0));
     return {
       x, y, port: order[Math.min(order.length - 1, Math.max(0, row))]!,
-      frame: Math.min(run.frames - 1, Math.max(0, Math.floor(seen.frame0 + (x / width) * (seen.frame1 - seen.frame0)))),
+      frame: Math.min(all - 1, Math.max(0, Math.floor(seen.frame0 + (x / width) * (seen.frame1 - seen.frame0)))),
     };
   };
   const cursor = ((frame + 0.5 - seen.frame0) / (seen.frame1 - seen.frame0)) * width;
@@ -73,16 +77,20 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
   return (
     <div class="heat">
       <div class="bar">
-        <span>{TITLES[metric]} of {ports.toLocaleString("en-US")} ports over {seconds(run.end_s)}</span>
+        {children}
+        <span>{field.title}, of {ports.toLocaleString("en-US")} ports over {seconds(field.end_s)}</span>
+        {field.legend && <Legend colours={colours} from={1} words={field.legend} />}
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
-        <button onClick={() => { setSeen(whole); paint.current?.load(
-          raster(run, metric, rowOf, whole, run.largestOf(metric)), colours); }}>all</button>
+        <button onClick={() => {
+          setSeen(whole);
+          paint.current?.load(field.raster(rowOf, whole), colours);
+        }}>all</button>
       </div>
       <div class="plane" ref={box}>
         <canvas
           ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
           role="img" id="heat"
-          aria-label={`Heat map of ${TITLES[metric]}: ports by time; the list of ports says the same in words`}
+          aria-label={`Heat map of ${field.title}: ports by time; the list of ports says the same in words`}
           onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, seen, moved: false }; }}
           onMouseMove={(event) => {
             const held = drag.current;
@@ -91,7 +99,7 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
             if (Math.hypot(dx, dy) <= 3 && !held.moved) return;
             held.moved = true;
             const [frames, rows] = [held.seen.frame1 - held.seen.frame0, held.seen.row1 - held.seen.row0];
-            const frame0 = Math.min(run.frames - frames, Math.max(0, held.seen.frame0 - (dx / width) * frames));
+            const frame0 = Math.min(all - frames, Math.max(0, held.seen.frame0 - (dx / width) * frames));
             const row0 = Math.min(whole.row1 - rows, Math.max(0, held.seen.row0 - (dy / height) * rows));
             setSeen({ frame0, frame1: frame0 + frames, row0, row1: row0 + rows });
           }}
@@ -99,7 +107,7 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
           onClick={(event) => {
             if (drag.current?.moved) return;
             const { frame: to, port } = at(event);
-            onSeek(to);
+            onSeek(field.timeOf(to));
             onPin(port);
           }}
           onWheel={(event) => {
@@ -111,7 +119,7 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
               const start = Math.min(bound - size, Math.max(0, from + share * (to - from - size)));
               return [start, start + size] as const;
             };
-            const [frame0, frame1] = part(seen.frame0, seen.frame1, run.frames, x / width, 10);
+            const [frame0, frame1] = part(seen.frame0, seen.frame1, all, x / width, 10);
             const [row0, row1] = event.shiftKey ? [seen.row0, seen.row1]
               : part(seen.row0, seen.row1, whole.row1, y / height, 4);
             setSeen({ frame0, frame1, row0, row1 });
@@ -123,8 +131,8 @@ export function HeatMap({ run, frame, metric, pinned, dark, onSeek, onPin }: Pro
           <div class="tip" role="status"
             style={{ left: Math.min(hover.x + 14, width - 210), top: Math.max(0, hover.y - 56) }}>
             <strong>{run.names[hover.port]}</strong>
-            <br />{seconds(run.timeOf(hover.frame))}, frame {hover.frame}
-            <br />{figure(metric, run.at(hover.port, hover.frame)[metric])}
+            <br />{seconds(field.timeOf(hover.frame))}, frame {hover.frame}
+            {field.told(hover.port, hover.frame).map((line) => <><br />{line}</>)}
           </div>
         )}
       </div>

@@ -30,6 +30,29 @@ export function step(value: number, largest: number): number {
   return 1 + Math.round(254 * Math.sqrt(Math.min(1, value / largest)));
 }
 
+/** Orange and blue, which tell apart with the common kinds of colour blindness; the middle is the ground. */
+const ORANGE: Colour = [194, 91, 0];
+const BLUE: Colour = [0, 101, 189];
+const BRIGHT_ORANGE: Colour = [255, 167, 66];
+const BRIGHT_BLUE: Colour = [92, 178, 255];
+
+/** 256 colours of a difference: 128 is none and shows the ground, 1 is the most one way and 255 the other way. */
+export function diverging(ground: Colour): Uint8Array {
+  const dark = ground[0] < 128;
+  const all = new Uint8Array(256 * 4);
+  for (let i = 0; i < 256; i++) {
+    const end = i < 128 ? (dark ? BRIGHT_ORANGE : ORANGE) : dark ? BRIGHT_BLUE : BLUE;
+    all.set([...between([ground, end], Math.abs(i - 128) / 127), 255], i * 4);
+  }
+  return all;
+}
+
+/** The step of a difference on that scale, by the root of it. */
+export function signed(less: number, largest: number): number {
+  if (!less || !(largest > 0)) return 128;
+  return 128 + Math.sign(less) * Math.max(1, Math.round(127 * Math.sqrt(Math.min(1, Math.abs(less) / largest))));
+}
+
 export function css(colours: Uint8Array, at: number): string {
   return `rgb(${colours[4 * at]!},${colours[4 * at + 1]!},${colours[4 * at + 2]!})`;
 }

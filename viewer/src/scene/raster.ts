@@ -1,7 +1,7 @@
 /** The heat map as steps of a scale: a row a port, a column a frame; where several share a cell the largest counts. */
 
+import type { Pair } from "../data/pair";
 import type { Metric, Run } from "../data/run";
-import { step } from "./palette";
 
 export interface Window {
   /** Frames and rows that are seen, the ends not included. */
@@ -41,11 +41,21 @@ Float64Array {
   return cells;
 }
 
-export function raster(run: Run, metric: Metric, rowOf: Uint32Array, seen: Window, largest: number): Raster {
-  const width = Math.min(MOST_COLUMNS, seen.frame1 - seen.frame0);
-  const height = Math.min(MOST_ROWS, seen.row1 - seen.row0);
-  const cells = pooled(run, metric, rowOf, seen, width, height);
-  return { ...seen, width, height, steps: Uint8Array.from(cells, (value) => step(value, largest)) };
+/** Differences of the cells of a window, of those that share a cell the largest either way. */
+export function pooledDifference(
+  pair: Pair, metric: Metric, rowOf: Uint32Array, seen: Window, width: number, height: number,
+): Float64Array {
+  const cells = new Float64Array(width * height);
+  const frames = seen.frame1 - seen.frame0;
+  const rows = seen.row1 - seen.row0;
+  pair.each(metric, seen.frame0, seen.frame1, (port, frame, less) => {
+    const row = rowOf[port]!;
+    if (row < seen.row0 || row >= seen.row1) return;
+    const column = Math.floor(((frame - seen.frame0) * width) / frames);
+    const cell = Math.floor(((row - seen.row0) * height) / rows) * width + column;
+    if (Math.abs(less) > Math.abs(cells[cell]!)) cells[cell] = less;
+  });
+  return cells;
 }
 
 /** In which row each port stands. */
@@ -55,14 +65,13 @@ export function rowsOf(order: Uint32Array): Uint32Array {
   return rows;
 }
 
-/** The order of ports as the fabric has it, or the worst first. */
-export function portOrder(run: Run, nodes: number[], metric: Metric, worstFirst: boolean): Uint32Array {
+/** The order of ports as the fabric has it, or those first that have most of what is given. */
+export function portOrder(run: Run, nodes: number[], worst: Float64Array | null): Uint32Array {
   const rank = new Uint32Array(nodes.length);
   nodes.forEach((node, i) => { rank[node] = i; });
   const { ports } = run.timeline;
   const order = Uint32Array.from(ports, (_, port) => port);
-  const worst = run.worstOf(metric);
   const placed = (a: number, b: number) =>
     rank[ports[a]!.from]! - rank[ports[b]!.from]! || rank[ports[a]!.to]! - rank[ports[b]!.to]! || a - b;
-  return order.sort((a, b) => (worstFirst ? worst[b]! - worst[a]! : 0) || placed(a, b));
+  return order.sort((a, b) => (worst ? worst[b]! - worst[a]! : 0) || placed(a, b));
 }

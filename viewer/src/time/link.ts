@@ -4,6 +4,8 @@ import { METRICS, type Metric } from "../data/run";
 
 export interface Moment {
   run: number;
+  /** The run that is compared with it. */
+  beside: number | null;
   time_s: number;
   port: number | null;
   flow: number | null;
@@ -13,6 +15,7 @@ export interface Moment {
 export function written(moment: Moment): string {
   const parts = [`t=${moment.time_s}`, `m=${moment.metric}`];
   if (moment.run) parts.push(`run=${moment.run}`);
+  if (moment.beside !== null) parts.push(`beside=${moment.beside}`);
   if (moment.port !== null) parts.push(`port=${moment.port}`);
   if (moment.flow !== null) parts.push(`flow=${moment.flow}`);
   return `#${parts.join("&")}`;
@@ -24,7 +27,7 @@ export function readHash(hash: string): Partial<Moment> {
   const found: Partial<Moment> = {};
   const time = Number.parseFloat(said.get("t") ?? "");
   if (Number.isFinite(time)) found.time_s = time;
-  for (const name of ["run", "port", "flow"] as const) {
+  for (const name of ["run", "beside", "port", "flow"] as const) {
     const value = said.get(name);
     if (value !== null && /^\d+$/.test(value)) found[name] = Number(value);
   }

@@ -7,6 +7,7 @@ export const list = (...values: number[]) => ({ values: Float64Array.from(values
 
 interface More {
   flows?: Columns;
+  byFlow?: Columns;
   paths?: Columns;
   events?: Columns;
   records?: Columns;
@@ -24,6 +25,6 @@ export function made(more: More = {}): Run {
     busy: list(1, 0.5, 0, 1),
   };
   const timeline = { label: "made", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports, ...more.timeline };
-  return new Run(timeline, {}, more.records ?? records, more.flows ?? null, null,
+  return new Run(timeline, {}, more.records ?? records, more.flows ?? null, more.byFlow ?? null,
      more.events ?? null, more.paths ?? null, null, []);
 }

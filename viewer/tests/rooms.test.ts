@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { short } from "../src/data/format";
 import { Pair } from "../src/data/pair";
+import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { chosen } from "../src/data/table";
 import { beside } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
@@ -38,6 +39,34 @@ describe("a run", () => {
     const run = made({ paths: { flow: list(0, 0, 1), port: list(3, 0, 3), position: list(1, 0, 0) } });
     expect(run.pathOf(0)).toEqual([0, 3]);
     expect(run.flowsOn(3)).toEqual([0, 1]);
+  });
+});
+
+describe("the states of a flow", () => {
+  const names = { values: Uint8Array.from([0, 0]), texts: ["timeout"] };
+  const what = { values: Uint8Array.from([0, 0]), texts: ["flow"] };
+  const run = made({
+    timeline: { frames: 5, frame_s: 1, start_s: 0 },
+    byFlow: { starts: list(0, 1, 2, 4, 4, 5), flow: list(7, 7, 3, 7, 7), state: list(0, 0, 1, 3, 3),
+      delivered_bytes: list(5, 6, 7, 8, 9) },
+    events: { time_s: list(1.5, 0.5), kind: names, what, subject: list(7, 3) },
+  });
+
+  it("are stretches of frames; one without a row is as the one before", () => {
+    expect(stretchesOf(run, 7)).toEqual([{ state: 0, from_s: 0, to_s: 2 }, { state: 3, from_s: 2, to_s: 5 }]);
+    expect(stretchesOf(run, 3)).toEqual([{ state: 1, from_s: 2, to_s: 5 }]);
+    expect(stretchesOf(run, 9)).toEqual([]);
+    expect([...run.flowOver("delivered_bytes", 7)]).toEqual([5, 6, 8, 0, 9]);
+  });
+
+  it("go on until the last frame in which anything is recorded", () => {
+    expect([run.busyFrames, made().busyFrames, made({ timeline: { frames: 2 } }).busyFrames]).toEqual([5, 3, 1]);
+  });
+
+  it("are told in words, and timeouts by their times", () => {
+    expect([stateAt(run, 7, 1.5), stateAt(run, 3, 1.5), stateAt(run, 7, 3.5)]).toEqual(
+      ["slow start", "", "after a timeout"]);
+    expect(timeoutsOf(run, 7)).toEqual([1.5]);
   });
 });
 

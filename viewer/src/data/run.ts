@@ -205,18 +205,41 @@ export class Run {
     return [...flows].sort((a, b) => a - b);
   }
 
-  /** A column of a flow over the frames; NaN where nothing is recorded. */
+  /**
+   * A column of a flow over the frames; NaN before it opens. Frames in which nothing of it changed have no row: nothing
+   * was delivered in them, and the rest is as it was.
+   */
   flowOver(name: string, flow: number): Float64Array {
     const over = new Float64Array(this.frames).fill(NaN);
     const column = this.byFlow?.[name];
     if (!this.byFlow || !column) return over;
+    let last = NaN;
     const starts = this.byFlow.starts!.values;
     const flows = this.byFlow.flow!.values;
     for (let frame = 0; frame < this.frames; frame++) {
       const row = find(flows, starts[frame]!, starts[frame + 1]!, flow);
-      if (row >= 0) over[frame] = column.values[row]!;
+      if (row >= 0) last = column.values[row]!;
+      else if (name === "delivered_bytes" && !Number.isNaN(last)) last = 0;
+      over[frame] = last;
     }
     return over;
+  }
+
+  /** The last frame in which anything is recorded: a run may be quiet long before its end. */
+  get busyFrames(): number {
+    const ended = (starts: Numbers | undefined) => {
+      let frame = this.frames;
+      while (starts && frame > 0 && starts[frame] === starts[frame - 1]) frame--;
+      return starts ? frame : 0;
+    };
+    const event = this.events.at(-1);
+    return Math.max(1, ended(this.records.starts?.values), ended(this.byFlow?.starts?.values),
+      event ? this.frameOf(event.time_s) + 1 : 0);
+  }
+
+  /** When the last of these frames ends. */
+  get busyUntil_s(): number {
+    return Math.min(this.end_s, this.timeOf(this.busyFrames));
   }
 
   /** The samples of an entity: name, times, values. */

@@ -2,8 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 import type { Run } from "../data/run";
+import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import { PortFigures } from "../scene/Fabric";
-import { Plot, type Curve } from "./Plot";
+import { Plot, STATE_COLOURS, type Curve, type Strip } from "./Plot";
 
 interface Props {
   run: Run;
@@ -99,8 +100,14 @@ export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props)
     if (!other) return own;
     return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow) : [], other.names);
   }, [run, flow, other?.run]);
+  const strips = useMemo<Strip[]>(() => {
+    if (flow === null) return [];
+    const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
+    const all = runs.map((own) => ({ stretches: stretchesOf(own, flow), timeouts_s: timeoutsOf(own, flow) }));
+    return all.some((one) => one.stretches.length || one.timeouts_s.length) ? all : [];
+  }, [run, flow, other?.run]);
   const path = flow === null ? [] : run.pathOf(flow);
-  const shared = { now_s: time_s, end_s: Math.max(run.end_s, other?.run.end_s ?? 0), dark, onSeek };
+  const shared = { now_s: time_s, end_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0), dark, onSeek };
   const of = (own: Run, port: number, name: string) => (
     <div class="figures">
       {name && <h2>{name}</h2>}
@@ -120,7 +127,9 @@ export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props)
         <section aria-label="Selected flow">
           <h2>Flow {flow}</h2>
           {path.length > 0 && <p class="path">{path.map((one) => run.names[one]).join("  ")}</p>}
-          {ofFlow.map((pane) => <Plot key={`${flow}/${pane.title}`} {...pane} {...shared} />)}
+          {strips.length > 0 && <States strips={strips} names={other?.names ?? null}
+            now={[run, ...(other ? [other.run] : [])].map((own) => stateAt(own, flow, time_s))} />}
+          {ofFlow.map((pane) => <Plot key={`${flow}/${pane.title}`} {...pane} {...shared} strips={strips} />)}
           {!ofFlow.length && (
             <p class="told">
               Nothing is recorded of this flow over time: run it with --set measure.series.flows=[{flow}]
@@ -130,5 +139,25 @@ export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props)
       )}
       {port === null && flow === null && <p class="told">Click a link or a flow to see it over time.</p>}
     </div>
+  );
+}
+
+/** What the colours of the strips mean, and the states at the cursor in words. */
+function States({ strips, names, now }: { strips: Strip[]; names: [string, string] | null; now: string[] }) {
+  const there = new Set(strips.flatMap(({ stretches }) => stretches.map(({ state }) => state)));
+  const timeouts = strips.map(({ timeouts_s }) => timeouts_s.length);
+  return (
+    <p class="states">
+      {STATES.map((state, i) => there.has(i) && (
+        <span><i style={{ background: STATE_COLOURS[i] }} />{state}</span>
+      ))}
+      {timeouts.some((count) => count > 0) && <span>▾ timeout</span>}
+      <output>
+        {now.map((state, i) => (
+          `${names ? `${names[i]}: ` : "now: "}${state || "not open"}`
+            + (timeouts[i] ? `, ${timeouts[i]} timeout${timeouts[i] === 1 ? "" : "s"} in all` : "")
+        )).join("; ")}
+      </output>
+    </p>
   );
 }

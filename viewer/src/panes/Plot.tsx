@@ -3,7 +3,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { short } from "../data/format";
-import { useSize } from "../scene/size";
+import type { Stretch } from "../data/states";
+import { smallLetters, useSize } from "../scene/size";
 
 export interface Curve {
   label: string;
@@ -15,6 +16,12 @@ export interface Curve {
   dashed?: boolean;
 }
 
+/** What lies above the curves of a run: its flow's states as a strip, its timeouts as marks. */
+export interface Strip {
+  stretches: Stretch[];
+  timeouts_s: number[];
+}
+
 interface Props {
   title: string;
   unit: string;
@@ -23,11 +30,43 @@ interface Props {
   end_s: number;
   dark: boolean;
   onSeek: (time_s: number) => void;
+  strips?: Strip[];
 }
+
+/** Height of a strip, in the page's pixels. */
+const STRIP = 7;
+/** Colours of the states: of Okabe and Ito, in an order in which neighbours tell apart. */
+export const STATE_COLOURS = ["#56b4e9", "#009e73", "#e69f00", "#d55e00", "#9aa3b2"];
 
 /** Colours of Okabe and Ito, which tell apart with colour blindness, each dark enough on its ground. */
 const LIGHT = ["#0072b2", "#c14a00", "#007a5a", "#a0508a"];
 const DARK = ["#56b4e9", "#e69f00", "#3fc79a", "#e08fc4"];
+
+const NONE: Strip[] = [];
+
+/** Strips above the curves, one a run, and timeouts as marks in them. */
+function drawStrips(drawn: uPlot, strips: Strip[], dark: boolean): void {
+  const { ctx, bbox } = drawn;
+  const ratio = devicePixelRatio;
+  const right = bbox.left + bbox.width;
+  strips.forEach(({ stretches, timeouts_s }, i) => {
+    const top = bbox.top - (strips.length - i) * STRIP * ratio;
+    for (const { state, from_s, to_s } of stretches) {
+      const [x0, x1] = [drawn.valToPos(from_s, "x", true), Math.min(right, drawn.valToPos(to_s, "x", true))];
+      ctx.fillStyle = STATE_COLOURS[state] ?? "#000";
+      ctx.fillRect(x0, top, Math.max(ratio, x1 - x0), (STRIP - 1.5) * ratio);
+    }
+    ctx.fillStyle = dark ? "#ffffff" : "#000000";
+    for (const time_s of timeouts_s) {
+      const x = drawn.valToPos(time_s, "x", true);
+      ctx.beginPath();
+      ctx.moveTo(x - 3.5 * ratio, top - ratio);
+      ctx.lineTo(x + 3.5 * ratio, top - ratio);
+      ctx.lineTo(x, top + STRIP * ratio);
+      ctx.fill();
+    }
+  });
+}
 
 function data(curves: Curve[]): uPlot.AlignedData {
   const tables = curves.map((curve): uPlot.AlignedData => [
@@ -36,7 +75,7 @@ function data(curves: Curve[]): uPlot.AlignedData {
   return tables.length === 1 ? tables[0]! : uPlot.join(tables, tables.map(() => [2]));
 }
 
-export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek }: Props) {
+export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek, strips = NONE }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = useRef(now_s);
@@ -45,14 +84,16 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek }: Props)
     if (!box.current || !width || !curves.length) return undefined;
     const ink = dark ? "#c6cfdd" : "#3a4456";
     const grid = { stroke: dark ? "#2c3545" : "#e2e6ee", width: 1 };
+    const letters = smallLetters();
+    const font = `${letters}px system-ui, sans-serif`;
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const own = new uPlot({
-      width, height: 150, padding: [6, 22, 0, 0],
+      width, height: 150 + STRIP * strips.length, padding: [6 + STRIP * strips.length, 22, 0, 0],
       cursor: { sync: { key: "time" }, drag: { x: false, y: false } },
       scales: { x: { time: false, range: [0, end_s] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
       axes: [
-        { stroke: ink, grid, values: (_, ticks) => ticks.map((tick) => short(tick, "s")), size: 28 },
-        { stroke: ink, grid, values: (_, ticks) => ticks.map((tick) => short(tick, unit)), size: 74 },
+        { stroke: ink, grid, font, values: (_, ticks) => ticks.map((tick) => short(tick, "s")), size: 2.5 * letters },
+        { stroke: ink, grid, font, values: (_, ticks) => ticks.map((tick) => short(tick, unit)), size: 6.7 * letters },
       ],
       series: [
         { label: "time", value: (_, value) => short(value ?? NaN, "s") },
@@ -67,6 +108,7 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek }: Props)
           const x = drawn.valToPos(now.current, "x", true);
           drawn.ctx.fillStyle = dark ? "#ff79c6" : "#c2185b";
           drawn.ctx.fillRect(x - 1, drawn.bbox.top, 2, drawn.bbox.height);
+          drawStrips(drawn, strips, dark);
         }],
       },
     }, data(curves), box.current);
@@ -75,7 +117,7 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek }: Props)
     });
     plot.current = own;
     return () => { own.destroy(); plot.current = null; };
-  }, [curves, width, dark, unit, end_s]);
+  }, [curves, width, dark, unit, end_s, strips]);
   useEffect(() => {
     now.current = now_s;
     plot.current?.redraw(false);

@@ -7,7 +7,7 @@ import { figure, short, TITLES, UNITS } from "../data/format";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { css, scale, step } from "./palette";
-import { groundOf, useSize } from "./size";
+import { groundOf, smallLetters, useSize } from "./size";
 
 interface Props {
   run: Run;
@@ -81,7 +81,8 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     const size = Math.max(1.5, Math.min(7, (5 * view.zoom * width) / (8 * nodes.length ** 0.9 + 300)));
     const rows = new Map<number, number>();
     for (const node of nodes) rows.set(node.tier, (rows.get(node.tier) ?? 0) + 1);
-    context.font = "11px system-ui, sans-serif";
+    const letters = smallLetters();
+    context.font = `${letters}px system-ui, sans-serif`;
     context.textAlign = "center";
     nodes.forEach((node, i) => {
       const [x, y] = place(i);
@@ -93,7 +94,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       context.fill();
       const room = (width * view.zoom) / rows.get(node.tier)!;
       if (context.measureText(node.name).width < room - 4) {
-        context.fillText(node.name, x, node.tier === 0 ? y + size + 13 : y - size - 5);
+        context.fillText(node.name, x, node.tier === 0 ? y + size + letters + 2 : y - size - 5);
       }
     });
   }, [run, frame, metric, pinned, path, dark, largest, width, height, place, values]);

@@ -31,10 +31,15 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
   const [worst, setWorst] = useState(true);
   const ports = run.timeline.ports.length;
   const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
-  const [seen, setSeen] = useState(whole);
+  // what comes after all is quiet would leave a stripe of the rest
+  const begin = useMemo<Window>(() => {
+    const busy = Math.max(10, Math.ceil(1.05 * field.busy));
+    return { ...whole, frame1: busy > 0.8 * all ? all : busy };
+  }, [whole, all, field.busy]);
+  const [seen, setSeen] = useState(begin);
   const [hover, setHover] = useState<{ port: number; frame: number; x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean } | null>(null);
-  useEffect(() => { setSeen(whole); }, [whole]);
+  useEffect(() => { setSeen(begin); }, [begin]);
   const nodes = useMemo(() => layout(run.timeline.nodes).order, [run]);
   const order = useMemo(() => portOrder(run, nodes, worst ? field.worst : null), [field, nodes, worst]);
   const rowOf = useMemo(() => rowsOf(order), [order]);
@@ -78,7 +83,11 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
     <div class="heat">
       <div class="bar">
         {children}
-        <span>{field.title}, of {ports.toLocaleString("en-US")} ports over {seconds(field.end_s)}</span>
+        <span>
+          {field.title}, of {ports.toLocaleString("en-US")} ports,{" "}
+          {seconds(field.timeOf(Math.floor(seen.frame0)))} to{" "}
+          {seconds(Math.min(field.end_s, field.timeOf(Math.ceil(seen.frame1))))} of {seconds(field.end_s)}
+        </span>
         {field.legend && <Legend colours={colours} from={1} words={field.legend} />}
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
         <button onClick={() => {

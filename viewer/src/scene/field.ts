@@ -11,6 +11,8 @@ export interface Field {
   run: Run;
   title: string;
   frames: number;
+  /** Those of them until nothing more is recorded. */
+  busy: number;
   end_s: number;
   /** What the worst port has most of. */
   worst: Float64Array;
@@ -31,7 +33,8 @@ function sized(seen: Window): [number, number] {
 /** A metric of a run; `largest` is the end of its scale. */
 export function fieldOf(run: Run, metric: Metric, largest = run.largestOf(metric)): Field {
   return {
-    run, title: TITLES[metric], frames: run.frames, end_s: run.end_s, worst: run.worstOf(metric), colours: scale,
+    run, title: TITLES[metric], frames: run.frames, busy: run.busyFrames, end_s: run.end_s, worst: run.worstOf(metric),
+    colours: scale,
     timeOf: (frame) => run.timeOf(frame), frameOf: (time_s) => run.frameOf(time_s), legend: null,
     raster(rowOf, seen) {
       const [width, height] = sized(seen);
@@ -47,6 +50,7 @@ export function differenceOf(pair: Pair, metric: Metric, names: [string, string]
   const largest = pair.largestOf(metric);
   return {
     run: pair.first, title: `${TITLES[metric]}, ${names[1]} less ${names[0]}`, frames: pair.frames,
+    busy: pair.frameOf(Math.max(pair.first.busyUntil_s, pair.second.busyUntil_s) - pair.frame_s / 2) + 1,
     end_s: pair.longer.end_s, worst: pair.worstOf(metric), colours: diverging,
     timeOf: (frame) => pair.timeOf(frame), frameOf: (time_s) => pair.frameOf(time_s),
     legend: [`${more(metric, largest)} in ${names[0]}`, "(middle: alike)", `${more(metric, largest)} in ${names[1]}`],

@@ -21,6 +21,11 @@ export function useSize(element: RefObject<HTMLElement>): { width: number; heigh
   return size;
 }
 
+/** The size of small letters on a canvas: as small as those of the page's legends. */
+export function smallLetters(): number {
+  return 0.85 * parseFloat(getComputedStyle(document.body).fontSize);
+}
+
 export function groundOf(dark: boolean): Colour {
   return dark ? [23, 28, 38] : [246, 247, 250];
 }

@@ -1,0 +1,38 @@
+/** What a flow's sender was doing, frame by frame. */
+
+import type { Run } from "./run";
+
+/** By the numbers of `state` in timeline_flows.parquet. */
+export const STATES = ["slow start", "congestion avoidance", "fast recovery", "after a timeout", "done"] as const;
+
+export interface Stretch {
+  state: number;
+  from_s: number;
+  to_s: number;
+}
+
+/** The states of a flow, those of neighbouring frames together. */
+export function stretchesOf(run: Run, flow: number): Stretch[] {
+  const over = run.flowOver("state", flow);
+  const found: Stretch[] = [];
+  over.forEach((state, frame) => {
+    if (Number.isNaN(state)) return;
+    const [from_s, to_s] = [run.timeOf(frame), Math.min(run.end_s, run.timeOf(frame + 1))];
+    const last = found.at(-1);
+    if (last && last.state === state && over[frame - 1] === state) last.to_s = to_s;
+    else found.push({ state, from_s, to_s });
+  });
+  return found;
+}
+
+/** The state at a time, in words; empty where none is recorded. */
+export function stateAt(run: Run, flow: number, time_s: number): string {
+  const state = run.flowOver("state", flow)[run.frameOf(time_s)]!;
+  return Number.isNaN(state) ? "" : STATES[state] ?? `state ${state}`;
+}
+
+/** Times of a flow's retransmission timeouts. */
+export function timeoutsOf(run: Run, flow: number): number[] {
+  return run.events.filter((event) => event.what === "flow" && event.kind === "timeout" && event.subject === flow)
+    .map((event) => event.time_s);
+}

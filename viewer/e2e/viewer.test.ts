@@ -149,6 +149,28 @@ it("shows several runs one at a time", async () => {
   await becomes(address).toContain("run=1");
 });
 
+it("saves what is seen as SVG and PNG", async () => {
+  await open("markup.html");
+  const saved = async (button: string) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+    return { name: download.suggestedFilename(), file: readFileSync(await download.path()) };
+  };
+  const svg = await saved(".fabric button:has-text('SVG')");
+  expect(svg.name).toBe("markup-fabric.svg");
+  // names are the user's: an image asks for nothing and runs nothing
+  const faulty = await page.evaluate((text) => {
+    const read = new DOMParser().parseFromString(text, "image/svg+xml");
+    return [read.querySelectorAll("parsererror, script, img, image, b").length, read.querySelectorAll("path").length];
+  }, svg.file.toString("utf-8"));
+  expect(faulty).toEqual([0, 96]);
+  for (const [part, name] of [["fabric", "fabric"], ["heat", "heat-map"]] as const) {
+    const png = await saved(`.${part} button:has-text('PNG')`);
+    expect(png.name).toBe(`markup-${name}.png`);
+    expect(png.file.subarray(1, 4).toString()).toBe("PNG");
+    expect(png.file.length).toBeGreaterThan(1000);
+  }
+});
+
 it("shows two runs beside one another on one clock, and their difference", async () => {
   await open("two.html", `#t=${told.frame * 1e-5}&port=${told.port}&beside=1`);
   await becomes(() => page.locator("#fabric, #other").count()).toBe(2);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fileName } from "../src/scene/save";
 import { short } from "../src/data/format";
 import { Pair } from "../src/data/pair";
 import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
@@ -6,6 +7,7 @@ import { chosen } from "../src/data/table";
 import { beside } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
 import { diverging, scale, signed, step } from "../src/scene/palette";
+import { asSvg } from "../src/scene/pen";
 import { pooled, pooledDifference, portOrder, rowsOf } from "../src/scene/raster";
 import { readHash, written } from "../src/time/link";
 import { list, made } from "./made";
@@ -195,4 +197,15 @@ it("writes figures with their unit", () => {
   expect(said).toEqual(["1.235 MB", "0 s", "25 µs", "–"]);
   // a half is no 500 m, and packets are no kilopackets
   expect([short(0.5, ""), short(12345, "packets"), short(0.1234567, "")]).toEqual(["0.5", "12,345 packets", "0.1235"]);
+});
+
+it("draws a fabric as SVG with names as text alone", () => {
+  const pen = asSvg(100, 50, 10, (words) => words.length);
+  pen.line(1, 2.345, 3, 4, "#c00", 2);
+  pen.text(5, 6, `<img src="x">&`, "#000");
+  const file = pen.file("#fff", "#000", ["one < two"]);
+  expect(file).toContain('<path d="M1 2.35L3 4" stroke="#c00" stroke-width="2"/>');
+  expect(file).toContain("&lt;img src=&quot;x&quot;&gt;&amp;</text>");
+  expect(file).toContain('height="73"');
+  expect(fileName("../a b<c>", "svg")).toBe("a-b-c.svg");
 });

@@ -3,10 +3,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Metric, Run } from "../data/run";
 import { METRICS } from "../data/run";
-import { figure, short, TITLES, UNITS } from "../data/format";
+import { figure, seconds, short, TITLES, UNITS } from "../data/format";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { css, scale, step } from "./palette";
+import { asSvg, onCanvas, type Pen } from "./pen";
+import { fileName, save, savePng } from "./save";
 import { groundOf, smallLetters, useSize } from "./size";
 
 interface Props {
@@ -46,12 +48,8 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     ];
   }, [placed, width, height, view]);
 
-  useEffect(() => {
-    const context = canvas.current?.getContext("2d");
-    if (!context || !width) return;
-    const ratio = devicePixelRatio;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
+  /** Draws what is seen, whatever the pen makes of it. */
+  const draw = (pen: Pen, letters: number) => {
     run.frameInto(metric, frame, values);
     const colours = scale(groundOf(dark));
     const lit = new Set(path);
@@ -63,12 +61,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       const [x1, y1] = place(ports[port]!.to);
       const [xm, ym] = [(x0 + x1) / 2, (y0 + y1) / 2];
       if (Math.max(x0, xm) < 0 || Math.min(x0, xm) > width || Math.max(y0, ym) < 0 || Math.min(y0, ym) > height) return;
-      context.strokeStyle = colour;
-      context.lineWidth = wide;
-      context.beginPath();
-      context.moveTo(x0, y0);
-      context.lineTo(xm, ym);
-      context.stroke();
+      pen.line(x0, y0, xm, ym, colour, wide);
     };
     const thin = ports.length > 2000;
     const idle = dark ? "#3a4354" : "#c3cad6";
@@ -81,23 +74,37 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     const size = Math.max(1.5, Math.min(7, (5 * view.zoom * width) / (8 * nodes.length ** 0.9 + 300)));
     const rows = new Map<number, number>();
     for (const node of nodes) rows.set(node.tier, (rows.get(node.tier) ?? 0) + 1);
-    const letters = smallLetters();
-    context.font = `${letters}px system-ui, sans-serif`;
-    context.textAlign = "center";
+    const ink = dark ? "#dbe2ee" : "#2b3444";
     nodes.forEach((node, i) => {
       const [x, y] = place(i);
       if (x < -20 || x > width + 20 || y < -20 || y > height + 20) return;
-      context.fillStyle = dark ? "#dbe2ee" : "#2b3444";
-      context.beginPath();
-      if (node.kind === "switch") context.rect(x - size, y - size, 2 * size, 2 * size);
-      else context.arc(x, y, size, 0, 7);
-      context.fill();
+      if (node.kind === "switch") pen.box(x, y, size, ink);
+      else pen.dot(x, y, size, ink);
       const room = (width * view.zoom) / rows.get(node.tier)!;
-      if (context.measureText(node.name).width < room - 4) {
-        context.fillText(node.name, x, node.tier === 0 ? y + size + letters + 2 : y - size - 5);
+      if (pen.width(node.name) < room - 4) {
+        pen.text(x, node.tier === 0 ? y + size + letters + 2 : y - size - 5, node.name, ink);
       }
     });
+  };
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    if (!context || !width) return;
+    context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    draw(onCanvas(context, smallLetters()), smallLetters());
   }, [run, frame, metric, pinned, path, dark, largest, width, height, place, values]);
+  const caption = () => [
+    `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${short(largest, unit)}; `
+      + "the colour goes with its root"];
+  const saveSvg = () => {
+    const context = canvas.current?.getContext("2d");
+    if (!context) return;
+    const pen = asSvg(width, height, smallLetters(), (words) => context.measureText(words).width);
+    draw(pen, smallLetters());
+    const { backgroundColor, color } = getComputedStyle(document.body);
+    const file = pen.file(backgroundColor, color, caption());
+    save(new Blob([file], { type: "image/svg+xml" }), fileName(`${run.label}-fabric`, "svg"));
+  };
 
   /** The port whose half of a line is nearest. */
   const nearest = (x: number, y: number): number | null => {
@@ -165,6 +172,10 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
         {label && <strong>{label}</strong>}
         <Legend colours={scale(groundOf(dark))} from={1} words={[
           `${TITLES[metric]}: 0`, `${short(largest / 4, unit)} (middle)`, short(largest, unit)]} />
+        <button onClick={saveSvg} title="Save the fabric as it is seen, as SVG">SVG</button>
+        <button title="Save the fabric as it is seen, as PNG" onClick={() => {
+          if (canvas.current) savePng(canvas.current, caption(), `${run.label}-fabric`);
+        }}>PNG</button>
       </div>
     </div>
   );

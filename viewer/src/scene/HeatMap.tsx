@@ -8,6 +8,7 @@ import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { painter, type Painter } from "./paint";
 import { portOrder, rowsOf, type Window } from "./raster";
+import { savePng } from "./save";
 import { groundOf, useSize } from "./size";
 
 interface Props {
@@ -26,6 +27,7 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
   const frame = field.frameOf(time_s);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const span = useRef<HTMLSpanElement>(null);
   const paint = useRef<Painter | null>(null);
   const { width, height } = useSize(box);
   const [worst, setWorst] = useState(true);
@@ -83,7 +85,7 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
     <div class="heat">
       <div class="bar">
         {children}
-        <span>
+        <span ref={span}>
           {field.title}, of {ports.toLocaleString("en-US")} ports,{" "}
           {seconds(field.timeOf(Math.floor(seen.frame0)))} to{" "}
           {seconds(Math.min(field.end_s, field.timeOf(Math.ceil(seen.frame1))))} of {seconds(field.end_s)}
@@ -94,6 +96,12 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
           setSeen(whole);
           paint.current?.load(field.raster(rowOf, whole), colours);
         }}>all</button>
+        <button title="Save the heat map as it is seen, as PNG" onClick={() => {
+          if (!canvas.current) return;
+          const words = field.legend ? `${field.legend[0]} to ${field.legend[2]}` : "the colour goes with its root";
+          savePng(canvas.current, [`${run.label}: ${span.current?.textContent ?? ""}`, `A row a port; ${words}`],
+            `${run.label}-heat-map`);
+        }}>PNG</button>
       </div>
       <div class="plane" ref={box}>
         <canvas

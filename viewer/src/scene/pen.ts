@@ -1,0 +1,82 @@
+/** What draws the fabric: a canvas for the page, SVG for a file. */
+
+export interface Pen {
+  line(x0: number, y0: number, x1: number, y1: number, colour: string, wide: number): void;
+  dot(x: number, y: number, size: number, colour: string): void;
+  box(x: number, y: number, size: number, colour: string): void;
+  /** Text around a middle. */
+  text(x: number, y: number, words: string, colour: string): void;
+  /** How wide it is. */
+  width(words: string): number;
+}
+
+export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pen {
+  context.font = `${letters}px system-ui, sans-serif`;
+  context.textAlign = "center";
+  return {
+    line(x0, y0, x1, y1, colour, wide) {
+      context.strokeStyle = colour;
+      context.lineWidth = wide;
+      context.beginPath();
+      context.moveTo(x0, y0);
+      context.lineTo(x1, y1);
+      context.stroke();
+    },
+    dot(x, y, size, colour) {
+      context.fillStyle = colour;
+      context.beginPath();
+      context.arc(x, y, size, 0, 7);
+      context.fill();
+    },
+    box(x, y, size, colour) {
+      context.fillStyle = colour;
+      context.fillRect(x - size, y - size, 2 * size, 2 * size);
+    },
+    text(x, y, words, colour) {
+      context.fillStyle = colour;
+      context.fillText(words, x, y);
+    },
+    width: (words) => context.measureText(words).width,
+  };
+}
+
+const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+/** Words as they stand in XML: names are the user's, and no markup. */
+export const escaped = (words: string) => words.replace(/[&<>"]/g, (sign) => ENTITIES[sign]!);
+
+const round = (value: number) => String(Math.round(value * 100) / 100);
+
+/** A pen whose lines become a file; `caption` is written below. */
+export function asSvg(width: number, height: number, letters: number, measure: Pen["width"]): Pen & {
+  file(ground: string, ink: string, caption: string[]): string;
+} {
+  const drawn: string[] = [];
+  const put = (element: string) => { drawn.push(element); };
+  return {
+    line(x0, y0, x1, y1, colour, wide) {
+      put(`<path d="M${round(x0)} ${round(y0)}L${round(x1)} ${round(y1)}" stroke="${colour}" stroke-width="${wide}"/>`);
+    },
+    dot(x, y, size, colour) {
+      put(`<circle cx="${round(x)}" cy="${round(y)}" r="${round(size)}" fill="${colour}"/>`);
+    },
+    box(x, y, size, colour) {
+      const [left, top, side] = [round(x - size), round(y - size), round(2 * size)];
+      put(`<rect x="${left}" y="${top}" width="${side}" height="${side}" fill="${colour}"/>`);
+    },
+    text(x, y, words, colour) {
+      put(`<text x="${round(x)}" y="${round(y)}" fill="${colour}" text-anchor="middle">${escaped(words)}</text>`);
+    },
+    width: measure,
+    file(ground, ink, caption) {
+      const line = letters * 1.5;
+      const whole = Math.ceil(height + line * (caption.length + 0.5));
+      const below = caption.map((words, i) =>
+        `<text x="8" y="${round(height + line * (i + 1))}" fill="${ink}">${escaped(words)}</text>`);
+      return [
+        `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" viewBox="0 0 ${width} ${whole}" `
+          + `font-family="system-ui, sans-serif" font-size="${round(letters)}">`,
+        `<rect width="100%" height="100%" fill="${ground}"/>`, ...drawn, ...below, "</svg>", "",
+      ].join("\n");
+    },
+  };
+}

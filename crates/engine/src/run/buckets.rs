@@ -9,7 +9,7 @@ use crate::map::fabric::Place;
 use crate::spec::Ties;
 use incast_cc::Time;
 use std::collections::BTreeMap;
-use std::mem::{replace, swap, take};
+use std::mem::{swap, take};
 use std::sync::Arc;
 
 /// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches.
@@ -167,8 +167,8 @@ pub struct Buckets {
     occupied: u32,
     /// Packets that a new one has room for.
     room: usize,
-    /// Empty ones with room in them, the one used last on top: its memory is near.
-    spare: Vec<Bucket>,
+    /// Empty ones with room in them, the one used last on top: its memory is near. Those for other threads are smaller.
+    spare: [Vec<Bucket>; 2],
     /// What arrives beyond the near windows, by block, and empty buckets for it. It is written and read in one go: a
     /// queue of 250 packets at each of many ports does not stay in the caches.
     far: BTreeMap<u64, Bucket>,
@@ -195,7 +195,7 @@ impl Buckets {
             near: (0..NEAR * threads as u64).map(|_| Bucket::default()).collect(),
             occupied: 0,
             room,
-            spare: Vec::new(),
+            spare: [const { Vec::new() }; 2],
             far: BTreeMap::new(),
             spare_far: Vec::new(),
             due: Vec::new(),
@@ -260,10 +260,8 @@ impl Buckets {
     /// Puts what arrives in the open window in the domains of thread `to`, and all messages for them, into `parcel`,
     /// which is empty. Whether there is any.
     pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
-        let sent = take(self.slot(to, self.window & MASK));
-        // the one that came back is used next, not when this slot's turn comes again: few stay in the caches
-        let back = replace(&mut parcel.bucket, sent);
-        self.close(back);
+        self.keep(take(&mut parcel.bucket), 1);
+        swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
         swap(&mut self.posts[to], &mut parcel.posts);
         !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
     }
@@ -278,11 +276,11 @@ impl Buckets {
         self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Keeps the room of a bucket for another.
-    pub fn close(&mut self, mut bucket: Bucket) {
+    /// Keeps the room of a bucket for another: one of this thread (0), or one for others (1).
+    pub fn keep(&mut self, mut bucket: Bucket, spare: usize) {
         bucket.clear();
         if bucket.packets.capacity() > 0 {
-            self.spare.push(bucket);
+            self.spare[spare].push(bucket);
         }
     }
 
@@ -297,10 +295,12 @@ impl Buckets {
         ext: Option<&mut Ext>,
     ) -> (usize, &mut Packet) {
         let slot = (self.window + due.ahead) & MASK;
-        let bucket = &mut self.near[self.lanes.lane(to.domain) * NEAR as usize + slot as usize];
+        let lane = self.lanes.lane(to.domain);
+        let bucket = &mut self.near[lane * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
-            *bucket = self.spare.pop().unwrap_or_else(|| Bucket::with_room(self.room));
+            *bucket =
+                self.spare[(lane != self.lanes.me) as usize].pop().unwrap_or_else(|| Bucket::with_room(self.room));
         }
         bucket.push(Head { to, offset: due.offset, link }, packet, ext)
     }

@@ -258,7 +258,7 @@ impl<'a> Worker<'a> {
             (false, false) => self.walk_all::<false, true>(&mut window, watch),
         }
         self.deal.clear(&self.todo);
-        self.buckets.close(window.bucket);
+        self.buckets.keep(window.bucket, 0);
         for post in self.buckets.take_posts() {
             self.queues.post(post);
         }

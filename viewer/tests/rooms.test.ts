@@ -8,7 +8,7 @@ import { beside } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
 import { diverging, scale, signed, step } from "../src/scene/palette";
 import { asSvg } from "../src/scene/pen";
-import { pooled, pooledDifference, portOrder, rowsOf } from "../src/scene/raster";
+import { pooled, portOrder, rowsOf } from "../src/scene/raster";
 import { readHash, written } from "../src/time/link";
 import { list, made } from "./made";
 
@@ -144,7 +144,7 @@ describe("two runs", () => {
   it("have a heat map that keeps the largest difference either way", () => {
     const rows = rowsOf(Uint32Array.from([0, 1, 2, 3]));
     const whole = { frame0: 0, frame1: 4, row0: 0, row1: 4 };
-    expect([...pooledDifference(pair, "queue_max_bytes", rows, whole, 2, 2)]).toEqual([-1500, 0, 500, -9000]);
+    expect([...pooled(pair, "queue_max_bytes", rows, whole, 2, 2)]).toEqual([-1500, 0, 500, -9000]);
     expect([signed(-9, 9), signed(0, 9), signed(9, 9), signed(1e-9, 9), signed(1, 0)]).toEqual([1, 128, 255, 129, 128]);
     const ground = [10, 20, 30] as [number, number, number];
     expect([...diverging(ground).slice(4 * 128, 4 * 128 + 3)]).toEqual(ground);

@@ -36,9 +36,9 @@ def tune(
     format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Search for the best values of a study's parameters; ends in a scenario file to use.
+    r"""Search for the best values of a study's parameters; ends in a scenario file to use.
 
-    What is searched for stands in the study's table [tune]. Called again it goes on where it was stopped. Called
+    What is searched for stands in the study's table \[tune]. Called again it goes on where it was stopped. Called
     several times at once, on machines that share the folder, all work on one search.
     """
     with loading():

@@ -63,7 +63,7 @@ export function App({ runs }: { runs: Run[] }) {
     if (event.what === "port" && event.subject < run.names.length) {
       change({ port: run === first ? event.subject : pair!.firstOf(event.subject) });
     }
-    if (event.what === "flow" && event.subject < run.flowCount) change({ flow: event.subject });
+    if (event.what === "flow" && event.subject < first.flowCount) change({ flow: event.subject });
   }, [run, first, pair, frame]);
 
   const writtenAt = useRef(-Infinity);

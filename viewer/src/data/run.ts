@@ -134,6 +134,18 @@ export class Run {
     return Object.fromEntries(METRICS.map((name) => [name, this.metric(name)[row]!])) as PortFigures;
   }
 
+  /** Every record of the frames from one to before another. */
+  each(
+    metric: Metric, frame0: number, frame1: number, take: (port: number, frame: number, value: number) => void,
+  ): void {
+    const values = this.metric(metric);
+    const ports = this.records.port!.values;
+    for (let frame = Math.max(0, frame0); frame < Math.min(this.frames, frame1); frame++) {
+      const [from, to] = this.rows(frame);
+      for (let row = from; row < to; row++) take(ports[row]!, frame, values[row]!);
+    }
+  }
+
   /** A metric of every port in a frame, into a list that the caller keeps. */
   frameInto(metric: Metric, frame: number, into: Float64Array): void {
     into.fill(0);

@@ -170,7 +170,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       )}
       <div class="corner">
         {label && <strong>{label}</strong>}
-        <Legend colours={scale(groundOf(dark))} from={1} words={[
+        <Legend colours={scale(groundOf(dark))} words={[
           `${TITLES[metric]}: 0`, `${short(largest / 4, unit)} (middle)`, short(largest, unit)]} />
         <button onClick={saveSvg} title="Save the fabric as it is seen, as SVG">SVG</button>
         <button title="Save the fabric as it is seen, as PNG" onClick={() => {

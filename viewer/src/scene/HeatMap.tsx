@@ -90,7 +90,7 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
           {seconds(field.timeOf(Math.floor(seen.frame0)))} to{" "}
           {seconds(Math.min(field.end_s, field.timeOf(Math.ceil(seen.frame1))))} of {seconds(field.end_s)}
         </span>
-        {field.legend && <Legend colours={colours} from={1} words={field.legend} />}
+        {field.legend && <Legend colours={colours} words={field.legend} />}
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
         <button onClick={() => {
           setSeen(whole);
@@ -149,7 +149,7 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
             style={{ left: Math.min(hover.x + 14, width - 210), top: Math.max(0, hover.y - 56) }}>
             <strong>{run.names[hover.port]}</strong>
             <br />{seconds(field.timeOf(hover.frame))}, frame {hover.frame}
-            {field.told(hover.port, hover.frame).map((line) => <><br />{line}</>)}
+            <br />{field.told(hover.port, hover.frame)}
           </div>
         )}
       </div>

@@ -4,13 +4,11 @@ import { css } from "./palette";
 
 interface Props {
   colours: Uint8Array;
-  /** The colour at which the scale begins. */
-  from: number;
   words: [string, string, string];
 }
 
-export function Legend({ colours, from, words }: Props) {
-  const stops = Array.from({ length: 17 }, (_, i) => css(colours, from + Math.round((i * (255 - from)) / 16)));
+export function Legend({ colours, words }: Props) {
+  const stops = Array.from({ length: 17 }, (_, i) => css(colours, 1 + Math.round((i * 254) / 16)));
   return (
     <span class="legend" title="The colour goes with the root of the figure.">
       <span>{words[0]}</span>

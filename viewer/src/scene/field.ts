@@ -4,7 +4,7 @@ import type { Pair } from "../data/pair";
 import type { Metric, Run } from "../data/run";
 import { figure, more, TITLES } from "../data/format";
 import { diverging, scale, signed, step, type Colour } from "./palette";
-import { MOST_COLUMNS, MOST_ROWS, pooled, pooledDifference, type Raster, type Window } from "./raster";
+import { raster, type Raster, type Window } from "./raster";
 
 export interface Field {
   /** The run that has its ports, in their order. */
@@ -21,27 +21,19 @@ export interface Field {
   frameOf(time_s: number): number;
   raster(rowOf: Uint32Array, seen: Window): Raster;
   /** The figure of a port in a frame, in words. */
-  told(port: number, frame: number): string[];
+  told(port: number, frame: number): string;
   /** Words at both ends and in the middle of the scale, where no other part of the page has it. */
   legend: [string, string, string] | null;
 }
 
-function sized(seen: Window): [number, number] {
-  return [Math.min(MOST_COLUMNS, seen.frame1 - seen.frame0), Math.min(MOST_ROWS, seen.row1 - seen.row0)];
-}
-
 /** A metric of a run; `largest` is the end of its scale. */
-export function fieldOf(run: Run, metric: Metric, largest = run.largestOf(metric)): Field {
+export function fieldOf(run: Run, metric: Metric, largest: number): Field {
   return {
     run, title: TITLES[metric], frames: run.frames, busy: run.busyFrames, end_s: run.end_s, worst: run.worstOf(metric),
     colours: scale,
     timeOf: (frame) => run.timeOf(frame), frameOf: (time_s) => run.frameOf(time_s), legend: null,
-    raster(rowOf, seen) {
-      const [width, height] = sized(seen);
-      const cells = pooled(run, metric, rowOf, seen, width, height);
-      return { ...seen, width, height, steps: Uint8Array.from(cells, (value) => step(value, largest)) };
-    },
-    told: (port, frame) => [figure(metric, run.at(port, frame)[metric])],
+    raster: (rowOf, seen) => raster(run, metric, rowOf, seen, (value) => step(value, largest)),
+    told: (port, frame) => figure(metric, run.at(port, frame)[metric]),
   };
 }
 
@@ -54,15 +46,10 @@ export function differenceOf(pair: Pair, metric: Metric, names: [string, string]
     end_s: pair.longer.end_s, worst: pair.worstOf(metric), colours: diverging,
     timeOf: (frame) => pair.timeOf(frame), frameOf: (time_s) => pair.frameOf(time_s),
     legend: [`${more(metric, largest)} in ${names[0]}`, "(middle: alike)", `${more(metric, largest)} in ${names[1]}`],
-    raster(rowOf, seen) {
-      const [width, height] = sized(seen);
-      const cells = pooledDifference(pair, metric, rowOf, seen, width, height);
-      return { ...seen, width, height, steps: Uint8Array.from(cells, (less) => signed(less, largest)) };
-    },
+    raster: (rowOf, seen) => raster(pair, metric, rowOf, seen, (less) => signed(less, largest)),
     told(port, frame) {
       const less = pair.at(metric, port, frame);
-      if (!less) return ["alike in both runs"];
-      return [`${figure(metric, Math.abs(less))} more in ${names[less > 0 ? 1 : 0]}`];
+      return less ? `${figure(metric, Math.abs(less))} more in ${names[less > 0 ? 1 : 0]}` : "alike in both runs";
     },
   };
 }

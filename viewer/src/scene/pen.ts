@@ -42,7 +42,7 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 /** Words as they stand in XML: names are the user's, and no markup. */
-export const escaped = (words: string) => words.replace(/[&<>"]/g, (sign) => ENTITIES[sign]!);
+const escaped = (words: string) => words.replace(/[&<>"]/g, (sign) => ENTITIES[sign]!);
 
 const round = (value: number) => String(Math.round(value * 100) / 100);
 

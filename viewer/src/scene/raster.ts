@@ -20,42 +20,34 @@ export interface Raster extends Window {
 export const MOST_COLUMNS = 2048;
 export const MOST_ROWS = 4096;
 
-/** Largest values of the cells of a window. `rowOf` says in which row a port stands. */
-export function pooled(run: Run, metric: Metric, rowOf: Uint32Array, seen: Window, width: number, height: number):
-Float64Array {
-  const cells = new Float64Array(width * height);
-  const values = run.metric(metric);
-  const ports = run.records.port!.values;
-  const frames = seen.frame1 - seen.frame0;
-  const rows = seen.row1 - seen.row0;
-  for (let frame = Math.max(0, seen.frame0); frame < Math.min(run.frames, seen.frame1); frame++) {
-    const column = Math.floor(((frame - seen.frame0) * width) / frames);
-    const [from, to] = run.rows(frame);
-    for (let record = from; record < to; record++) {
-      const row = rowOf[ports[record]!]!;
-      if (row < seen.row0 || row >= seen.row1) continue;
-      const cell = Math.floor(((row - seen.row0) * height) / rows) * width + column;
-      if (values[record]! > cells[cell]!) cells[cell] = values[record]!;
-    }
-  }
-  return cells;
-}
+/** What has figures of ports in frames: a run, or two and their difference. */
+export type Source = Pick<Run | Pair, "each">;
 
-/** Differences of the cells of a window, of those that share a cell the largest either way. */
-export function pooledDifference(
-  pair: Pair, metric: Metric, rowOf: Uint32Array, seen: Window, width: number, height: number,
+/** Values of the cells of a window, of those that share a cell the largest either way. */
+export function pooled(
+  source: Source, metric: Metric, rowOf: Uint32Array, seen: Window, width: number, height: number,
 ): Float64Array {
   const cells = new Float64Array(width * height);
   const frames = seen.frame1 - seen.frame0;
   const rows = seen.row1 - seen.row0;
-  pair.each(metric, seen.frame0, seen.frame1, (port, frame, less) => {
+  source.each(metric, seen.frame0, seen.frame1, (port, frame, value) => {
     const row = rowOf[port]!;
     if (row < seen.row0 || row >= seen.row1) return;
     const column = Math.floor(((frame - seen.frame0) * width) / frames);
     const cell = Math.floor(((row - seen.row0) * height) / rows) * width + column;
-    if (Math.abs(less) > Math.abs(cells[cell]!)) cells[cell] = less;
+    if (Math.abs(value) > Math.abs(cells[cell]!)) cells[cell] = value;
   });
   return cells;
+}
+
+/** A window of it as steps of a scale. */
+export function raster(
+  source: Source, metric: Metric, rowOf: Uint32Array, seen: Window, toStep: (value: number) => number,
+): Raster {
+  const width = Math.min(MOST_COLUMNS, seen.frame1 - seen.frame0);
+  const height = Math.min(MOST_ROWS, seen.row1 - seen.row0);
+  const cells = pooled(source, metric, rowOf, seen, width, height);
+  return { ...seen, width, height, steps: Uint8Array.from(cells, toStep) };
 }
 
 /** In which row each port stands. */

@@ -260,7 +260,7 @@ impl Buckets {
     /// Puts what arrives in the open window in the domains of thread `to`, and all messages for them, into `parcel`,
     /// which is empty. Whether there is any.
     pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
-        self.keep(take(&mut parcel.bucket), 1);
+        self.keep(take(&mut parcel.bucket), true);
         swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
         swap(&mut self.posts[to], &mut parcel.posts);
         !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
@@ -276,11 +276,11 @@ impl Buckets {
         self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Keeps the room of a bucket for another: one of this thread (0), or one for others (1).
-    pub fn keep(&mut self, mut bucket: Bucket, spare: usize) {
+    /// Keeps the room of a bucket for another one of this thread, or for `others`.
+    pub fn keep(&mut self, mut bucket: Bucket, others: bool) {
         bucket.clear();
         if bucket.packets.capacity() > 0 {
-            self.spare[spare].push(bucket);
+            self.spare[others as usize].push(bucket);
         }
     }
 
@@ -295,12 +295,11 @@ impl Buckets {
         ext: Option<&mut Ext>,
     ) -> (usize, &mut Packet) {
         let slot = (self.window + due.ahead) & MASK;
-        let lane = self.lanes.lane(to.domain);
-        let bucket = &mut self.near[lane * NEAR as usize + slot as usize];
+        let bucket = &mut self.near[self.lanes.lane(to.domain) * NEAR as usize + slot as usize];
         if bucket.packets.is_empty() {
             self.occupied |= 1 << slot;
-            *bucket =
-                self.spare[(lane != self.lanes.me) as usize].pop().unwrap_or_else(|| Bucket::with_room(self.room));
+            let others = self.lanes.lane(to.domain) != self.lanes.me;
+            *bucket = self.spare[others as usize].pop().unwrap_or_else(|| Bucket::with_room(self.room));
         }
         bucket.push(Head { to, offset: due.offset, link }, packet, ext)
     }

@@ -258,7 +258,7 @@ impl<'a> Worker<'a> {
             (false, false) => self.walk_all::<false, true>(&mut window, watch),
         }
         self.deal.clear(&self.todo);
-        self.buckets.keep(window.bucket, 0);
+        self.buckets.keep(window.bucket, false);
         for post in self.buckets.take_posts() {
             self.queues.post(post);
         }

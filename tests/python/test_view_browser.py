@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -58,4 +60,19 @@ def told(folder: Path) -> dict[str, object]:
         "slowest": int(np.nanargmax(slowdown)),
         "least": int(np.nanargmin(slowdown)),
         "markup": f"{MARKUP}>e0",
+        "stretch": of_stretch(folder, ports, 50, 100),
+    }
+
+
+def of_stretch(folder: Path, ports: pa.Table, first: int, last: int) -> dict[str, str]:
+    """Read from the tables what happened in frames, the last not included."""
+    own = ports.filter(pc.and_(pc.greater_equal(ports["frame"], first), pc.less(ports["frame"], last)))
+    flows = pq.read_table(folder / "timeline_flows.parquet")
+    flows = flows.filter(pc.and_(pc.greater_equal(flows["frame"], first), pc.less(flows["frame"], last)))
+    worst = own["port"][int(np.argmax(own["queue_max_bytes"].to_numpy()))].as_py()
+    return {
+        "marks": f"{pc.sum(own['marks']).as_py():,d}",
+        "drops": f"{pc.sum(own['drops']).as_py():,d}",
+        "delivered_bytes": f"{pc.sum(flows['delivered_bytes']).as_py():,d} B",
+        "worst": pq.read_table(folder / "ports.parquet")["port"][worst].as_py(),
     }

@@ -9,6 +9,7 @@ const FILES = process.env.INCAST_VIEW_FILES ?? "";
 const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
   slowest: number; least: number; markup: string;
+  stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
 };
 let browser: Browser;
 let page: Page;
@@ -110,6 +111,51 @@ it("sorts and searches flows, and shows a flow over time", async () => {
   await becomes(() => page.textContent(".states output")).toContain("1 timeout in all");
 });
 
+it("selects a stretch of time in the heat map, in a pane and by keys, and clears it", async () => {
+  await open("small.html", `#t=0.001&port=${told.port}&flow=1`);
+  const box = (await page.locator("#heat").boundingBox())!;
+  const drag = async (from: number, to: number, y: number) => {
+    await page.mouse.move(from, y);
+    await page.mouse.down();
+    await page.mouse.move((from + to) / 2, y + 3);
+    await page.mouse.move(to, y);
+    await page.mouse.up();
+  };
+  await page.keyboard.down("Shift");
+  await drag(box.x + box.width * 0.25, box.x + box.width * 0.5, box.y + 30);
+  await page.keyboard.up("Shift");
+  const said = (name: string) => Number(new URLSearchParams(address().split("#")[1]).get(name));
+  // to a pixel
+  await becomes(() => said("from")).toBeCloseTo(5e-4, 5);
+  expect(said("to")).toBeCloseTo(1e-3, 5);
+  // sums of the stretch are those of the table
+  await page.goto(`file://${join(FILES, "small.html")}#from=0.0005&to=0.001&port=${told.port}&flow=1`);
+  await becomes(() => page.textContent(".stretch p")).toContain("frames 50 to 99");
+  for (const name of ["marks", "drops", "delivered_bytes"] as const) {
+    await becomes(() => page.textContent(`.stretch dd[data-sum=${name}]`)).toContain(told.stretch[name]);
+  }
+  await becomes(() => page.textContent(".worst li button")).toBe(told.stretch.worst);
+  await page.click(".worst li >> nth=1 >> button");
+  await becomes(() => page.textContent(".details .figures strong")).not.toBe(told.name);
+  const over = page.locator(".pane .u-over").first();
+  await over.scrollIntoViewIfNeeded();
+  const pane = (await over.boundingBox())!;
+  await drag(pane.x + pane.width * 0.5, pane.x + pane.width * 0.75, pane.y + pane.height / 2);
+  await becomes(() => page.textContent(".stretch p")).toMatch(/frames 7[45] to 8[678]/);
+  await page.keyboard.press("Escape");
+  await becomes(() => page.locator(".stretch").count()).toBe(0);
+  await becomes(address).not.toContain("from=");
+  await becomes(address).toContain("flow=1");
+  await page.fill("#scrub", "20");
+  await page.locator("#scrub").blur();
+  await page.keyboard.press("[");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("]");
+  await becomes(() => page.textContent(".stretch p")).toContain("frames 20 to 30");
+  await page.click("#all");
+  await becomes(() => page.locator(".stretch").count()).toBe(0);
+});
+
 it("says that a damaged file is damaged", async () => {
   const whole = readFileSync(join(FILES, "small.html"), "utf-8");
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));
@@ -179,9 +225,9 @@ it("shows two runs beside one another on one clock, and their difference", async
   await becomes(() => page.textContent(".heat .legend")).toContain("alike");
   // the second run is over by then: all of the queue is the first's
   await becomes(() => page.locator(".corner strong").nth(1).textContent()).toContain("over since");
-  const box = (await page.locator("#heat").boundingBox())!;
   let wobble = 0;
   const tip = async () => {
+    const box = (await page.locator("#heat").boundingBox())!;
     wobble = 0.9 - wobble; // a map that has just come tells of the pointer once it moves
     await page.mouse.move(box.x + ((told.frame + 0.05 + wobble) / 200) * box.width, box.y + box.height * (0.5 / 96));
     return page.locator(".heat .tip").allTextContents();

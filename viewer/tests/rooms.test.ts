@@ -3,6 +3,7 @@ import { fileName } from "../src/scene/save";
 import { short } from "../src/data/format";
 import { Pair } from "../src/data/pair";
 import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
+import { figuresOf, framesOf, spanBetween, worst } from "../src/data/stretch";
 import { chosen } from "../src/data/table";
 import { beside } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
@@ -69,6 +70,45 @@ describe("the states of a flow", () => {
     expect([stateAt(run, 7, 1.5), stateAt(run, 3, 1.5), stateAt(run, 7, 3.5)]).toEqual(
       ["slow start", "", "after a timeout"]);
     expect(timeoutsOf(run, 7)).toEqual([1.5]);
+  });
+});
+
+describe("a stretch of time", () => {
+  const what = { values: Uint8Array.from([0, 0]), texts: ["timeout"] };
+  const run = made({
+    byFlow: { starts: list(0, 1, 2, 4), flow: list(7, 7, 7, 3), delivered_bytes: list(5, 6, 7, NaN) },
+    events: { time_s: list(0.5e-5, 2e-5), kind: what, what, subject: list(7, 3) },
+    records: { starts: list(0, 2, 2, 4), port: list(1, 3, 0, 3), queue_max_bytes: list(1500, 400, 100, 9000),
+      busy: list(1, 0.5, 0, 1), marks: list(1, 2, 4, 8), drops: list(0, 1, 0, 3) },
+  });
+
+  it("lies within the run, either way round", () => {
+    expect(spanBetween(run, 2e-5, -1)).toEqual({ from_s: 0, to_s: 2e-5 });
+    expect(spanBetween(run, 1e-5, 9)).toEqual({ from_s: 1e-5, to_s: run.end_s });
+    expect([spanBetween(run, 1e-5, 1e-5), spanBetween(run, 8, 9)]).toEqual([null, null]);
+  });
+
+  it("is of the frames that it touches", () => {
+    const frames = (from_s: number, to_s: number) => framesOf(run, { from_s, to_s });
+    expect([frames(0, 1e-5), frames(0.5e-5, 0.6e-5), frames(0.5e-5, 1.5e-5), frames(1e-5, 3e-5)]).toEqual(
+      [[0, 1], [0, 1], [0, 2], [1, 3]]);
+  });
+
+  it("has sums of packets, the largest queue and means of shares", () => {
+    const whole = figuresOf(run, "busy", { from_s: 0, to_s: 3e-5 });
+    expect(whole).toMatchObject({
+      frames: [0, 3], marks: 15, drops: 4, pauses: 0, largest: { at: 3, value: 9000 }, delivered_bytes: 18,
+      flows: [{ at: 7, value: 18 }], events: [["timeout", 2]],
+    });
+    expect(whole.ports).toEqual([{ at: 3, value: 0.5 }, { at: 1, value: 1 / 3 }]);
+    const first = figuresOf(run, "marks", { from_s: 0, to_s: 1e-5 });
+    expect(first).toMatchObject({ marks: 3, largest: { at: 1, value: 1500 }, delivered_bytes: 5, ports: [
+      { at: 3, value: 2 }, { at: 1, value: 1 }], events: [["timeout", 1]] });
+    expect(figuresOf(made(), "busy", { from_s: 0, to_s: 1e-5 }).delivered_bytes).toBeNull();
+  });
+
+  it("has the worst first, and of equals the first", () => {
+    expect(worst([1, 5, 0, 5, NaN, 3], 3)).toEqual([{ at: 1, value: 5 }, { at: 3, value: 5 }, { at: 5, value: 3 }]);
   });
 });
 
@@ -183,12 +223,18 @@ describe("the layout", () => {
 
 describe("the address", () => {
   it("says a moment and is read again", () => {
-    const moment = { run: 1, beside: 0, time_s: 1.5e-4, port: 7, flow: null, metric: "busy" } as const;
-    expect(readHash(written(moment))).toEqual({ run: 1, beside: 0, time_s: 1.5e-4, port: 7, metric: "busy" });
+    const moment = { run: 1, beside: 0, time_s: 1.5e-4, port: 7, flow: null, metric: "busy",
+      span: { from_s: 1e-4, to_s: 2.5e-4 } } as const;
+    expect(readHash(written(moment))).toEqual(
+      { run: 1, beside: 0, time_s: 1.5e-4, port: 7, metric: "busy", span: { from_s: 1e-4, to_s: 2.5e-4 } });
+    expect(written({ ...moment, span: null })).not.toContain("from");
   });
 
   it("is ignored where it is wrong", () => {
     expect(readHash("#t=x&port=-1&flow=<b>&m=none")).toEqual({});
+    for (const part of ["from=1&to=1", "from=2&to=1", "from=1", "to=1", "from=x&to=1"]) {
+      expect(readHash(`#${part}`)).toEqual({});
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** The page: what is chosen, and what shows it. */
 
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { seconds, TITLES } from "../data/format";
 import { Pair } from "../data/pair";
 import { METRICS, type Metric, type Run } from "../data/run";
@@ -9,34 +9,11 @@ import { FlowTable } from "../panes/FlowTable";
 import { Fabric } from "../scene/Fabric";
 import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
-import { readHash, written, type Moment } from "../time/link";
+import { readHash, type Moment } from "../time/link";
 import { TimeBar } from "../time/TimeBar";
-
-/** Between two changes of the address. */
-const ADDRESS_MS = 350;
-
-/** What an address asks for, within what the runs have. */
-function within(runs: Run[], asked: Partial<Moment>): Moment {
-  const run = asked.run !== undefined && asked.run < runs.length ? asked.run : 0;
-  const own = runs[run]!;
-  // who gives two runs and no moment wants to see both
-  const beside = asked.beside ?? (runs.length === 2 && !Object.keys(asked).length ? 1 : run);
-  const other = beside === run ? undefined : runs[beside];
-  // of two runs the one that ends later has the clock
-  const clock = other && other.end_s > own.end_s ? other : own;
-  return {
-    run, beside: other ? beside : null, metric: asked.metric ?? "queue_max_bytes",
-    time_s: clock.timeOf(clock.frameOf(asked.time_s ?? clock.timeline.start_s)),
-    port: asked.port !== undefined && asked.port !== null && asked.port < own.names.length ? asked.port : null,
-    flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
-  };
-}
-
-function useDark(): [boolean, () => void] {
-  const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  useEffect(() => { document.documentElement.dataset.theme = dark ? "dark" : "light"; }, [dark]);
-  return [dark, () => { setDark((old) => !old); }];
-}
+import { spanBetween } from "../data/stretch";
+import { useAddress, useDark, useKeys, usePlaying } from "./hooks";
+import { within } from "./within";
 
 export function App({ runs }: { runs: Run[] }) {
   const [moment, setMoment] = useState(() => within(runs, readHash(location.hash)));
@@ -54,6 +31,9 @@ export function App({ runs }: { runs: Run[] }) {
   const seek = useCallback((to: number) => {
     change({ time_s: run.timeOf(Math.min(run.frames - 1, Math.max(0, to))) });
   }, [run]);
+  const select = useCallback((one_s: number, other_s: number) => {
+    change({ span: spanBetween(run, one_s, other_s) });
+  }, [run]);
   const toEvent = useCallback((step: 1 | -1) => {
     // a frame shows its events from its beginning on
     const event = step > 0 ? run.eventFrom(run.timeOf(frame + 1) - run.timeline.frame_s * 1e-5, 1)
@@ -66,15 +46,7 @@ export function App({ runs }: { runs: Run[] }) {
     if (event.what === "flow" && event.subject < first.flowCount) change({ flow: event.subject });
   }, [run, first, pair, frame]);
 
-  const writtenAt = useRef(-Infinity);
-  useEffect(() => {
-    // browsers refuse an address that changes more often than some three times a second
-    const later = setTimeout(() => {
-      history.replaceState(null, "", written(moment));
-      writtenAt.current = performance.now();
-    }, writtenAt.current + ADDRESS_MS - performance.now());
-    return () => { clearTimeout(later); };
-  }, [moment]);
+  useAddress(moment);
   useEffect(() => {
     const moved = () => { setMoment(within(runs, readHash(location.hash))); };
     addEventListener("hashchange", moved);
@@ -84,53 +56,22 @@ export function App({ runs }: { runs: Run[] }) {
     document.title = `${first.label}${second ? ` and ${second.label}` : ""} – Incast`;
   }, [first, second]);
 
-  const clock = useRef({ speed, run });
-  clock.current = { speed, run };
-  useEffect(() => {
-    if (!playing) return undefined;
-    let before = performance.now();
-    let due = 0;
-    let next = requestAnimationFrame(function tick(at: number) {
-      due += ((at - before) / 1000) * clock.current.speed;
-      before = at;
-      const steps = Math.floor(due);
-      due -= steps;
-      if (steps) {
-        setMoment((old) => {
-          const own = clock.current.run;
-          const to = own.frameOf(old.time_s) + steps;
-          if (to >= own.frames - 1) setPlaying(false);
-          return { ...old, time_s: own.timeOf(Math.min(own.frames - 1, to)) };
-        });
-      }
-      next = requestAnimationFrame(tick);
-    });
-    return () => { cancelAnimationFrame(next); };
-  }, [playing]);
-
-  useLayoutEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      // keys that the element itself takes are its own
-      const { tagName } = target;
-      if (/^(INPUT|SELECT|TEXTAREA)$/.test(tagName) || (tagName === "BUTTON" && event.key === " ")) return;
-      const far = event.shiftKey ? 10 : 1;
-      const acts: Record<string, () => void> = {
-        " ": () => { setPlaying((old) => !old); }, ArrowLeft: () => { seek(frame - far); },
-        ArrowRight: () => { seek(frame + far); }, Home: () => { seek(0); }, End: () => { seek(run.frames - 1); },
-        n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn,
-        Escape: () => { change({ port: null, flow: null }); },
-        "/": () => { document.getElementById("search")?.focus(); },
-      };
-      const act = acts[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act();
-    };
-    addEventListener("keydown", pressed);
-    return () => { removeEventListener("keydown", pressed); };
-  }, [frame, run, seek, toEvent]);
+  usePlaying(playing, speed, run, setMoment, () => { setPlaying(false); });
+  useKeys((far) => ({
+    " ": () => { setPlaying((old) => !old); }, ArrowLeft: () => { seek(frame - far); },
+    ArrowRight: () => { seek(frame + far); }, Home: () => { seek(0); }, End: () => { seek(run.frames - 1); },
+    n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn,
+    "[": () => {
+      const { span } = moment;
+      select(run.timeOf(frame), span && span.to_s > run.timeOf(frame) ? span.to_s : run.end_s);
+    },
+    "]": () => {
+      const { span } = moment;
+      select(span && span.from_s < run.timeOf(frame + 1) ? span.from_s : run.timeline.start_s, run.timeOf(frame + 1));
+    },
+    Escape: () => { change(moment.span ? { span: null } : { port: null, flow: null }); },
+    "/": () => { document.getElementById("search")?.focus(); },
+  }));
 
   const path = useMemo(() => (moment.flow === null ? [] : first.pathOf(moment.flow)), [first, moment.flow]);
   const otherPath = useMemo(() => (
@@ -152,6 +93,7 @@ export function App({ runs }: { runs: Run[] }) {
   const otherPort = pair ? pair.secondOf(moment.port) : null;
   const said = (own: Run, label: string) =>
     (moment.time_s > own.end_s ? `${label}: over since ${seconds(own.end_s)}` : label);
+  const seekTime = (time_s: number) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); };
   const pin = (port: number | null) => { change({ port }); };
   return (
     <>
@@ -211,9 +153,9 @@ export function App({ runs }: { runs: Run[] }) {
         )}
         {field ? (
           <HeatMap key={`${moment.run}/${moment.beside}/${shown}`} field={field} time_s={moment.time_s}
-            pinned={field.run === second ? otherPort : moment.port} dark={dark} onSeek={(time_s) => {
-              change({ time_s: run.timeOf(run.frameOf(time_s)) });
-            }} onPin={(port) => { pin(field.run === second ? pair!.firstOf(port) : port); }}>
+            pinned={field.run === second ? otherPort : moment.port} dark={dark} span={moment.span}
+            onSeek={seekTime} onSpan={select}
+            onPin={(port) => { pin(field.run === second ? pair!.firstOf(port) : port); }}>
             {second && <Shown shown={shown} names={names} onChange={setShown} />}
           </HeatMap>
         ) : (
@@ -225,11 +167,15 @@ export function App({ runs }: { runs: Run[] }) {
         <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
           onSelect={(flow) => { change({ flow }); }} />
         <Details run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
-          onSeek={(time_s) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); }}
-          other={second && { run: second, port: otherPort, names }} />
+          metric={metric} span={moment.span} onSeek={seekTime} onSpan={select}
+          onAll={() => { change({ span: null }); }}
+          onPin={pin} onFlow={(flow) => { change({ flow }); }}
+          other={second && {
+            run: second, port: otherPort, names, onPin: (port) => { pin(pair!.firstOf(port)); },
+          }} />
       </main>
-      <TimeBar run={run} frame={frame} playing={playing} speed={speed} onSeek={seek} onSpeed={setSpeed}
-        onEvent={toEvent} onPlay={() => {
+      <TimeBar run={run} frame={frame} span={moment.span} playing={playing} speed={speed} onSeek={seek}
+        onSpeed={setSpeed} onEvent={toEvent} onPlay={() => {
           if (frame === run.frames - 1) seek(0);
           setPlaying(!playing);
         }} />

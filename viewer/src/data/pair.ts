@@ -1,12 +1,6 @@
 /** Two runs on one clock: what the second has more of than the first, or less. */
 
-import type { Metric, Run } from "./run";
-
-/** How the figures of frames become one of all of them together. */
-const TOGETHER: Record<Metric, "most" | "mean" | "sum"> = {
-  queue_max_bytes: "most", queue_mean_bytes: "mean", busy: "mean", paused: "mean", marks: "sum", drops: "sum",
-  pauses: "sum",
-};
+import { TOGETHER, type Metric, type Run } from "./run";
 
 export class Pair {
   /** The first run's port for one of the second; -1 where it has none of that name. */

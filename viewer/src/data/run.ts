@@ -55,6 +55,12 @@ export const METRICS = [
 ] as const;
 export type Metric = (typeof METRICS)[number];
 
+/** How the figures of frames become one of all of them together. */
+export const TOGETHER: Record<Metric, "most" | "mean" | "sum"> = {
+  queue_max_bytes: "most", queue_mean_bytes: "mean", busy: "mean", paused: "mean", marks: "sum", drops: "sum",
+  pauses: "sum",
+};
+
 const NOTHING: PortFigures = {
   queue_max_bytes: 0, queue_mean_bytes: 0, busy: 0, marks: 0, drops: 0, pauses: 0, paused: 0,
 };

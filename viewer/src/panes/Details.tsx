@@ -1,20 +1,30 @@
 /** What is known of the pinned port and of the selected flow over time. */
 
 import { useMemo } from "preact/hooks";
-import type { Run } from "../data/run";
+import type { Metric, Run } from "../data/run";
 import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
+import type { Span } from "../data/stretch";
 import { PortFigures } from "../scene/Fabric";
 import { Plot, STATE_COLOURS, type Curve, type Strip } from "./Plot";
+import { StretchFigures } from "./Stretch";
 
 interface Props {
   run: Run;
   port: number | null;
   flow: number | null;
   time_s: number;
+  metric: Metric;
+  /** The stretch of time that is selected. */
+  span: Span | null;
   dark: boolean;
   onSeek: (time_s: number) => void;
+  onSpan: (one_s: number, other_s: number) => void;
+  /** Clear it. */
+  onAll: () => void;
+  onPin: (port: number | null) => void;
+  onFlow: (flow: number) => void;
   /** The run beside it, its number of the same port, and what to call the two. */
-  other: { run: Run; port: number | null; names: [string, string] } | null;
+  other: { run: Run; port: number | null; names: [string, string]; onPin: (port: number) => void } | null;
 }
 
 interface Pane {
@@ -88,7 +98,8 @@ export function beside(first: Pane[], second: Pane[], names: [string, string]): 
   return [...both.values()];
 }
 
-export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props) {
+export function Details(props: Props) {
+  const { run, port, flow, time_s, metric, span, dark, onSeek, onSpan, other } = props;
   const ofPort = useMemo<Pane[]>(() => {
     const own = port === null ? [] : panesOfPort(run, port);
     if (!other) return own;
@@ -107,7 +118,8 @@ export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props)
     return all.some((one) => one.stretches.length || one.timeouts_s.length) ? all : [];
   }, [run, flow, other?.run]);
   const path = flow === null ? [] : run.pathOf(flow);
-  const shared = { now_s: time_s, end_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0), dark, onSeek };
+  const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
+  const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
   const of = (own: Run, port: number, name: string) => (
     <div class="figures">
       {name && <h2>{name}</h2>}
@@ -116,6 +128,17 @@ export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props)
   );
   return (
     <div class="details">
+      {span && (
+        <section aria-label="Selected stretch of time">
+          <h2>
+            Stretch <button id="all" onClick={props.onAll} title="Show all of the time again (Escape)">all</button>
+          </h2>
+          <StretchFigures run={run} name={other?.names[0] ?? ""} metric={metric} span={span} onPin={props.onPin}
+            onFlow={props.onFlow} />
+          {other && <StretchFigures run={other.run} name={other.names[1]} metric={metric} span={span}
+            onPin={other.onPin} onFlow={props.onFlow} />}
+        </section>
+      )}
       {port !== null && (
         <section aria-label="Pinned port">
           {of(run, port, other?.names[0] ?? "")}
@@ -137,7 +160,11 @@ export function Details({ run, port, flow, time_s, dark, onSeek, other }: Props)
           )}
         </section>
       )}
-      {port === null && flow === null && <p class="told">Click a link or a flow to see it over time.</p>}
+      {port === null && flow === null && !span && (
+        <p class="told">
+          Click a link or a flow to see it over time; drag with Shift in the heat map to select a stretch of time.
+        </p>
+      )}
     </div>
   );
 }

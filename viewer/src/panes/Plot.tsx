@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { short } from "../data/format";
 import type { Stretch } from "../data/states";
+import type { Span } from "../data/stretch";
 import { smallLetters, useSize } from "../scene/size";
 
 export interface Curve {
@@ -27,9 +28,12 @@ interface Props {
   unit: string;
   curves: Curve[];
   now_s: number;
-  end_s: number;
+  /** What its axis of time shows. */
+  seen: Span;
   dark: boolean;
   onSeek: (time_s: number) => void;
+  /** A drag selects a stretch of time. */
+  onSpan: (one_s: number, other_s: number) => void;
   strips?: Strip[];
 }
 
@@ -52,13 +56,16 @@ function drawStrips(drawn: uPlot, strips: Strip[], dark: boolean): void {
   strips.forEach(({ stretches, timeouts_s }, i) => {
     const top = bbox.top - (strips.length - i) * STRIP * ratio;
     for (const { state, from_s, to_s } of stretches) {
-      const [x0, x1] = [drawn.valToPos(from_s, "x", true), Math.min(right, drawn.valToPos(to_s, "x", true))];
+      const x0 = Math.max(bbox.left, drawn.valToPos(from_s, "x", true));
+      const x1 = Math.min(right, drawn.valToPos(to_s, "x", true));
+      if (x1 < bbox.left || x0 > right) continue;
       ctx.fillStyle = STATE_COLOURS[state] ?? "#000";
       ctx.fillRect(x0, top, Math.max(ratio, x1 - x0), (STRIP - 1.5) * ratio);
     }
     ctx.fillStyle = dark ? "#ffffff" : "#000000";
     for (const time_s of timeouts_s) {
       const x = drawn.valToPos(time_s, "x", true);
+      if (x < bbox.left || x > right) continue;
       ctx.beginPath();
       ctx.moveTo(x - 3.5 * ratio, top - ratio);
       ctx.lineTo(x + 3.5 * ratio, top - ratio);
@@ -75,10 +82,12 @@ function data(curves: Curve[]): uPlot.AlignedData {
   return tables.length === 1 ? tables[0]! : uPlot.join(tables, tables.map(() => [2]));
 }
 
-export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek, strips = NONE }: Props) {
+export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, strips = NONE }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = useRef(now_s);
+  const act = useRef({ onSeek, onSpan });
+  act.current = { onSeek, onSpan };
   const { width } = useSize(box);
   useEffect(() => {
     if (!box.current || !width || !curves.length) return undefined;
@@ -89,8 +98,15 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek, strips =
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const own = new uPlot({
       width, height: 150 + STRIP * strips.length, padding: [6 + STRIP * strips.length, 22, 0, 0],
-      cursor: { sync: { key: "time" }, drag: { x: false, y: false } },
-      scales: { x: { time: false, range: [0, end_s] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] } },
+      cursor: {
+        // a drag in one pane is not one in the others
+        sync: { key: "time", filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
+        drag: { x: true, y: false, setScale: false, dist: 4 },
+      },
+      scales: {
+        x: { time: false, range: [seen.from_s, seen.to_s] },
+        y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
+      },
       axes: [
         { stroke: ink, grid, font, values: (_, ticks) => ticks.map((tick) => short(tick, "s")), size: 2.5 * letters },
         { stroke: ink, grid, font, values: (_, ticks) => ticks.map((tick) => short(tick, unit)), size: 6.7 * letters },
@@ -104,20 +120,28 @@ export function Plot({ title, unit, curves, now_s, end_s, dark, onSeek, strips =
         })),
       ],
       hooks: {
+        setSelect: [(drawn) => {
+          const { left, width: wide } = drawn.select;
+          if (wide < 4) return;
+          drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          act.current.onSpan(drawn.posToVal(left, "x"), drawn.posToVal(left + wide, "x"));
+        }],
         draw: [(drawn) => {
           const x = drawn.valToPos(now.current, "x", true);
-          drawn.ctx.fillStyle = dark ? "#ff79c6" : "#c2185b";
-          drawn.ctx.fillRect(x - 1, drawn.bbox.top, 2, drawn.bbox.height);
+          if (x >= drawn.bbox.left && x <= drawn.bbox.left + drawn.bbox.width) {
+            drawn.ctx.fillStyle = dark ? "#ff79c6" : "#c2185b";
+            drawn.ctx.fillRect(x - 1, drawn.bbox.top, 2, drawn.bbox.height);
+          }
           drawStrips(drawn, strips, dark);
         }],
       },
     }, data(curves), box.current);
     own.over.addEventListener("click", () => {
-      if (own.cursor.left !== undefined && own.cursor.left >= 0) onSeek(own.posToVal(own.cursor.left, "x"));
+      if (own.cursor.left !== undefined && own.cursor.left >= 0) act.current.onSeek(own.posToVal(own.cursor.left, "x"));
     });
     plot.current = own;
     return () => { own.destroy(); plot.current = null; };
-  }, [curves, width, dark, unit, end_s, strips]);
+  }, [curves, width, dark, unit, seen.from_s, seen.to_s, strips]);
   useEffect(() => {
     now.current = now_s;
     plot.current?.redraw(false);

@@ -1,8 +1,12 @@
-/** Ports by time: a row a port, a column a frame. Drag moves, the wheel zooms, a click goes to a frame and a port. */
+/**
+ * Ports by time: a row a port, a column a frame. Drag moves, with Shift it selects a stretch of time, the wheel
+ * zooms, a click goes to a frame and a port.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { seconds } from "../data/format";
+import { framesOf, type Span } from "../data/stretch";
 import type { Field } from "./field";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
@@ -16,34 +20,45 @@ interface Props {
   time_s: number;
   pinned: number | null;
   dark: boolean;
+  /** The stretch of time that is shown alone; rows are those worst in it. */
+  span: Span | null;
   onSeek: (time_s: number) => void;
+  onSpan: (one_s: number, other_s: number) => void;
   onPin: (port: number) => void;
   /** What else stands in its line. */
   children?: ComponentChildren;
 }
 
-export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }: Props) {
+export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onPin, children }: Props) {
   const { run, frames: all } = field;
   const frame = field.frameOf(time_s);
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const span = useRef<HTMLSpanElement>(null);
+  const words = useRef<HTMLSpanElement>(null);
   const paint = useRef<Painter | null>(null);
   const { width, height } = useSize(box);
   const [worst, setWorst] = useState(true);
+  const [selects, setSelects] = useState(false);
   const ports = run.timeline.ports.length;
   const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
-  // what comes after all is quiet would leave a stripe of the rest
   const begin = useMemo<Window>(() => {
+    if (span) {
+      const [start_s, frame_s] = [field.timeOf(0), field.timeOf(1) - field.timeOf(0)];
+      return { ...whole, frame0: (span.from_s - start_s) / frame_s, frame1: (span.to_s - start_s) / frame_s };
+    }
+    // what comes after all is quiet would leave a stripe of the rest
     const busy = Math.max(10, Math.ceil(1.05 * field.busy));
     return { ...whole, frame1: busy > 0.8 * all ? all : busy };
-  }, [whole, all, field.busy]);
+  }, [whole, all, field, span]);
   const [seen, setSeen] = useState(begin);
   const [hover, setHover] = useState<{ port: number; frame: number; x: number; y: number } | null>(null);
-  const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean } | null>(null);
+  const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean; selects: boolean } | null>(null);
+  const [band, setBand] = useState<[number, number] | null>(null);
   useEffect(() => { setSeen(begin); }, [begin]);
   const nodes = useMemo(() => layout(run.timeline.nodes).order, [run]);
-  const order = useMemo(() => portOrder(run, nodes, worst ? field.worst : null), [field, nodes, worst]);
+  const order = useMemo(() => (
+    portOrder(run, nodes, worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null)
+  ), [field, nodes, worst, span]);
   const rowOf = useMemo(() => rowsOf(order), [order]);
   const colours = useMemo(() => field.colours(groundOf(dark)), [field, dark]);
 
@@ -78,6 +93,10 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
       frame: Math.min(all - 1, Math.max(0, Math.floor(seen.frame0 + (x / width) * (seen.frame1 - seen.frame0)))),
     };
   };
+  const timeAt = (x: number) => {
+    const part = seen.frame0 + (Math.min(width, Math.max(0, x)) / width) * (seen.frame1 - seen.frame0);
+    return field.timeOf(Math.floor(part)) + (part - Math.floor(part)) * (field.timeOf(1) - field.timeOf(0));
+  };
   const cursor = ((frame + 0.5 - seen.frame0) / (seen.frame1 - seen.frame0)) * width;
   const row = pinned === null ? -1 : rowOf[pinned] ?? -1;
   const pinnedAt = ((row + 0.5 - seen.row0) / (seen.row1 - seen.row0)) * height;
@@ -85,21 +104,23 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
     <div class="heat">
       <div class="bar">
         {children}
-        <span ref={span}>
+        <span ref={words}>
           {field.title}, of {ports.toLocaleString("en-US")} ports,{" "}
           {seconds(field.timeOf(Math.floor(seen.frame0)))} to{" "}
           {seconds(Math.min(field.end_s, field.timeOf(Math.ceil(seen.frame1))))} of {seconds(field.end_s)}
         </span>
         {field.legend && <Legend colours={colours} words={field.legend} />}
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
-        <button onClick={() => {
+        <button aria-pressed={selects} onClick={() => { setSelects(!selects); }}
+          title="A drag selects a stretch of time, as with Shift; the keys [ and ] do at the cursor">select</button>
+        <button title="Show all of the run" onClick={() => {
           setSeen(whole);
           paint.current?.load(field.raster(rowOf, whole), colours);
         }}>all</button>
         <button title="Save the heat map as it is seen, as PNG" onClick={() => {
           if (!canvas.current) return;
-          const words = field.legend ? `${field.legend[0]} to ${field.legend[2]}` : "the colour goes with its root";
-          savePng(canvas.current, [`${run.label}: ${span.current?.textContent ?? ""}`, `A row a port; ${words}`],
+          const scaled = field.legend ? `${field.legend[0]} to ${field.legend[2]}` : "the colour goes with its root";
+          savePng(canvas.current, [`${run.label}: ${words.current?.textContent ?? ""}`, `A row a port; ${scaled}`],
             `${run.label}-heat-map`);
         }}>PNG</button>
       </div>
@@ -108,17 +129,33 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
           ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
           role="img" id="heat"
           aria-label={`Heat map of ${field.title}: ports by time; the list of ports says the same in words`}
-          onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, seen, moved: false }; }}
+          onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); }}
+          onMouseDown={(event) => {
+            const [x, y] = [event.clientX, event.clientY];
+            drag.current = { x, y, seen, moved: false, selects: selects || event.shiftKey };
+          }}
           onMouseMove={(event) => {
             const held = drag.current;
             if (!held || !event.buttons) { setHover(at(event)); return; }
             const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
             if (Math.hypot(dx, dy) <= 3 && !held.moved) return;
             held.moved = true;
+            if (held.selects) {
+              const { x } = at(event);
+              setBand([Math.min(x, x - dx), Math.max(x, x - dx)]);
+              return;
+            }
             const [frames, rows] = [held.seen.frame1 - held.seen.frame0, held.seen.row1 - held.seen.row0];
             const frame0 = Math.min(all - frames, Math.max(0, held.seen.frame0 - (dx / width) * frames));
             const row0 = Math.min(whole.row1 - rows, Math.max(0, held.seen.row0 - (dy / height) * rows));
             setSeen({ frame0, frame1: frame0 + frames, row0, row1: row0 + rows });
+          }}
+          onMouseUp={(event) => {
+            const held = drag.current;
+            if (!held?.selects || !held.moved) return;
+            const { x } = at(event);
+            setBand(null);
+            onSpan(timeAt(x), timeAt(x - (event.clientX - held.x)));
           }}
           onMouseLeave={() => { setHover(null); }}
           onClick={(event) => {
@@ -136,7 +173,8 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
               const start = Math.min(bound - size, Math.max(0, from + share * (to - from - size)));
               return [start, start + size] as const;
             };
-            const [frame0, frame1] = part(seen.frame0, seen.frame1, all, x / width, 10);
+            const { frame0: first, frame1: last } = seen;
+            const [frame0, frame1] = part(first, last, all, x / width, Math.min(10, last - first));
             const [row0, row1] = event.shiftKey ? [seen.row0, seen.row1]
               : part(seen.row0, seen.row1, whole.row1, y / height, 4);
             setSeen({ frame0, frame1, row0, row1 });
@@ -144,6 +182,7 @@ export function HeatMap({ field, time_s, pinned, dark, onSeek, onPin, children }
         />
         {cursor >= 0 && cursor <= width && <i class="cursor" style={{ left: cursor }} />}
         {row >= 0 && pinnedAt >= 0 && pinnedAt <= height && <i class="pinned" style={{ top: pinnedAt }} />}
+        {band && <i class="band" style={{ left: band[0], width: band[1] - band[0] }} />}
         {hover && (
           <div class="tip" role="status"
             style={{ left: Math.min(hover.x + 14, width - 210), top: Math.max(0, hover.y - 56) }}>

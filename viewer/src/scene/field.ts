@@ -4,7 +4,7 @@ import type { Pair } from "../data/pair";
 import type { Metric, Run } from "../data/run";
 import { figure, more, TITLES } from "../data/format";
 import { diverging, scale, signed, step, type Colour } from "./palette";
-import { raster, type Raster, type Window } from "./raster";
+import { raster, type Raster, type Source, type Window } from "./raster";
 
 export interface Field {
   /** The run that has its ports, in their order. */
@@ -16,6 +16,8 @@ export interface Field {
   end_s: number;
   /** What the worst port has most of. */
   worst: Float64Array;
+  /** The same within frames, the last not included. */
+  worstIn(frames: [number, number]): Float64Array;
   colours(ground: Colour): Uint8Array;
   timeOf(frame: number): number;
   frameOf(time_s: number): number;
@@ -26,11 +28,18 @@ export interface Field {
   legend: [string, string, string] | null;
 }
 
+/** The largest value of each port in frames, either way. */
+function worstIn(source: Source, metric: Metric, ports: number, frames: [number, number]): Float64Array {
+  const worst = new Float64Array(ports);
+  source.each(metric, ...frames, (port, _, value) => { worst[port] = Math.max(worst[port]!, Math.abs(value)); });
+  return worst;
+}
+
 /** A metric of a run; `largest` is the end of its scale. */
 export function fieldOf(run: Run, metric: Metric, largest: number): Field {
   return {
     run, title: TITLES[metric], frames: run.frames, busy: run.busyFrames, end_s: run.end_s, worst: run.worstOf(metric),
-    colours: scale,
+    worstIn: (frames) => worstIn(run, metric, run.names.length, frames), colours: scale,
     timeOf: (frame) => run.timeOf(frame), frameOf: (time_s) => run.frameOf(time_s), legend: null,
     raster: (rowOf, seen) => raster(run, metric, rowOf, seen, (value) => step(value, largest)),
     told: (port, frame) => figure(metric, run.at(port, frame)[metric]),
@@ -43,7 +52,8 @@ export function differenceOf(pair: Pair, metric: Metric, names: [string, string]
   return {
     run: pair.first, title: `${TITLES[metric]}, ${names[1]} less ${names[0]}`, frames: pair.frames,
     busy: pair.frameOf(Math.max(pair.first.busyUntil_s, pair.second.busyUntil_s) - pair.frame_s / 2) + 1,
-    end_s: pair.longer.end_s, worst: pair.worstOf(metric), colours: diverging,
+    end_s: pair.longer.end_s, worst: pair.worstOf(metric),
+    worstIn: (frames) => worstIn(pair, metric, pair.first.names.length, frames), colours: diverging,
     timeOf: (frame) => pair.timeOf(frame), frameOf: (time_s) => pair.frameOf(time_s),
     legend: [`${more(metric, largest)} in ${names[0]}`, "(middle: alike)", `${more(metric, largest)} in ${names[1]}`],
     raster: (rowOf, seen) => raster(pair, metric, rowOf, seen, (less) => signed(less, largest)),

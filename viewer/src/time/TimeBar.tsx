@@ -1,11 +1,13 @@
 /** Play, pause, speed, steps, the scrubber and its events. */
 
 import type { Run } from "../data/run";
+import type { Span } from "../data/stretch";
 import { seconds } from "../data/format";
 
 interface Props {
   run: Run;
   frame: number;
+  span: Span | null;
   playing: boolean;
   speed: number;
   onSeek: (frame: number) => void;
@@ -18,9 +20,10 @@ export const SPEEDS = [5, 15, 30, 60, 120];
 /** Most marks of events that the bar draws: more would lie on one another. */
 const MOST = 400;
 
-export function TimeBar({ run, frame, playing, speed, onSeek, onPlay, onSpeed, onEvent }: Props) {
+export function TimeBar({ run, frame, span, playing, speed, onSeek, onPlay, onSpeed, onEvent }: Props) {
   const none = !run.events.length;
   const told = run.events.filter((event) => event.kind !== "flow-start" && event.kind !== "flow-end").slice(0, MOST);
+  const part = (time_s: number) => `${(100 * time_s) / run.end_s}%`;
   return (
     <div class="time" role="group" aria-label="Time">
       <button onClick={() => { onSeek(frame - 1); }} aria-label="Back one frame" title="Back one frame (←)">◂</button>
@@ -41,9 +44,12 @@ export function TimeBar({ run, frame, playing, speed, onSeek, onPlay, onSpeed, o
           onInput={(event) => { onSeek(Number(event.currentTarget.value)); }}
         />
         <div class="events" aria-hidden="true">
+          {span && <i class="span" style={{
+            left: part(span.from_s), width: `calc(${part(span.to_s)} - ${part(span.from_s)})`,
+          }} />}
           {told.map((event) => (
             <i class={event.kind} title={`${event.kind} of ${event.what} ${event.subject}, ${seconds(event.time_s)}`}
-              style={{ left: `${(100 * event.time_s) / run.end_s}%` }} />
+              style={{ left: part(event.time_s) }} />
           ))}
         </div>
       </div>

@@ -206,7 +206,9 @@ it("saves what is seen as SVG and PNG", async () => {
   // names are the user's: an image asks for nothing and runs nothing
   const faulty = await page.evaluate((text) => {
     const read = new DOMParser().parseFromString(text, "image/svg+xml");
-    return [read.querySelectorAll("parsererror, script, img, image, b").length, read.querySelectorAll("path").length];
+    const paths = [...read.querySelectorAll("path")].map((path) => path.getAttribute("d")?.split("M").length ?? 1);
+    return [read.querySelectorAll("parsererror, script, img, image, b").length,
+      paths.reduce((sum, own) => sum + own - 1, 0)];
   }, svg.file.toString("utf-8"));
   expect(faulty).toEqual([0, 96]);
   for (const [part, name] of [["fabric", "fabric"], ["heat", "heat-map"]] as const) {
@@ -239,6 +241,29 @@ it("shows two runs beside one another on one clock, and their difference", async
   await page.selectOption("#beside", "");
   await becomes(() => page.locator("#other").count()).toBe(0);
   await becomes(address).not.toContain("beside");
+});
+
+it("draws pods at a distance and single ports near, and pins the worst of what a line stands for", async () => {
+  await open("large.html", "#t=0.0001");
+  const box = (await page.locator("#fabric").boundingBox())!;
+  const tip = async () => (await page.locator(".fabric .tip").allTextContents()).join();
+  // the line from the first pod's hosts up: found by looking about
+  const middle = box.y + box.height - 60;
+  for (let x = box.x + 30; x < box.x + 80 && !(await tip()); x++) await page.mouse.move(x, middle);
+  expect(await tip()).toMatch(/[\d,]+ ports from 441 hosts h0 to h440 to 21 switches e0 to e20/);
+  const worst = await page.textContent(".fabric .tip strong");
+  await page.mouse.down();
+  await page.mouse.up();
+  await becomes(() => page.textContent(".details .figures strong")).toBe(worst);
+  for (let i = 0; i < 8; i++) await page.mouse.wheel(0, -400);
+  // hosts stand alone now, and so do the ports between them and their switch
+  await becomes(async () => {
+    for (let x = 20; x < box.width - 20; x += 10) {
+      await page.mouse.move(box.x + x, middle);
+      if (/^h\d+>e\d+/.test(await tip())) return true;
+    }
+    return false;
+  }).toBe(true);
 });
 
 it("scrubs a file of 100,000 ports", async () => {

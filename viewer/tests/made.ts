@@ -28,3 +28,28 @@ export function made(more: More = {}): Run {
   return new Run(timeline, {}, more.records ?? records, more.flows ?? null, more.byFlow ?? null,
      more.events ?? null, more.paths ?? null, null, []);
 }
+
+/** Nodes and ports of a fat tree. */
+export function fatTree(k: number) {
+  const half = k / 2;
+  const nodes: { name: string; kind: string; tier: number; pod: number | null }[] = [];
+  const tier = (tier: number, count: number, inPod: number | null, letter: string) => {
+    for (let i = 0; i < count; i++) {
+      nodes.push({ name: `${letter}${i}`, kind: tier ? "switch" : "host", tier,
+        pod: inPod === null ? null : Math.floor(i / inPod) });
+    }
+    return nodes.length;
+  };
+  const edge = tier(0, k * half * half, half * half, "h");
+  const above = tier(1, k * half, half, "e");
+  const core = tier(2, k * half, half, "a");
+  tier(3, half * half, null, "c");
+  const links: [number, number][] = [];
+  for (let host = 0; host < edge; host++) links.push([host, edge + Math.floor(host / half)]);
+  for (let at = 0; at < k * half; at++) {
+    for (let i = 0; i < half; i++) links.push([edge + at, above + Math.floor(at / half) * half + i]);
+    for (let i = 0; i < half; i++) links.push([above + at, core + (at % half) * half + i]);
+  }
+  const ports = links.flatMap(([from, to]) => [{ from, to }, { from: to, to: from }]);
+  return { label: "fat tree", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports };
+}

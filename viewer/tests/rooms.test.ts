@@ -247,10 +247,10 @@ it("writes figures with their unit", () => {
 
 it("draws a fabric as SVG with names as text alone", () => {
   const pen = asSvg(100, 50, 10, (words) => words.length);
-  pen.line(1, 2.345, 3, 4, "#c00", 2);
+  pen.lines([1, 2.345, 3, 4, 5, 6, 7, 8], "#c00", 2);
   pen.text(5, 6, `<img src="x">&`, "#000");
   const file = pen.file("#fff", "#000", ["one < two"]);
-  expect(file).toContain('<path d="M1 2.35L3 4" stroke="#c00" stroke-width="2"/>');
+  expect(file).toContain('<path d="M1 2.35L3 4M5 6L7 8" stroke="#c00" stroke-width="2"/>');
   expect(file).toContain("&lt;img src=&quot;x&quot;&gt;&amp;</text>");
   expect(file).toContain('height="73"');
   expect(fileName("../a b<c>", "svg")).toBe("a-b-c.svg");

@@ -80,6 +80,7 @@ export function App({ runs }: { runs: Run[] }) {
     const over = first.worstOf(moment.metric);
     return [...over.keys()].sort((a, b) => over[b]! - over[a]! || a - b).slice(0, 200);
   }, [first, moment.metric]);
+  const options = useMemo(() => worst.map((port) => <option value={port}>{first.names[port]}</option>), [worst]);
   const { metric } = moment;
   const largest = Math.max(first.largestOf(metric), second?.largestOf(metric) ?? 0);
   const names = useMemo<[string, string]>(() => (
@@ -130,7 +131,7 @@ export function App({ runs }: { runs: Run[] }) {
             <option value="">none (worst first)</option>
             {moment.port !== null && !worst.includes(moment.port)
               && <option value={moment.port}>{first.names[moment.port]}</option>}
-            {worst.map((port) => <option value={port}>{first.names[port]}</option>)}
+            {options}
           </select>
         </label>
         <button onClick={turn} title="Dark or light (d)">{dark ? "light" : "dark"}</button>

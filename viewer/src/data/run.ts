@@ -71,6 +71,8 @@ export class Run {
   readonly events: Event[];
   private readonly largest = new Map<Metric, number>();
   private readonly worst = new Map<Metric, Float64Array>();
+  /** What was asked for last: it is asked for in every frame. */
+  private lastOn: { port: number; flows: number[] } = { port: -1, flows: [] };
 
   constructor(
     readonly timeline: Timeline,
@@ -218,9 +220,11 @@ export class Run {
   flowsOn(port: number): number[] {
     const { paths } = this;
     if (!paths?.flow || !paths.port) return [];
+    if (this.lastOn.port === port) return this.lastOn.flows;
     const flows = new Set<number>();
     paths.port.values.forEach((own, row) => { if (own === port) flows.add(paths.flow!.values[row]!); });
-    return [...flows].sort((a, b) => a - b);
+    this.lastOn = { port, flows: [...flows].sort((a, b) => a - b) };
+    return this.lastOn.flows;
   }
 
   /**

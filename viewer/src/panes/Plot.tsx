@@ -84,8 +84,7 @@ function data(curves: Curve[]): uPlot.AlignedData {
 
 export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, strips = NONE }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const now = useRef(now_s);
+  const cursor = useRef<((time_s: number) => void) | null>(null);
   const act = useRef({ onSeek, onSpan });
   act.current = { onSeek, onSpan };
   const { width } = useSize(box);
@@ -126,26 +125,26 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
           drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           act.current.onSpan(drawn.posToVal(left, "x"), drawn.posToVal(left + wide, "x"));
         }],
-        draw: [(drawn) => {
-          const x = drawn.valToPos(now.current, "x", true);
-          if (x >= drawn.bbox.left && x <= drawn.bbox.left + drawn.bbox.width) {
-            drawn.ctx.fillStyle = dark ? "#ff79c6" : "#c2185b";
-            drawn.ctx.fillRect(x - 1, drawn.bbox.top, 2, drawn.bbox.height);
-          }
-          drawStrips(drawn, strips, dark);
-        }],
+        draw: [(drawn) => { drawStrips(drawn, strips, dark); }],
       },
     }, data(curves), box.current);
     own.over.addEventListener("click", () => {
       if (own.cursor.left !== undefined && own.cursor.left >= 0) act.current.onSeek(own.posToVal(own.cursor.left, "x"));
     });
-    plot.current = own;
-    return () => { own.destroy(); plot.current = null; };
+    // the cursor of time moves without drawing the curves again
+    const line = document.createElement("i");
+    line.className = "cursor";
+    own.over.append(line);
+    const point = (time_s: number) => {
+      const x = own.valToPos(time_s, "x");
+      line.style.left = `${x}px`;
+      line.hidden = !(x >= 0 && x <= own.over.clientWidth);
+    };
+    point(now_s);
+    cursor.current = point;
+    return () => { own.destroy(); cursor.current = null; };
   }, [curves, width, dark, unit, seen.from_s, seen.to_s, strips]);
-  useEffect(() => {
-    now.current = now_s;
-    plot.current?.redraw(false);
-  }, [now_s]);
+  useEffect(() => { cursor.current?.(now_s); }, [now_s]);
   return (
     <section class="pane">
       <h3>{title}</h3>

@@ -4,9 +4,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Metric, Run } from "../data/run";
 import { METRICS } from "../data/run";
 import { figure, seconds, short, TITLES, UNITS } from "../data/format";
+import { Aggregates } from "./aggregate";
+import { drawBusy, drawIdle, drawNodes, nearest, place, valuesOf } from "./draw";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
-import { css, scale, step } from "./palette";
+import { scale } from "./palette";
 import { asSvg, onCanvas, type Pen } from "./pen";
 import { fileName, save, savePng } from "./save";
 import { groundOf, smallLetters, useSize } from "./size";
@@ -36,63 +38,50 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height } = useSize(box);
-  const [hover, setHover] = useState<{ port: number; x: number; y: number } | null>(null);
+  const [hover, setHover] = useState<{ line: number; x: number; y: number } | null>(null);
   const [view, setView] = useState({ zoom: 1, x: 0, y: 0 });
   const drag = useRef<{ x: number; y: number; moved: boolean } | null>(null);
-  const placed = useMemo(() => layout(run.timeline.nodes), [run]);
   const values = useMemo(() => new Float64Array(run.timeline.ports.length), [run]);
-  const place = useMemo(() => {
+  const aggregates = useMemo(() => new Aggregates(run.timeline, layout(run.timeline.nodes)), [run]);
+  const placed = useMemo(() => {
     const [w, h] = [width - 2 * MARGIN, height - MARGIN - TOP];
-    return (node: number): [number, number] => [
-      MARGIN + (placed.x[node]! * w + view.x) * view.zoom, TOP + (placed.y[node]! * h + view.y) * view.zoom,
-    ];
-  }, [placed, width, height, view]);
+    const across = w * view.zoom;
+    return place(aggregates.picture(aggregates.coarseness(across)), (x, y) => [
+      MARGIN + (x * w + view.x) * view.zoom, TOP + (y * h + view.y) * view.zoom,
+    ], width, height, across);
+  }, [aggregates, width, height, view]);
+  const layers = useRef<[HTMLCanvasElement, HTMLCanvasElement] | null>(null);
 
-  /** Draws what is seen, whatever the pen makes of it. */
-  const draw = (pen: Pen, letters: number) => {
-    run.frameInto(metric, frame, values);
-    const colours = scale(groundOf(dark));
-    const lit = new Set(path);
-    const { ports, nodes } = run.timeline;
-    // those with the largest figures are drawn last, above the others
-    const order = Uint32Array.from(ports, (_, i) => i).sort((a, b) => values[a]! - values[b]!);
-    const line = (port: number, colour: string, wide: number) => {
-      const [x0, y0] = place(ports[port]!.from);
-      const [x1, y1] = place(ports[port]!.to);
-      const [xm, ym] = [(x0 + x1) / 2, (y0 + y1) / 2];
-      if (Math.max(x0, xm) < 0 || Math.min(x0, xm) > width || Math.max(y0, ym) < 0 || Math.min(y0, ym) > height) return;
-      pen.line(x0, y0, xm, ym, colour, wide);
+  // what stays from frame to frame is drawn once, on canvases of its own
+  useEffect(() => {
+    layers.current = null;
+    if (!width) return;
+    const layer = (draw: (pen: Pen) => void) => {
+      const own = document.createElement("canvas");
+      [own.width, own.height] = [width * devicePixelRatio, height * devicePixelRatio];
+      const context = own.getContext("2d");
+      context?.scale(devicePixelRatio, devicePixelRatio);
+      if (context) draw(onCanvas(context, smallLetters()));
+      return own;
     };
-    const thin = ports.length > 2000;
-    const idle = dark ? "#3a4354" : "#c3cad6";
-    for (const port of lit) line(port, dark ? "#ff79c6" : "#c2185b", 9);
-    for (const port of order) {
-      const at = step(values[port]!, largest);
-      line(port, at ? css(colours, at) : idle, at ? (thin ? 1.5 : 2.5 + (3 * at) / 255) : thin ? 0.4 : 1.5);
-    }
-    if (pinned !== null && pinned < ports.length) line(pinned, dark ? "#ffffff" : "#000000", 1);
-    const size = Math.max(1.5, Math.min(7, (5 * view.zoom * width) / (8 * nodes.length ** 0.9 + 300)));
-    const rows = new Map<number, number>();
-    for (const node of nodes) rows.set(node.tier, (rows.get(node.tier) ?? 0) + 1);
-    const ink = dark ? "#dbe2ee" : "#2b3444";
-    nodes.forEach((node, i) => {
-      const [x, y] = place(i);
-      if (x < -20 || x > width + 20 || y < -20 || y > height + 20) return;
-      if (node.kind === "switch") pen.box(x, y, size, ink);
-      else pen.dot(x, y, size, ink);
-      const room = (width * view.zoom) / rows.get(node.tier)!;
-      if (pen.width(node.name) < room - 4) {
-        pen.text(x, node.tier === 0 ? y + size + letters + 2 : y - size - 5, node.name, ink);
-      }
-    });
-  };
+    layers.current = [
+      layer((pen) => { drawIdle(pen, placed, dark); }),
+      layer((pen) => { drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters()); }),
+    ];
+  }, [placed, dark]);
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
-    if (!context || !width) return;
+    if (!context || !layers.current) return;
+    const [idle, nodes] = layers.current;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, idle.width, idle.height);
+    context.drawImage(idle, 0, 0);
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    draw(onCanvas(context, smallLetters()), smallLetters());
-  }, [run, frame, metric, pinned, path, dark, largest, width, height, place, values]);
+    drawBusy(onCanvas(context, smallLetters()), placed, valuesOf(run, placed, metric, frame, values),
+      { dark, metric, largest }, path, pinned);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(nodes, 0, 0);
+  }, [run, frame, metric, pinned, path, dark, largest, placed]);
   const caption = () => [
     `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${short(largest, unit)}; `
       + "the colour goes with its root"];
@@ -100,32 +89,27 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     const context = canvas.current?.getContext("2d");
     if (!context) return;
     const pen = asSvg(width, height, smallLetters(), (words) => context.measureText(words).width);
-    draw(pen, smallLetters());
+    const own = valuesOf(run, placed, metric, frame, values);
+    drawIdle(pen, placed, dark, (line) => own[line]! > 0);
+    drawBusy(pen, placed, own, { dark, metric, largest }, path, pinned);
+    drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters());
     const { backgroundColor, color } = getComputedStyle(document.body);
     const file = pen.file(backgroundColor, color, caption());
     save(new Blob([file], { type: "image/svg+xml" }), fileName(`${run.label}-fabric`, "svg"));
   };
 
-  /** The port whose half of a line is nearest. */
-  const nearest = (x: number, y: number): number | null => {
-    let best = REACH;
-    let found: number | null = null;
-    run.timeline.ports.forEach((link, port) => {
-      const [x0, y0] = place(link.from);
-      const [x1, y1] = place(link.to);
-      const [dx, dy] = [(x1 - x0) / 2, (y1 - y0) / 2];
-      const along = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
-      const away = Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
-      if (away < best) [best, found] = [away, port];
-    });
-    return found;
+  /** Of the ports that a line stands for the worst in this frame. */
+  const worstOf = (line: number): number => {
+    run.frameInto(metric, frame, values);
+    const { ports } = placed.picture.lines[line]!;
+    return ports.reduce((most, port) => (values[port]! > values[most]! ? port : most));
   };
   const pointed = (event: MouseEvent): [number, number] => {
     const { left, top } = canvas.current!.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
   };
 
-  const told = hover?.port ?? null;
+  const told = hover && placed.picture.lines[hover.line];
   return (
     <div class="fabric" ref={box}>
       <canvas
@@ -145,14 +129,19 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
             return;
           }
           const [x, y] = pointed(event);
-          const port = nearest(x, y);
-          setHover(port === null ? null : { port, x, y });
+          const line = nearest(placed, x, y, REACH);
+          setHover(line === null ? null : { line, x, y });
         }}
         onMouseLeave={() => { setHover(null); }}
-        onClick={(event) => { if (!drag.current?.moved) onPin(nearest(...pointed(event))); }}
+        onClick={(event) => {
+          if (drag.current?.moved) return;
+          const line = nearest(placed, ...pointed(event), REACH);
+          onPin(line === null ? null : worstOf(line));
+        }}
         onDblClick={() => { setView({ zoom: 1, x: 0, y: 0 }); }}
         onWheel={(event) => {
           event.preventDefault();
+          setHover(null);
           const [x, y] = pointed(event);
           setView((old) => {
             const zoom = Math.min(200, Math.max(1, old.zoom * Math.exp(-event.deltaY / 400)));
@@ -163,9 +152,15 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
           });
         }}
       />
-      {told !== null && hover && (
+      {told && hover && (
         <div class="tip" role="status" style={{ left: Math.min(hover.x + 14, width - 250), top: hover.y + 14 }}>
-          <PortFigures run={run} port={told} frame={frame} />
+          {told.ports.length > 1 && (
+            <p>
+              {told.ports.length.toLocaleString("en-US")} ports from {placed.picture.groups[told.from]!.name} to{" "}
+              {placed.picture.groups[told.to]!.name}, with the colour of the worst; zoom in to see each. The worst:
+            </p>
+          )}
+          <PortFigures run={run} port={worstOf(hover.line)} frame={frame} />
         </div>
       )}
       <div class="corner">

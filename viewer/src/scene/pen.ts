@@ -1,7 +1,8 @@
 /** What draws the fabric: a canvas for the page, SVG for a file. */
 
 export interface Pen {
-  line(x0: number, y0: number, x1: number, y1: number, colour: string, wide: number): void;
+  /** Lines of one colour, each by the four numbers of its ends. */
+  lines(ends: number[], colour: string, wide: number): void;
   dot(x: number, y: number, size: number, colour: string): void;
   box(x: number, y: number, size: number, colour: string): void;
   /** Text around a middle. */
@@ -14,12 +15,14 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
   context.font = `${letters}px system-ui, sans-serif`;
   context.textAlign = "center";
   return {
-    line(x0, y0, x1, y1, colour, wide) {
+    lines(ends, colour, wide) {
       context.strokeStyle = colour;
       context.lineWidth = wide;
       context.beginPath();
-      context.moveTo(x0, y0);
-      context.lineTo(x1, y1);
+      for (let i = 0; i < ends.length; i += 4) {
+        context.moveTo(ends[i]!, ends[i + 1]!);
+        context.lineTo(ends[i + 2]!, ends[i + 3]!);
+      }
       context.stroke();
     },
     dot(x, y, size, colour) {
@@ -53,8 +56,13 @@ export function asSvg(width: number, height: number, letters: number, measure: P
   const drawn: string[] = [];
   const put = (element: string) => { drawn.push(element); };
   return {
-    line(x0, y0, x1, y1, colour, wide) {
-      put(`<path d="M${round(x0)} ${round(y0)}L${round(x1)} ${round(y1)}" stroke="${colour}" stroke-width="${wide}"/>`);
+    lines(ends, colour, wide) {
+      if (!ends.length) return;
+      let path = "";
+      for (let i = 0; i < ends.length; i += 4) {
+        path += `M${round(ends[i]!)} ${round(ends[i + 1]!)}L${round(ends[i + 2]!)} ${round(ends[i + 3]!)}`;
+      }
+      put(`<path d="${path}" stroke="${colour}" stroke-width="${wide}"/>`);
     },
     dot(x, y, size, colour) {
       put(`<circle cx="${round(x)}" cy="${round(y)}" r="${round(size)}" fill="${colour}"/>`);

@@ -1,5 +1,6 @@
 /** Play, pause, speed, steps, the scrubber and its events. */
 
+import { useMemo } from "preact/hooks";
 import type { Run } from "../data/run";
 import type { Span } from "../data/stretch";
 import { seconds } from "../data/format";
@@ -22,8 +23,14 @@ const MOST = 400;
 
 export function TimeBar({ run, frame, span, playing, speed, onSeek, onPlay, onSpeed, onEvent }: Props) {
   const none = !run.events.length;
-  const told = run.events.filter((event) => event.kind !== "flow-start" && event.kind !== "flow-end").slice(0, MOST);
   const part = (time_s: number) => `${(100 * time_s) / run.end_s}%`;
+  const marks = useMemo(() => {
+    const told = run.events.filter((event) => event.kind !== "flow-start" && event.kind !== "flow-end").slice(0, MOST);
+    return told.map((event) => (
+      <i class={event.kind} title={`${event.kind} of ${event.what} ${event.subject}, ${seconds(event.time_s)}`}
+        style={{ left: part(event.time_s) }} />
+    ));
+  }, [run]);
   return (
     <div class="time" role="group" aria-label="Time">
       <button onClick={() => { onSeek(frame - 1); }} aria-label="Back one frame" title="Back one frame (←)">◂</button>
@@ -47,10 +54,7 @@ export function TimeBar({ run, frame, span, playing, speed, onSeek, onPlay, onSp
           {span && <i class="span" style={{
             left: part(span.from_s), width: `calc(${part(span.to_s)} - ${part(span.from_s)})`,
           }} />}
-          {told.map((event) => (
-            <i class={event.kind} title={`${event.kind} of ${event.what} ${event.subject}, ${seconds(event.time_s)}`}
-              style={{ left: part(event.time_s) }} />
-          ))}
+          {marks}
         </div>
       </div>
       <output id="now" aria-live="off">{seconds(run.timeOf(frame))} · frame {frame} of {run.frames}</output>

@@ -1,0 +1,149 @@
+/** Draws a fabric with a pen, in layers: what does not change from frame to frame is drawn once. */
+
+import type { Metric, Run } from "../data/run";
+import { largestOf, type Picture } from "./aggregate";
+import { css, scale, step } from "./palette";
+import type { Pen } from "./pen";
+import { groundOf } from "./size";
+
+/** A picture as it lies on the page. */
+export interface Placed {
+  picture: Picture;
+  /** The middles of groups, in pixels. */
+  x: Float64Array;
+  y: Float64Array;
+  /** Lines of which something is in sight. */
+  inSight: Uint32Array;
+  width: number;
+  height: number;
+  /** Pixels that a tier takes, in sight or not. */
+  across: number;
+}
+
+export interface Colours {
+  dark: boolean;
+  metric: Metric;
+  /** The end of the scale. */
+  largest: number;
+}
+
+/** More lines than these are drawn thin. */
+const MANY = 2000;
+const SOME = 400;
+
+export const LIT = { dark: "#ff79c6", light: "#c2185b" };
+const IDLE = { dark: "#3a4354", light: "#c3cad6" };
+const INK = { dark: "#dbe2ee", light: "#2b3444" };
+
+export function place(
+  picture: Picture, at: (x: number, y: number) => [number, number], width: number, height: number, across: number,
+): Placed {
+  const { groups, lines } = picture;
+  const x = new Float64Array(groups.length);
+  const y = new Float64Array(groups.length);
+  groups.forEach((group, i) => { [x[i], y[i]] = at(group.x, group.y) as [number, number]; });
+  const inSight: number[] = [];
+  lines.forEach(({ from, to }, i) => {
+    // the half of a line near its beginning
+    const [x0, y0] = [x[from]!, y[from]!];
+    const [x1, y1] = [(x0 + x[to]!) / 2, (y0 + y[to]!) / 2];
+    if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > width || Math.max(y0, y1) < 0 || Math.min(y0, y1) > height) return;
+    inSight.push(i);
+  });
+  return { picture, x, y, inSight: Uint32Array.from(inSight), width, height, across };
+}
+
+/** Puts the half of a line near its beginning into a list of ends. */
+function half({ picture, x, y }: Placed, line: number, into: number[]): void {
+  const { from, to } = picture.lines[line]!;
+  const [x0, y0] = [x[from]!, y[from]!];
+  into.push(x0, y0, (x0 + x[to]!) / 2, (y0 + y[to]!) / 2);
+}
+
+/** Lines in which nothing is; `skip` leaves some out. */
+export function drawIdle(pen: Pen, placed: Placed, dark: boolean, skip: (line: number) => boolean = () => false): void {
+  const ends: number[] = [];
+  for (const line of placed.inSight) if (!skip(line)) half(placed, line, ends);
+  const { length } = placed.inSight;
+  pen.lines(ends, IDLE[dark ? "dark" : "light"], length.length > MANY ? 0.4 : length > SOME ? 0.7 : 1.5);
+}
+
+/** Values of lines in a frame. */
+export function valuesOf(run: Run, placed: Placed, metric: Metric, frame: number, ports: Float64Array): Float64Array {
+  const values = new Float64Array(placed.picture.lines.length);
+  run.frameInto(metric, frame, ports);
+  largestOf(placed.picture, ports, values);
+  return values;
+}
+
+/** The path, lines with a figure in their colours, and the pinned port; those with the largest figures lie above. */
+export function drawBusy(
+  pen: Pen, placed: Placed, values: Float64Array, colours: Colours, path: number[], pinned: number | null,
+): void {
+  const { lineOf } = placed.picture;
+  const theme = colours.dark ? "dark" : "light";
+  const lit: number[] = [];
+  for (const line of new Set(path.map((port) => lineOf[port]!))) half(placed, line, lit);
+  if (lit.length) {
+    pen.lines(lit, LIT[theme], 9);
+    pen.lines(lit, IDLE[theme], 1.5);
+  }
+  const thin = placed.inSight.length > MANY;
+  const steps = Array.from({ length: 256 }, (): number[] | null => null);
+  for (const line of placed.inSight) {
+    const at = step(values[line]!, colours.largest);
+    if (at) half(placed, line, (steps[at] ??= []));
+  }
+  const shades = scale(groundOf(colours.dark));
+  steps.forEach((ends, at) => {
+    if (ends) pen.lines(ends, css(shades, at), thin ? 1.5 : 2.5 + (3 * at) / 255);
+  });
+  if (pinned !== null && pinned < lineOf.length) {
+    const ends: number[] = [];
+    half(placed, lineOf[pinned]!, ends);
+    pen.lines(ends, colours.dark ? "#ffffff" : "#000000", 1);
+  }
+}
+
+/** Nodes with their names, and groups of nodes as boxes behind one another. */
+export function drawNodes(
+  pen: Pen, placed: Placed, zoom: number, nodes: Run["timeline"]["nodes"], dark: boolean, letters: number,
+): void {
+  const { picture: { groups, perTier }, x: xs, y: ys, width, height, across } = placed;
+  const ink = INK[dark ? "dark" : "light"];
+  const ground = `rgb(${groundOf(dark).join()})`;
+  const size = Math.max(1.5, Math.min(7, (5 * zoom * width) / (8 * groups.length ** 0.9 + 300)));
+  groups.forEach((group, i) => {
+    const [x, y] = [xs[i]!, ys[i]!];
+    if (x < -20 || x > width + 20 || y < -20 || y > height + 20) return;
+    const room = across / perTier[group.tier]!;
+    const { kind, tier } = nodes[group.nodes[0]!]!;
+    let own = size;
+    if (group.nodes.length > 1) {
+      own = Math.max(2, Math.min(8, room / 2 - 2));
+      pen.box(x + own / 3, y - own / 3, own, ink);
+      pen.box(x, y, own + 1, ground);
+      pen.box(x, y, own, ink);
+    } else if (kind === "switch") pen.box(x, y, size, ink);
+    else pen.dot(x, y, size, ink);
+    const words = [group.name, group.brief].find((one) => pen.width(one) < room - 4);
+    if (words) pen.text(x, tier === 0 ? y + own + letters + 2 : y - own - 5, words, ink);
+  });
+}
+
+/** The line in sight whose half near its beginning is nearest to a place, within a reach. */
+export function nearest(
+  { picture, x: xs, y: ys, inSight }: Placed, x: number, y: number, reach: number,
+): number | null {
+  let best = reach;
+  let found: number | null = null;
+  for (const line of inSight) {
+    const { from, to } = picture.lines[line]!;
+    const [x0, y0] = [xs[from]!, ys[from]!];
+    const [dx, dy] = [(xs[to]! - x0) / 2, (ys[to]! - y0) / 2];
+    const along = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
+    const away = Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
+    if (away < best) [best, found] = [away, line];
+  }
+  return found;
+}

@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures notebooks viewer test-viewer lint-viewer test test-rust test-python test-ray kills lint bench bench-cells bench-store mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures notebooks viewer test-viewer lint-viewer test test-rust test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -131,6 +131,9 @@ bench: build ## Speed on the benchmark cases beside a bare loop; raw runs go to 
 
 bench-cells: build ## CPU time of radio cells beside ns-3's
 	$(BIN)/python -m bench.cells
+
+bench-view: dev ## The viewer in headless Chromium: first paint, pictures a second, memory (docs/viewer.md)
+	$(BIN)/python -m bench.view
 
 bench-store: build ## A store of 100,000 runs: status, a query, an extension
 	$(BIN)/python -m bench.store

@@ -11,9 +11,12 @@ import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
 import { readHash, type Moment } from "../time/link";
 import { TimeBar } from "../time/TimeBar";
-import { spanBetween } from "../data/stretch";
+import { spanBetween, worst as worstOf } from "../data/stretch";
 import { useAddress, useDark, useKeys, usePlaying } from "./hooks";
 import { within } from "./within";
+
+/** Ports of the list, the worst of all. */
+const LISTED = 200;
 
 export function App({ runs }: { runs: Run[] }) {
   const [moment, setMoment] = useState(() => within(runs, readHash(location.hash)));
@@ -77,8 +80,10 @@ export function App({ runs }: { runs: Run[] }) {
   const otherPath = useMemo(() => (
     moment.flow === null || !second ? [] : second.pathOf(moment.flow)), [second, moment.flow]);
   const worst = useMemo(() => {
-    const over = first.worstOf(moment.metric);
-    return [...over.keys()].sort((a, b) => over[b]! - over[a]! || a - b).slice(0, 200);
+    const most = Math.min(LISTED, first.names.length);
+    const found = new Set(worstOf(first.worstOf(moment.metric), most).map(({ at }) => at));
+    for (let port = 0; found.size < most; port++) found.add(port);
+    return [...found];
   }, [first, moment.metric]);
   const options = useMemo(() => worst.map((port) => <option value={port}>{first.names[port]}</option>), [worst]);
   const { metric } = moment;

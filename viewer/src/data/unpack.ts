@@ -26,14 +26,38 @@ export class Damaged extends Error {}
 
 const WIDTH: Record<Kind, number> = { u8: 1, u16: 2, u32: 4, f64: 8 };
 
+/** Newer browsers read base64 by themselves. */
+const fromBase64 = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+  if (fromBase64) return fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
 async function inflated(text: string): Promise<Uint8Array> {
-  let bytes: Uint8Array<ArrayBuffer>;
   try {
-    const binary = atob(text);
-    bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    const stream = new DecompressionStream("deflate");
+    const writer = stream.writable.getWriter();
+    // what is wrong with the bytes is told by the reader too
+    const written = writer.write(decoded(text)).then(() => writer.close()).catch(() => undefined);
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    const reader = stream.readable.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(part.value);
+      length += part.value.length;
+    }
+    await written;
+    const whole = new Uint8Array(length);
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
   } catch (error) {
     throw new Damaged(`a column cannot be unpacked (${String(error)})`);
   }
@@ -85,4 +109,9 @@ export async function columns(source: Source, packed: Record<string, Packed>): P
     return [name, { values, texts: (await json(source, one.texts)) as string[] }];
   });
   return Object.fromEntries(await Promise.all(all));
+}
+
+/** The text of a row of a column of texts. */
+export function text(column: Column | undefined, row: number): string {
+  return column?.texts?.[column.values[row]!] ?? "";
 }

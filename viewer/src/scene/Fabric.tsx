@@ -1,6 +1,6 @@
 /** The fabric on a canvas. The half of a line near a node is the port at that node. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Metric, Run } from "../data/run";
 import { METRICS } from "../data/run";
 import { figure, seconds, short, TITLES, UNITS } from "../data/format";
@@ -53,7 +53,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const layers = useRef<[HTMLCanvasElement, HTMLCanvasElement] | null>(null);
 
   // what stays from frame to frame is drawn once, on canvases of its own
-  useEffect(() => {
+  useLayoutEffect(() => {
     layers.current = null;
     if (!width) return;
     const layer = (draw: (pen: Pen) => void) => {
@@ -69,7 +69,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       layer((pen) => { drawNodes(pen, placed, view.zoom, run.timeline.nodes, dark, smallLetters()); }),
     ];
   }, [placed, dark]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (!context || !layers.current) return;
     const [idle, nodes] = layers.current;
@@ -81,6 +81,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
       { dark, metric, largest }, path, pinned);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(nodes, 0, 0);
+    if (canvas.current) canvas.current.dataset.frame = String(frame);
   }, [run, frame, metric, pinned, path, dark, largest, placed]);
   const caption = () => [
     `${run.label} at ${seconds(run.timeOf(frame))}: ${TITLES[metric]} of ports, up to ${short(largest, unit)}; `

@@ -4,7 +4,7 @@
  */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { seconds } from "../data/format";
 import { framesOf, type Span } from "../data/stretch";
 import type { Field } from "./field";
@@ -69,7 +69,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     paint.current?.load(field.raster(rowOf, whole), colours);
     paint.current?.draw(seen);
   }, [field, rowOf, whole, colours, width > 0]);
-  useEffect(() => { paint.current?.draw(seen); }, [seen, width, height]);
+  useLayoutEffect(() => { paint.current?.draw(seen); }, [seen, width, height]);
   // what is seen for a moment is made again as finely as it is recorded
   useEffect(() => {
     if (seen.row1 - seen.row0 === ports && seen.frame1 - seen.frame0 === all) return undefined;

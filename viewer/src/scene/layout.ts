@@ -13,7 +13,16 @@ export interface Layout {
 
 const natural = new Intl.Collator("en", { numeric: true });
 
+const made = new WeakMap<Node[], Layout>();
+
+/** Where nodes stand; what is made of a list of nodes is kept. */
 export function layout(nodes: Node[]): Layout {
+  let found = made.get(nodes);
+  if (!found) made.set(nodes, found = laidOut(nodes));
+  return found;
+}
+
+function laidOut(nodes: Node[]): Layout {
   const x = new Float64Array(nodes.length);
   const y = new Float64Array(nodes.length);
   const tiers = Math.max(0, ...nodes.map((node) => node.tier)) + 1;

@@ -28,14 +28,14 @@ export function pooled(
   source: Source, metric: Metric, rowOf: Uint32Array, seen: Window, width: number, height: number,
 ): Float64Array {
   const cells = new Float64Array(width * height);
-  const frames = seen.frame1 - seen.frame0;
-  const rows = seen.row1 - seen.row0;
-  source.each(metric, seen.frame0, seen.frame1, (port, frame, value) => {
-    const row = rowOf[port]!;
-    if (row < seen.row0 || row >= seen.row1) return;
-    const column = Math.floor(((frame - seen.frame0) * width) / frames);
-    const cell = Math.floor(((row - seen.row0) * height) / rows) * width + column;
-    if (Math.abs(value) > Math.abs(cells[cell]!)) cells[cell] = value;
+  const { frame0, row0 } = seen;
+  const [across, down] = [width / (seen.frame1 - frame0), height / (seen.row1 - row0)];
+  // where each port's cells begin; past the end for one out of sight
+  const begins = Uint32Array.from(rowOf, (row) => (
+    row < row0 || row >= seen.row1 ? cells.length : Math.floor((row - row0) * down) * width));
+  source.each(metric, frame0, seen.frame1, (port, frame, value) => {
+    const cell = begins[port]! + Math.floor((frame - frame0) * across);
+    if (cell < cells.length && Math.abs(value) > Math.abs(cells[cell]!)) cells[cell] = value;
   });
   return cells;
 }
@@ -47,7 +47,10 @@ export function raster(
   const width = Math.min(MOST_COLUMNS, seen.frame1 - seen.frame0);
   const height = Math.min(MOST_ROWS, seen.row1 - seen.row0);
   const cells = pooled(source, metric, rowOf, seen, width, height);
-  return { ...seen, width, height, steps: Uint8Array.from(cells, toStep) };
+  const steps = new Uint8Array(cells.length);
+  const nothing = toStep(0);
+  for (let i = 0; i < cells.length; i++) steps[i] = cells[i] === 0 ? nothing : toStep(cells[i]!);
+  return { ...seen, width, height, steps };
 }
 
 /** In which row each port stands. */

@@ -19,7 +19,7 @@ import pytest
 import viewed
 from conftest import Command
 from incast import FolderError
-from incast.view import page
+from incast.view import packets, page
 from incast.view.packing import Pack
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
@@ -65,6 +65,55 @@ def test_every_figure_of_a_folder_stands_in_the_file_exactly(tmp_path: Path) -> 
     names = json.loads(inflated(texts, run["series"]["names"]))
     assert names == [["flow 1", "cwnd_bytes"], ["flow 1", "rtt_s"]]
     assert json.loads(inflated(texts, run["missing"])) == []
+
+
+def test_packets_of_a_traced_flow_are_followed_from_event_to_event(tmp_path: Path) -> None:
+    folder = viewed.write(tmp_path / "r")
+    (run,), texts = of_page(page.page([folder]))
+    assert run["packets"]["until_s"] is None
+    columns = run["packets"]["columns"]
+    got = {name: unpacked(texts, one).tolist() for name, one in columns.items()}
+    for name in ("flags", "place", "marked"):
+        words = json.loads(inflated(texts, columns[name]["texts"]))
+        got[name] = [words[place] for place in got[name]]
+    rows = [dict(zip(got, row, strict=True)) for row in zip(*got.values(), strict=True)]
+    assert {row["flow"] for row in rows} == {viewed.TRACED}
+    assert got["sent_s"] == sorted(got["sent_s"])
+    data = [row for row in rows if not row["back"]]
+    assert [row["end"] for row in data] == [
+        packets.DROPPED if i == viewed.DROPPED else packets.LOST if i == viewed.LOST else packets.RECEIVED
+        for i in range(30)
+    ]
+    assert [i for i, row in enumerate(data) if row["marked"] == "e0>h1"] == list(viewed.MARKED)
+    dropped, lost, first = data[viewed.DROPPED], data[viewed.LOST], data[0]
+    assert (dropped["place"], dropped["hops"], dropped["end_s"]) == ("e0>h1", 1, dropped["sent_s"] + 3e-6)
+    assert (lost["place"], lost["hops"]) == ("h0>e0", 0)
+    assert (first["hops"], first["place"], first["end_s"]) == (2, "", 1e-4 + 6e-6)
+    acks = [row for row in rows if row["back"]]
+    assert [row["end"] for row in acks] == [packets.RECEIVED] * 28
+    assert sum("ECE" in row["flags"] for row in acks) == len(viewed.MARKED)
+
+
+def test_copies_of_a_packet_do_not_take_one_anothers_place_and_later_ones_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = {
+        "nodes": [{"name": name, "kind": kind} for name, kind in (("a", "host"), ("s", "switch"), ("b", "host"))],
+        "ports": [{"from": 0, "to": 1}, {"from": 1, "to": 2}],
+    }
+    # the same bytes twice, under way at once: the second is dropped where the first has passed
+    lines = [(0, "a", "send"), (0, "a>s", "enqueue"), (1, "a", "send"), (1, "a>s", "enqueue"), (2, "s", "arrive")]
+    lines += [(2, "s>b", "enqueue"), (3, "s", "arrive"), (3, "s>b", "drop"), (4, "b", "arrive"), (5, "a", "send")]
+    columns: dict[str, Any] = dict(zip(("time_s", "place", "event"), map(list, zip(*lines, strict=True)), strict=True))
+    columns["time_s"] = [float(time) for time in columns["time_s"]]
+    columns |= {"flow": [0] * 10, "seq": [0] * 10, "ack": [0] * 10, "payload_bytes": [9] * 10, "flags": [""] * 10}
+    table, until_s = packets.packets(pa.table(columns), timeline, ["a>s", "s>b"])
+    assert table["end"].to_pylist() == [packets.RECEIVED, packets.DROPPED, packets.UNDER_WAY]
+    assert table["end_s"].to_pylist()[:2] == [4.0, 3.0]
+    assert until_s is None
+    monkeypatch.setattr(packets, "MOST", 2)
+    table, until_s = packets.packets(pa.table(columns), timeline, ["a>s", "s>b"])
+    assert (table.num_rows, until_s) == (2, 5.0)
 
 
 def test_columns_are_exact_and_narrow() -> None:

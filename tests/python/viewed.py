@@ -11,6 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 FRAME_S = 1e-5
+TRACED = 2
+"""Flow whose packets are in the trace, where there are flows."""
+SEGMENT = 1000
+DROPPED, LOST, MARKED, AGAIN = 7, 12, (4, 9, 14), 20
+"""Of its 30 packets of data: which do not arrive, which are marked, and which is the first dropped sent again."""
 MANIFEST = {"format": 1, "hash": "0", "seed": 1, "engine": "0", "cost": {"wall_s": 1, "cpu_s": 1, "hops_per_cpu_s": 1}}
 
 
@@ -49,7 +54,8 @@ def write(
     told = [f"{nodes[one]['name']}>{nodes[two]['name']}" for one, two in links]
     folder.mkdir(parents=True)
     (folder / "manifest.json").write_text(json.dumps(MANIFEST))
-    timeline = {"version": 1, "frame_s": FRAME_S, "frames": frames, "start_s": 0, "end_s": frames * FRAME_S}
+    timeline: dict[str, Any] = {"version": 1, "frame_s": FRAME_S, "frames": frames, "start_s": 0}
+    timeline |= {"end_s": frames * FRAME_S}
     timeline |= {"nodes": nodes, "ports": [{"from": one, "to": two} for one, two in links]}
     (folder / "timeline.json").write_text(json.dumps(timeline))
     put(folder, "ports", {"port": told, "rate_bps": [1e10] * len(links)})
@@ -73,13 +79,17 @@ def write(
         },
     )
     if not least:
-        _flows(folder, draw, frames, flows, links, sum(node["kind"] == "host" for node in nodes))
+        hosts = sum(node["kind"] == "host" for node in nodes)
+        _flows(folder, draw, frames, flows, links, hosts)
+        put(folder, "trace", trace([nodes[i]["name"] for i in (0, 1, hosts)]))
     return folder
 
 
 def _flows(folder: Path, draw: Any, frames: int, flows: int, links: list[tuple[int, int]], hosts: int) -> None:
     src = draw.integers(0, hosts, flows)
     dst = (src + draw.integers(1, hosts, flows)) % hosts
+    # the traced flow is between neighbours
+    src[TRACED : TRACED + 1], dst[TRACED : TRACED + 1] = 0, 1
     fct = draw.exponential(3e-4, flows)
     own: dict[str, Any] = {"flow": np.arange(flows, dtype=np.uint32), "group": ["a", "b"] * (flows // 2)}
     own |= {"controller": ["dctcp"] * flows, "src": src.astype(np.uint32), "dst": dst.astype(np.uint32)}
@@ -109,6 +119,36 @@ def _flows(folder: Path, draw: Any, frames: int, flows: int, links: list[tuple[i
     samples |= {"name": ["cwnd_bytes"] * len(at) + ["rtt_s"] * len(at), "time_s": [*at, *at]}
     samples |= {"value": [*(2e4 + 1e4 * np.sin(at * 9e3)), *(5e-5 + 2e-5 * np.cos(at * 9e3))]}
     put(folder, "samples", samples)
+
+
+def trace(names: list[str]) -> dict[str, list[Any]]:
+    """Packets of a flow from the first node to the second over the switch that is named third, event by event."""
+    one, two, switch = names
+    lines: list[tuple[float, str, str, int, int, int, str]] = []
+    for i in range(30):
+        at = 1e-4 + i * 2e-5
+        seq = (DROPPED if i == AGAIN else i) * SEGMENT
+        data = (seq, 0, SEGMENT)
+        lines += [(at, one, "send", *data, "ECT"), (at, f"{one}>{switch}", "enqueue", *data, "ECT")]
+        if i == LOST:
+            lines.append((at + 2e-6, f"{one}>{switch}", "loss", *data, "ECT"))
+            continue
+        lines.append((at + 3e-6, switch, "arrive", *data, "ECT"))
+        if i == DROPPED:
+            lines.append((at + 3e-6, f"{switch}>{two}", "drop", *data, "ECT"))
+            continue
+        flags = "ECT|CE" if i in MARKED else "ECT"
+        lines.append((at + 3e-6, f"{switch}>{two}", "mark" if i in MARKED else "enqueue", *data, flags))
+        lines += [(at + 6e-6, two, event, *data, flags) for event in ("arrive", "receive")]
+        echo = "ACK|ECE" if i in MARKED else "ACK"
+        # all up to the drop, and none beyond, is acknowledged until it is sent again
+        own = (0, (min(i + 1, DROPPED) if i < AGAIN else i + 1) * SEGMENT, 0)
+        lines += [(at + 6e-6, two, "send", *own, echo), (at + 6e-6, f"{two}>{switch}", "enqueue", *own, echo)]
+        lines += [(at + 9e-6, switch, "arrive", *own, echo), (at + 9e-6, f"{switch}>{one}", "enqueue", *own, echo)]
+        lines += [(at + 12e-6, one, event, *own, echo) for event in ("arrive", "receive")]
+    lines.sort(key=lambda line: line[0])
+    head = ("time_s", "place", "event", "seq", "ack", "payload_bytes", "flags")
+    return {"flow": [TRACED] * len(lines)} | {name: [line[i] for line in lines] for i, name in enumerate(head)}
 
 
 def put(folder: Path, name: str, columns: dict[str, Any]) -> None:

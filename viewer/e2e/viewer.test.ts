@@ -9,6 +9,7 @@ const FILES = process.env.INCAST_VIEW_FILES ?? "";
 const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
   slowest: number; least: number; markup: string;
+  traced: { flow: number; words: string; lost_frame: number };
   stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
 };
 let browser: Browser;
@@ -154,6 +155,42 @@ it("selects a stretch of time in the heat map, in a pane and by keys, and clears
   await becomes(() => page.textContent(".stretch p")).toContain("frames 20 to 30");
   await page.click("#all");
   await becomes(() => page.locator(".stretch").count()).toBe(0);
+});
+
+it("shows the packets of a traced flow as a ladder, with losses and marks", async () => {
+  await open("small.html", `#flow=${told.traced.flow}`);
+  await becomes(() => page.textContent(".ladder h3")).toContain(told.traced.words);
+  await becomes(async () => Number(await page.getAttribute(".ladder canvas", "data-rungs"))).toBeGreaterThan(30);
+  await becomes(() => page.textContent(".states output")).toContain("2 packets lost, 3 packets marked in all");
+  // by keys: the first mark, the second, and the drop after it; the cursor goes along
+  for (const words of ["marked at e0>h1", "dropped at e0>h1", "marked at e0>h1", "lost at h0>e0"]) {
+    await page.focus(".ladder button:has-text('next mark or loss')");
+    await page.keyboard.press("Enter");
+    await becomes(() => page.textContent(".ladder output")).toContain(words);
+  }
+  await becomes(now).toContain(`frame ${told.traced.lost_frame} of`);
+  // by the pointer: the ladder between the sender's line and the receiver's
+  const canvas = page.locator(".ladder canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = (await canvas.boundingBox())!;
+  for (let x = 0.1; x < 0.6 && !(await page.locator(".ladder .tip").count()); x += 0.01) {
+    await page.mouse.move(box.x + box.width * x, box.y + 60);
+  }
+  expect(await page.textContent(".ladder .tip")).toMatch(/bytes [\d,]+ to [\d,]+, from the sender|ACK of/);
+  // a drag selects: what is left of the ladder is of that stretch
+  const rungs = async () => Number(await page.getAttribute(".ladder canvas", "data-rungs"));
+  const all = await rungs();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 90);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.35, box.y + 90);
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 90);
+  await page.mouse.up();
+  await becomes(address).toContain("from=");
+  await becomes(rungs).toBeLessThan(all);
+  await becomes(rungs).toBeGreaterThan(0);
+  // of other flows it says what would trace them
+  await page.goto(`file://${join(FILES, "small.html")}#flow=1`);
+  await becomes(() => page.textContent(".hint")).toContain("measure.trace=[1]");
 });
 
 it("says that a damaged file is damaged", async () => {

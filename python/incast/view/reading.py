@@ -10,6 +10,7 @@ import numpy as np
 
 from incast import run_folder
 from incast.errors import FolderError
+from incast.view.packets import packets
 from incast.view.packing import Pack
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def packed(folder: Path, label: str, pack: Pack) -> dict[str, Any]:
         parts[name] = None if table is None else _columns(table, table.column_names, pack)
     samples = _table(folder, "samples")
     parts["series"] = None if samples is None or samples.num_rows == 0 else _series(samples, pack)
+    trace = _table(folder, "trace")
+    parts["packets"] = None if trace is None or trace.num_rows == 0 else _packets(trace, timeline, ports, pack)
     told = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
     missing = [words for part, words in told if parts[part] is None]
     return parts | {"missing": pack.text(missing)}
@@ -119,6 +122,13 @@ def _sparse(table: pa.Table, frames: int, pack: Pack) -> dict[str, Any]:
         elif name != "frame":
             packed[name] = pack.column(table[name])
     return packed
+
+
+def _packets(trace: pa.Table, timeline: dict[str, Any], ports: pa.Table, pack: Pack) -> dict[str, Any]:
+    """Pack the packets of traced flows, and from when on they are left out."""
+    names = [str(name) for name in ports["port"].to_pylist()]
+    table, until_s = packets(trace, timeline, names)
+    return {"until_s": until_s, "columns": _columns(table, table.column_names, pack)}
 
 
 def _series(samples: pa.Table, pack: Pack) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 /** A run as the rooms above read it. Every figure is the one of the run folder. */
 
-import { columns, json, type Column, type Columns, type Numbers, type Packed, type Source } from "./unpack";
+import { columns, json, text, type Columns, type Numbers, type Packed, type Source } from "./unpack";
 
 export interface Node {
   name: string;
@@ -29,6 +29,8 @@ export interface Described {
   by_flow: Record<string, Packed> | null;
   events: Record<string, Packed> | null;
   paths: Record<string, Packed> | null;
+  /** Those of traced flows; absent of a run without. */
+  packets?: { until_s: number | null; columns: Record<string, Packed> } | null;
   series: { names: number; starts: Packed; time_s: Packed; value: Packed } | null;
   missing: number;
 }
@@ -84,6 +86,8 @@ export class Run {
     readonly paths: Columns | null,
     readonly series: Series | null,
     readonly missing: string[],
+    /** Packets of traced flows, and from when on they are left out. */
+    readonly packets: { until_s: number | null; columns: Columns } | null = null,
   ) {
     const port = ports.port;
     const { nodes } = timeline;
@@ -296,17 +300,14 @@ export function find(list: Numbers, from: number, to: number, value: number): nu
   return low < to && list[low] === value ? low : -1;
 }
 
-/** The text of a row of a column of texts. */
-export function text(column: Column | undefined, row: number): string {
-  return column?.texts?.[column.values[row]!] ?? "";
-}
-
 export async function read(source: Source, run: Described): Promise<Run> {
   const maybe = (packed: Record<string, Packed> | null) => (packed ? columns(source, packed) : null);
   const [timeline, ports, records, flows, byFlow, events, paths, missing] = await Promise.all([
     json(source, run.timeline), columns(source, run.ports), columns(source, run.records), maybe(run.flows),
     maybe(run.by_flow), maybe(run.events), maybe(run.paths), json(source, run.missing),
   ]);
+  const packets = run.packets
+    ? { until_s: run.packets.until_s, columns: await columns(source, run.packets.columns) } : null;
   let series: Series | null = null;
   if (run.series) {
     const { names, starts, time_s, value } = run.series;
@@ -316,5 +317,6 @@ export async function read(source: Source, run: Described): Promise<Run> {
       starts: parts.starts!.values, time_s: parts.time_s!.values, value: parts.value!.values,
     };
   }
-  return new Run(timeline as Timeline, ports, records, flows, byFlow, events, paths, series, missing as string[]);
+  return new Run(timeline as Timeline, ports, records, flows, byFlow, events, paths, series, missing as string[],
+    packets);
 }

@@ -1,6 +1,7 @@
 /** Rows of flows in the order and the selection that a person asks for. */
 
-import { text, type Run } from "./run";
+import type { Run } from "./run";
+import { text } from "./unpack";
 
 export interface Sorting {
   column: string;

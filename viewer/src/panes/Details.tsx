@@ -2,9 +2,11 @@
 
 import { useMemo } from "preact/hooks";
 import type { Metric, Run } from "../data/run";
+import { marksOf, packetsOf } from "../data/packets";
 import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
 import { PortFigures } from "../scene/Fabric";
+import { Ladder } from "./Ladder";
 import { Plot, STATE_COLOURS, type Curve, type Strip } from "./Plot";
 import { StretchFigures } from "./Stretch";
 
@@ -111,12 +113,15 @@ export function Details(props: Props) {
     if (!other) return own;
     return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow) : [], other.names);
   }, [run, flow, other?.run]);
+  const packets = useMemo(() => [run, other?.run].map((own) => (flow === null || !own ? [] : packetsOf(own, flow))),
+    [run, flow, other?.run]);
   const strips = useMemo<Strip[]>(() => {
     if (flow === null) return [];
     const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
-    const all = runs.map((own) => ({ stretches: stretchesOf(own, flow), timeouts_s: timeoutsOf(own, flow) }));
-    return all.some((one) => one.stretches.length || one.timeouts_s.length) ? all : [];
-  }, [run, flow, other?.run]);
+    const all = runs.map((own, i) => ({
+      stretches: stretchesOf(own, flow), timeouts_s: timeoutsOf(own, flow), traced: marksOf(packets[i]!) }));
+    return all.some((one) => one.stretches.length || one.timeouts_s.length || one.traced) ? all : [];
+  }, [packets]);
   const path = flow === null ? [] : run.pathOf(flow);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
@@ -152,7 +157,14 @@ export function Details(props: Props) {
           {path.length > 0 && <p class="path">{path.map((one) => run.names[one]).join("  ")}</p>}
           {strips.length > 0 && <States strips={strips} names={other?.names ?? null}
             now={[run, ...(other ? [other.run] : [])].map((own) => stateAt(own, flow, time_s))} />}
+          {packets.map((own, i) => own.length > 0 && (
+            <Ladder key={`${flow}/${i}`} run={i ? other!.run : run} flow={flow} packets={own}
+              name={other?.names[i] ?? ""} {...shared} />
+          ))}
           {ofFlow.map((pane) => <Plot key={`${flow}/${pane.title}`} {...pane} {...shared} strips={strips} />)}
+          {packets.every((own) => !own.length) && (
+            <p class="hint">With --set measure.trace=[{flow}] its packets, losses and marks show too.</p>
+          )}
           {!ofFlow.length && (
             <p class="told">
               Nothing is recorded of this flow over time: run it with --set measure.series.flows=[{flow}]
@@ -169,6 +181,15 @@ export function Details(props: Props) {
   );
 }
 
+/** What signs there are in all, in words. */
+function counted(strip: Strip | undefined): string {
+  const counts: [number, string][] = [[strip?.timeouts_s.length ?? 0, "timeout"],
+    [strip?.traced?.losses_s.length ?? 0, "packet"], [strip?.traced?.marks_s.length ?? 0, "packet"]];
+  const said = counts.flatMap(([count, what], i) => (
+    count ? [`${count} ${what}${count === 1 ? "" : "s"}${["", " lost", " marked"][i]!}`] : []));
+  return said.length ? `, ${said.join(", ")} in all` : "";
+}
+
 /** What the colours of the strips mean, and the states at the cursor in words. */
 function States({ strips, names, now }: { strips: Strip[]; names: [string, string] | null; now: string[] }) {
   const there = new Set(strips.flatMap(({ stretches }) => stretches.map(({ state }) => state)));
@@ -179,10 +200,12 @@ function States({ strips, names, now }: { strips: Strip[]; names: [string, strin
         <span><i style={{ background: STATE_COLOURS[i] }} />{state}</span>
       ))}
       {timeouts.some((count) => count > 0) && <span>▾ timeout</span>}
+      {strips.some(({ traced }) => traced) && <span>× loss</span>}
+      {strips.some(({ traced }) => traced) && <span>❘ ECN mark</span>}
       <output>
         {now.map((state, i) => (
           `${names ? `${names[i]}: ` : "now: "}${state || "not open"}`
-            + (timeouts[i] ? `, ${timeouts[i]} timeout${timeouts[i] === 1 ? "" : "s"} in all` : "")
+            + counted(strips[i])
         )).join("; ")}
       </output>
     </p>

@@ -1,7 +1,8 @@
 /** Flows in rows, of which only those in sight are made. */
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { text, type Run } from "../data/run";
+import type { Run } from "../data/run";
+import { text } from "../data/unpack";
 import { seconds, short } from "../data/format";
 import { chosen, type Sorting } from "../data/table";
 import { useSize } from "../scene/size";

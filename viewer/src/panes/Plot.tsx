@@ -3,8 +3,10 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { short } from "../data/format";
+import type { Marks } from "../data/packets";
 import type { Stretch } from "../data/states";
 import type { Span } from "../data/stretch";
+import { cross } from "../scene/pen";
 import { smallLetters, useSize } from "../scene/size";
 
 export interface Curve {
@@ -17,10 +19,12 @@ export interface Curve {
   dashed?: boolean;
 }
 
-/** What lies above the curves of a run: its flow's states as a strip, its timeouts as marks. */
+/** What lies above the curves of a run: its flow's states as a strip, its timeouts, losses and marks as signs. */
 export interface Strip {
   stretches: Stretch[];
   timeouts_s: number[];
+  /** Of a flow that is traced: they have a row of their own. */
+  traced: Marks | null;
 }
 
 interface Props {
@@ -37,24 +41,45 @@ interface Props {
   strips?: Strip[];
 }
 
-/** Height of a strip, in the page's pixels. */
+/** Height of a strip, and of the row of losses and marks above it, in the page's pixels. */
 const STRIP = 7;
+const ROW = 9;
+
+/** What strips take above the curves. */
+const heightOf = (strips: Strip[]) => strips.reduce((sum, { traced }) => sum + STRIP + (traced ? ROW : 0), 0);
 /** Colours of the states: of Okabe and Ito, in an order in which neighbours tell apart. */
 export const STATE_COLOURS = ["#56b4e9", "#009e73", "#e69f00", "#d55e00", "#9aa3b2"];
 
 /** Colours of Okabe and Ito, which tell apart with colour blindness, each dark enough on its ground. */
-const LIGHT = ["#0072b2", "#c14a00", "#007a5a", "#a0508a"];
-const DARK = ["#56b4e9", "#e69f00", "#3fc79a", "#e08fc4"];
+const LIGHT: [string, string, string, string] = ["#0072b2", "#c14a00", "#007a5a", "#a0508a"];
+const DARK: [string, string, string, string] = ["#56b4e9", "#e69f00", "#3fc79a", "#e08fc4"];
 
 const NONE: Strip[] = [];
+
+export function coloursOf(dark: boolean): [string, string, string, string] {
+  return dark ? DARK : LIGHT;
+}
+
+/** Marks as strokes and losses as crosses; one of those that share a pixel. */
+function drawMarks(drawn: uPlot, { losses_s, marks_s }: Marks, top: number, dark: boolean): void {
+  const { ctx, bbox } = drawn;
+  const ratio = devicePixelRatio;
+  const places = (times: number[]) => new Set(times.map((time_s) => Math.round(drawn.valToPos(time_s, "x", true)))
+    .filter((x) => x >= bbox.left && x <= bbox.left + bbox.width));
+  ctx.fillStyle = coloursOf(dark)[1];
+  for (const x of places(marks_s)) ctx.fillRect(x - ratio / 2, top, ratio, (ROW - 2) * ratio);
+  for (const x of places(losses_s)) cross(ctx, x, top + 3.5 * ratio, dark ? "#ffffff" : "#000000", 3.5 * ratio);
+}
 
 /** Strips above the curves, one a run, and timeouts as marks in them. */
 function drawStrips(drawn: uPlot, strips: Strip[], dark: boolean): void {
   const { ctx, bbox } = drawn;
   const ratio = devicePixelRatio;
   const right = bbox.left + bbox.width;
-  strips.forEach(({ stretches, timeouts_s }, i) => {
-    const top = bbox.top - (strips.length - i) * STRIP * ratio;
+  strips.forEach(({ stretches, timeouts_s, traced }, i) => {
+    const above = bbox.top - heightOf(strips.slice(i)) * ratio;
+    if (traced) drawMarks(drawn, traced, above, dark);
+    const top = above + (traced ? ROW * ratio : 0);
     for (const { state, from_s, to_s } of stretches) {
       const x0 = Math.max(bbox.left, drawn.valToPos(from_s, "x", true));
       const x1 = Math.min(right, drawn.valToPos(to_s, "x", true));
@@ -96,7 +121,7 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
     const font = `${letters}px system-ui, sans-serif`;
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const own = new uPlot({
-      width, height: 150 + STRIP * strips.length, padding: [6 + STRIP * strips.length, 22, 0, 0],
+      width, height: 150 + heightOf(strips), padding: [6 + heightOf(strips), 22, 0, 0],
       cursor: {
         // a drag in one pane is not one in the others
         sync: { key: "time", filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
@@ -113,7 +138,7 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
       series: [
         { label: "time", value: (_, value) => short(value ?? NaN, "s") },
         ...curves.map((curve, i): uPlot.Series => ({
-          label: curve.label, stroke: (dark ? DARK : LIGHT)[(curve.colour ?? i) % 4]!, width: 1.5,
+          label: curve.label, stroke: coloursOf(dark)[(curve.colour ?? i) % 4]!, width: 1.5,
           points: { show: false }, ...(curve.dashed ? { dash: [5, 4] } : {}),
           ...(curve.stepped && stepped ? { paths: stepped } : {}), value: (_, value) => short(value ?? NaN, unit),
         })),

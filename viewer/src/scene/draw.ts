@@ -65,7 +65,7 @@ export function drawIdle(pen: Pen, placed: Placed, dark: boolean, skip: (line: n
   const ends: number[] = [];
   for (const line of placed.inSight) if (!skip(line)) half(placed, line, ends);
   const { length } = placed.inSight;
-  pen.lines(ends, IDLE[dark ? "dark" : "light"], length.length > MANY ? 0.4 : length > SOME ? 0.7 : 1.5);
+  pen.lines(ends, IDLE[dark ? "dark" : "light"], length > MANY ? 0.4 : length > SOME ? 0.7 : 1.5);
 }
 
 /** Values of lines in a frame. */

@@ -88,3 +88,15 @@ export function asSvg(width: number, height: number, letters: number, measure: P
     },
   };
 }
+
+/** A cross, which stands for a loss. */
+export function cross(context: CanvasRenderingContext2D, x: number, y: number, colour: string, size = 4): void {
+  context.strokeStyle = colour;
+  context.lineWidth = size / 2;
+  context.beginPath();
+  for (const side of [-1, 1]) {
+    context.moveTo(x - size, y - side * size);
+    context.lineTo(x + size, y + side * size);
+  }
+  context.stroke();
+}

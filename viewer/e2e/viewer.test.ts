@@ -193,6 +193,96 @@ it("shows the packets of a traced flow as a ladder, with losses and marks", asyn
   await becomes(() => page.textContent(".hint")).toContain("measure.trace=[1]");
 });
 
+/** Texts that are seen whose contrast with what lies behind them is below WCAG's AA. */
+const faint = () => page.evaluate(() => {
+  const rgb = (colour: string) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+  const luminance = ([r, g, b]: number[]) => {
+    const [x, y, z] = [r!, g!, b!].map((one) => {
+      const part = one / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * x! + 0.7152 * y! + 0.0722 * z!;
+  };
+  const found: string[] = [];
+  let seen = 0;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { textContent, parentElement: own } = texts.currentNode;
+    if (!own || !textContent?.trim() || !own.checkVisibility() || own.closest("script, :disabled, noscript")) continue;
+    seen++;
+    const style = getComputedStyle(own);
+    let behind: HTMLElement | null = own;
+    while (behind && rgb(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+    const [one, two] = [style.color, getComputedStyle(behind ?? document.body).backgroundColor]
+      .map((colour) => luminance(rgb(colour))).sort((a, b) => b - a);
+    const ratio = (one! + 0.05) / (two! + 0.05);
+    if (ratio < 4.5) found.push(`${textContent.trim()}: ${ratio.toFixed(2)}`);
+  }
+  return { seen: seen > 100, found };
+});
+
+it("has texts that stand out from what is behind them, dark and light", async () => {
+  await open("small.html", `#from=0.0001&to=0.0005&port=${told.port}&flow=${told.traced.flow}`);
+  await becomes(() => page.locator(".ladder, .stretch").count()).toBe(2);
+  await page.hover("#heat", { position: { x: 50, y: 50 } });
+  await page.click(".heat button:has-text('select')");
+  for (const theme of ["light", "dark"]) {
+    await becomes(() => page.getAttribute("html", "data-theme")).toBe(theme);
+    await becomes(faint).toEqual({ seen: true, found: [] });
+    await page.keyboard.press("d");
+  }
+});
+
+it("is reached by the key Tab in the order in which it stands, each part with a name, and rows by arrows", async () => {
+  await open("small.html", `#from=0.0001&to=0.0005&port=${told.port}&flow=${told.traced.flow}`);
+  await becomes(() => page.locator(".ladder, .stretch").count()).toBe(2);
+  const focus = () => page.evaluate(() => {
+    const own = document.activeElement as HTMLElement;
+    const all = [...document.querySelectorAll("*")];
+    const label = own.closest("label")?.textContent ?? "";
+    return { place: all.indexOf(own), name: own.getAttribute("aria-label") ?? (label || own.textContent), id: own.id,
+      tag: own.tagName, outlined: getComputedStyle(own).outlineStyle !== "none" };
+  });
+  const order = [];
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press("Tab");
+    const at = await focus();
+    if (at.tag === "BODY") break;
+    order.push(at);
+  }
+  const places = order.map(({ place }) => place);
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(order.filter(({ name, outlined }) => !name?.trim() || !outlined)).toEqual([]);
+  for (const id of ["metric", "port", "fabric", "heat", "search", "play", "scrub"]) {
+    expect(order.map((one) => one.id)).toContain(id);
+  }
+  expect(order.filter(({ tag }) => tag === "TR").length).toBe(1);
+  // rows of flows: arrows go on, Enter chooses
+  await page.focus("#flows tr[data-flow]");
+  for (let i = 0; i < 25; i++) await page.keyboard.press("ArrowDown");
+  const row = () => page.evaluate(() => document.activeElement?.getAttribute("aria-rowindex"));
+  await becomes(row).toBe("27");
+  await page.keyboard.press("Enter");
+  await becomes(() => page.evaluate(() => (
+    document.querySelector(".details h2:last-of-type, section[aria-label='Selected flow'] h2")?.textContent !== null
+      && document.activeElement?.getAttribute("aria-current")))).toBe("true");
+});
+
+it("zooms and moves fabric and heat map by keys", async () => {
+  await open("small.html", `#port=${told.port}`);
+  const picture = async (id: string) => (await page.locator(id).screenshot()).toString("base64");
+  for (const id of ["#fabric", "#heat"]) {
+    await page.focus(id);
+    await becomes(() => page.getAttribute("#fabric", "data-frame")).toBe("0");
+    let before = await picture(id);
+    for (const key of ["+", "+", "ArrowDown", "-"]) {
+      await page.keyboard.press(key);
+      await becomes(() => picture(id)).not.toBe(before);
+      before = await picture(id);
+    }
+  }
+});
+
 it("says that a damaged file is damaged", async () => {
   const whole = readFileSync(join(FILES, "small.html"), "utf-8");
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));

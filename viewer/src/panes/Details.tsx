@@ -7,7 +7,7 @@ import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
 import { PortFigures } from "../scene/Fabric";
 import { Ladder } from "./Ladder";
-import { Plot, STATE_COLOURS, type Curve, type Strip } from "./Plot";
+import { Plot, stateColours, type Curve, type Strip } from "./Plot";
 import { StretchFigures } from "./Stretch";
 
 interface Props {
@@ -132,7 +132,7 @@ export function Details(props: Props) {
     </div>
   );
   return (
-    <div class="details">
+    <div class="details" role="region" aria-label="Details">
       {span && (
         <section aria-label="Selected stretch of time">
           <h2>
@@ -155,7 +155,7 @@ export function Details(props: Props) {
         <section aria-label="Selected flow">
           <h2>Flow {flow}</h2>
           {path.length > 0 && <p class="path">{path.map((one) => run.names[one]).join("  ")}</p>}
-          {strips.length > 0 && <States strips={strips} names={other?.names ?? null}
+          {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
             now={[run, ...(other ? [other.run] : [])].map((own) => stateAt(own, flow, time_s))} />}
           {packets.map((own, i) => own.length > 0 && (
             <Ladder key={`${flow}/${i}`} run={i ? other!.run : run} flow={flow} packets={own}
@@ -190,14 +190,21 @@ function counted(strip: Strip | undefined): string {
   return said.length ? `, ${said.join(", ")} in all` : "";
 }
 
+interface StatesProps {
+  strips: Strip[];
+  dark: boolean;
+  names: [string, string] | null;
+  now: string[];
+}
+
 /** What the colours of the strips mean, and the states at the cursor in words. */
-function States({ strips, names, now }: { strips: Strip[]; names: [string, string] | null; now: string[] }) {
+function States({ strips, dark, names, now }: StatesProps) {
   const there = new Set(strips.flatMap(({ stretches }) => stretches.map(({ state }) => state)));
   const timeouts = strips.map(({ timeouts_s }) => timeouts_s.length);
   return (
     <p class="states">
       {STATES.map((state, i) => there.has(i) && (
-        <span><i style={{ background: STATE_COLOURS[i] }} />{state}</span>
+        <span><i style={{ background: stateColours(dark)[i] }} />{state}</span>
       ))}
       {timeouts.some((count) => count > 0) && <span>▾ timeout</span>}
       {strips.some(({ traced }) => traced) && <span>× loss</span>}

@@ -1,6 +1,6 @@
 /** Flows in rows, of which only those in sight are made. */
 
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Run } from "../data/run";
 import { text } from "../data/unpack";
 import { seconds, short } from "../data/format";
@@ -29,13 +29,18 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const [search, setSearch] = useState("");
   const [sorting, setSorting] = useState<Sorting>({ column: "slowdown", descending: true });
   const [top, setTop] = useState(0);
+  // one row takes the key Tab, the arrows go from row to row
+  const [active, setActive] = useState(0);
+  const moved = useRef(false);
   const box = useRef<HTMLDivElement>(null);
   const { height } = useSize(box);
   const rows = useMemo(() => chosen(run, search, sorting), [run, search, sorting]);
+  useEffect(() => { setActive(0); }, [rows]);
   const shown = COLUMNS.filter(([name]) => run.flows?.[name]);
   if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
   const first = Math.max(0, Math.floor(top / ROW) - 5);
   const last = Math.min(rows.length, first + Math.ceil(height / ROW) + 10);
+  const entry = active >= first && active < last ? active : first;
   const cell = (name: string, row: number, say: (value: number) => string) => {
     const column = run.flows![name]!;
     if (column.texts) return text(column, row);
@@ -44,7 +49,7 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
     return say(value);
   };
   return (
-    <div class="flows">
+    <div class="flows" role="region" aria-label="Flows">
       <div class="bar">
         <input id="search" type="search" placeholder="search: group, host, flow 3" aria-label="Search flows"
           value={search}
@@ -54,7 +59,20 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
       </div>
       <div class="scroll" ref={box}
         onScroll={(event) => { setTop(event.currentTarget.scrollTop); }}>
-        <table id="flows">
+        <table id="flows" aria-rowcount={rows.length + 1} onKeyDown={(event) => {
+          const to = { ArrowDown: active + 1, ArrowUp: active - 1 }[event.key];
+          if (to === undefined || to < 0 || to >= rows.length) return;
+          event.preventDefault();
+          setActive(to);
+          moved.current = true;
+          const scroll = box.current;
+          // below the head, which stays
+          if (!scroll) return;
+          if (scroll.scrollTop > to * ROW) scroll.scrollTop = to * ROW;
+          const below = (to + 2) * ROW - scroll.clientHeight;
+          if (scroll.scrollTop < below) scroll.scrollTop = below;
+          setTop(scroll.scrollTop);
+        }}>
           <thead>
             <tr>
               {shown.map(([name, title]) => {
@@ -71,10 +89,18 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
           </thead>
           <tbody>
             {first > 0 && <tr style={{ height: first * ROW }} />}
-            {rows.slice(first, last).map((row) => {
+            {rows.slice(first, last).map((row, i) => {
               const flow = run.flows!.flow!.values[row]!;
+              const own = first + i;
               return (
-                <tr key={row} data-flow={flow} tabIndex={0} class={flow === selected ? "selected" : ""}
+                <tr key={row} data-flow={flow} tabIndex={own === entry ? 0 : -1} aria-rowindex={own + 2}
+                  {...(flow === selected ? { "aria-current": "true" as const } : {})}
+                  ref={(element) => {
+                    if (own !== active || !moved.current || !element) return;
+                    moved.current = false;
+                    element.focus({ preventScroll: true });
+                  }}
+                  onFocus={() => { setActive(own); }} class={flow === selected ? "selected" : ""}
                   style={{ height: ROW }} onClick={() => { onSelect(flow); }}
                   onKeyDown={(event) => { if (event.key === "Enter") onSelect(flow); }}>
                   {shown.map(([name, , say]) => <td data-column={name}>{cell(name, row, say)}</td>)}

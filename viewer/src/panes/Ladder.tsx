@@ -5,6 +5,7 @@ import { exact, seconds } from "../data/format";
 import { kindOf, type Packet } from "../data/packets";
 import type { Run } from "../data/run";
 import type { Span } from "../data/stretch";
+import { INKS } from "../scene/palette";
 import { ladder, nextPacket, rungAt, type Box, type Rung } from "../scene/ladder";
 import { cross } from "../scene/pen";
 import { smallLetters, useSize } from "../scene/size";
@@ -43,7 +44,7 @@ export function saidOf(packet: Packet): string {
 
 function draw(context: CanvasRenderingContext2D, rungs: Rung[], chosen: number | null, dark: boolean): void {
   const [data, marked, ack, again] = coloursOf(dark);
-  const ink = dark ? "#ffffff" : "#000000";
+  const { most: ink } = INKS[dark ? "dark" : "light"];
   const line = (rung: Rung, colour: string, wide: number) => {
     context.strokeStyle = colour;
     context.lineWidth = wide;
@@ -96,7 +97,7 @@ export function Ladder({ run, flow, packets, name, now_s, seen, dark, onSeek, on
     if (!context || !width) return;
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
     context.clearRect(0, 0, width, HEIGHT);
-    context.fillStyle = dark ? "#aab4c5" : "#4d586b";
+    context.fillStyle = dark ? INKS.dark.soft : INKS.light.soft;
     context.fillRect(area.left, area.top - 1, area.right - area.left, 1);
     context.fillRect(area.left, area.bottom, area.right - area.left, 1);
     context.font = `${letters}px system-ui, sans-serif`;

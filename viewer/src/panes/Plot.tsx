@@ -6,6 +6,7 @@ import { short } from "../data/format";
 import type { Marks } from "../data/packets";
 import type { Stretch } from "../data/states";
 import type { Span } from "../data/stretch";
+import { INKS } from "../scene/palette";
 import { cross } from "../scene/pen";
 import { smallLetters, useSize } from "../scene/size";
 
@@ -47,8 +48,13 @@ const ROW = 9;
 
 /** What strips take above the curves. */
 const heightOf = (strips: Strip[]) => strips.reduce((sum, { traced }) => sum + STRIP + (traced ? ROW : 0), 0);
-/** Colours of the states: of Okabe and Ito, in an order in which neighbours tell apart. */
-export const STATE_COLOURS = ["#56b4e9", "#009e73", "#e69f00", "#d55e00", "#9aa3b2"];
+/** Colours of the states: after Okabe and Ito, in an order in which neighbours tell apart. */
+const STATES_LIGHT = ["#2f8fc9", "#00855f", "#b37400", "#c44100", "#737d8f"];
+const STATES_DARK = ["#56b4e9", "#009e73", "#e69f00", "#d55e00", "#9aa3b2"];
+
+export function stateColours(dark: boolean): string[] {
+  return dark ? STATES_DARK : STATES_LIGHT;
+}
 
 /** Colours of Okabe and Ito, which tell apart with colour blindness, each dark enough on its ground. */
 const LIGHT: [string, string, string, string] = ["#0072b2", "#c14a00", "#007a5a", "#a0508a"];
@@ -68,7 +74,7 @@ function drawMarks(drawn: uPlot, { losses_s, marks_s }: Marks, top: number, dark
     .filter((x) => x >= bbox.left && x <= bbox.left + bbox.width));
   ctx.fillStyle = coloursOf(dark)[1];
   for (const x of places(marks_s)) ctx.fillRect(x - ratio / 2, top, ratio, (ROW - 2) * ratio);
-  for (const x of places(losses_s)) cross(ctx, x, top + 3.5 * ratio, dark ? "#ffffff" : "#000000", 3.5 * ratio);
+  for (const x of places(losses_s)) cross(ctx, x, top + 3.5 * ratio, INKS[dark ? "dark" : "light"].most, 3.5 * ratio);
 }
 
 /** Strips above the curves, one a run, and timeouts as marks in them. */
@@ -84,10 +90,10 @@ function drawStrips(drawn: uPlot, strips: Strip[], dark: boolean): void {
       const x0 = Math.max(bbox.left, drawn.valToPos(from_s, "x", true));
       const x1 = Math.min(right, drawn.valToPos(to_s, "x", true));
       if (x1 < bbox.left || x0 > right) continue;
-      ctx.fillStyle = STATE_COLOURS[state] ?? "#000";
+      ctx.fillStyle = stateColours(dark)[state] ?? "#000";
       ctx.fillRect(x0, top, Math.max(ratio, x1 - x0), (STRIP - 1.5) * ratio);
     }
-    ctx.fillStyle = dark ? "#ffffff" : "#000000";
+    ctx.fillStyle = INKS[dark ? "dark" : "light"].most;
     for (const time_s of timeouts_s) {
       const x = drawn.valToPos(time_s, "x", true);
       if (x < bbox.left || x > right) continue;
@@ -110,13 +116,15 @@ function data(curves: Curve[]): uPlot.AlignedData {
 export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, strips = NONE }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const cursor = useRef<((time_s: number) => void) | null>(null);
+  const now = useRef(now_s);
+  now.current = now_s;
   const act = useRef({ onSeek, onSpan });
   act.current = { onSeek, onSpan };
   const { width } = useSize(box);
   useEffect(() => {
     if (!box.current || !width || !curves.length) return undefined;
-    const ink = dark ? "#c6cfdd" : "#3a4456";
-    const grid = { stroke: dark ? "#2c3545" : "#e2e6ee", width: 1 };
+    const { soft: ink, grid: lines } = INKS[dark ? "dark" : "light"];
+    const grid = { stroke: lines, width: 1 };
     const letters = smallLetters();
     const font = `${letters}px system-ui, sans-serif`;
     const stepped = uPlot.paths.stepped?.({ align: 1 });
@@ -144,6 +152,8 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
         })),
       ],
       hooks: {
+        // its scales are there once it is ready
+        ready: [() => { cursor.current?.(now.current); }],
         setSelect: [(drawn) => {
           const { left, width: wide } = drawn.select;
           if (wide < 4) return;
@@ -165,7 +175,6 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
       line.style.left = `${x}px`;
       line.hidden = !(x >= 0 && x <= own.over.clientWidth);
     };
-    point(now_s);
     cursor.current = point;
     return () => { own.destroy(); cursor.current = null; };
   }, [curves, width, dark, unit, seen.from_s, seen.to_s, strips]);

@@ -105,6 +105,37 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     const { ports } = placed.picture.lines[line]!;
     return ports.reduce((most, port) => (values[port]! > values[most]! ? port : most));
   };
+  /** What stands out most, in words. */
+  const worstNow = () => {
+    let [most, worst] = [0, -1];
+    run.each(metric, frame, frame + 1, (port, _, value) => { if (value > most) [most, worst] = [value, port]; });
+    return worst < 0 ? "nothing in this frame" : `most at ${run.names[worst]!}: ${figure(metric, most)}`;
+  };
+  const keyed = (event: KeyboardEvent) => {
+    const zoom = (by: number) => {
+      setView((old) => {
+        const next = Math.min(200, Math.max(1, old.zoom * by));
+        const shift = (1 / next - 1 / old.zoom) / 2;
+        return next === 1 ? { zoom: 1, x: 0, y: 0 }
+          : { zoom: next, x: old.x + (width - 2 * MARGIN) * shift, y: old.y + (height - MARGIN - TOP) * shift };
+      });
+    };
+    const move = (by: number) => {
+      setView((old) => {
+        const step = by / old.zoom;
+        return event.shiftKey ? { ...old, x: old.x + step * width } : { ...old, y: old.y + step * height };
+      });
+    };
+    const acts: Record<string, () => void> = {
+      "+": () => { zoom(1.5); }, "=": () => { zoom(1.5); }, "-": () => { zoom(1 / 1.5); },
+      ArrowUp: () => { move(0.2); }, ArrowDown: () => { move(-0.2); },
+    };
+    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    setHover(null);
+    act();
+  };
   const pointed = (event: MouseEvent): [number, number] => {
     const { left, top } = canvas.current!.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
@@ -112,12 +143,13 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
 
   const told = hover && placed.picture.lines[hover.line];
   return (
-    <div class="fabric" ref={box}>
+    <div class="fabric" ref={box} role="region" aria-label={label ? `Fabric of ${label}` : "Fabric"}>
       <canvas
         ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
-        role="img" id={id ?? "fabric"}
+        role="application" id={id ?? "fabric"} tabIndex={0} onKeyDown={keyed}
         aria-label={`Fabric of ${run.timeline.nodes.length} nodes and ${run.timeline.ports.length} ports, `
-          + `coloured by ${TITLES[metric]}; the list of ports says the same in words`}
+          + `coloured by ${TITLES[metric]}; ${worstNow()}. The list of ports says the same in words. Plus and minus `
+          + "zoom, up and down move, with Shift to the sides"}
         onMouseDown={(event) => { drag.current = { x: event.clientX, y: event.clientY, moved: false }; }}
         onMouseMove={(event) => {
           const held = drag.current;

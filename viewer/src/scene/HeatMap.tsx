@@ -97,11 +97,43 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     const part = seen.frame0 + (Math.min(width, Math.max(0, x)) / width) * (seen.frame1 - seen.frame0);
     return field.timeOf(Math.floor(part)) + (part - Math.floor(part)) * (field.timeOf(1) - field.timeOf(0));
   };
+  /** Shows so many times as much around a part of what is seen. */
+  const zoom = (by: number, x: number, y: number, rows: boolean) => {
+    const part = (from: number, to: number, bound: number, share: number, least: number) => {
+      const size = Math.min(bound, Math.max(Math.min(least, bound), (to - from) * by));
+      const start = Math.min(bound - size, Math.max(0, from + share * (to - from - size)));
+      return [start, start + size] as const;
+    };
+    setSeen((old) => {
+      const { frame0: first, frame1: last, row0: above, row1: below } = old;
+      const [frame0, frame1] = part(first, last, all, x, Math.min(10, last - first));
+      const [row0, row1] = rows ? part(above, below, whole.row1, y, 4) : [above, below];
+      return { frame0, frame1, row0, row1 };
+    });
+  };
   const cursor = ((frame + 0.5 - seen.frame0) / (seen.frame1 - seen.frame0)) * width;
   const row = pinned === null ? -1 : rowOf[pinned] ?? -1;
+  const keyed = (event: KeyboardEvent) => {
+    const inSight = (part: number) => (part >= 0 && part <= 1 ? part : 0.5);
+    const near = () => [inSight(cursor / width), inSight(row < 0 ? -1 : pinnedAt / height)] as const;
+    const rows = seen.row1 - seen.row0;
+    const move = (by: number) => {
+      const row0 = Math.min(whole.row1 - rows, Math.max(0, seen.row0 + by * rows));
+      setSeen({ ...seen, row0, row1: row0 + rows });
+    };
+    const acts: Record<string, () => void> = {
+      "+": () => { zoom(0.7, ...near(), true); }, "=": () => { zoom(0.7, ...near(), true); },
+      "-": () => { zoom(1 / 0.7, ...near(), true); },
+      ArrowUp: () => { move(-0.25); }, ArrowDown: () => { move(0.25); },
+    };
+    const act = event.ctrlKey || event.metaKey || event.altKey ? undefined : acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
   const pinnedAt = ((row + 0.5 - seen.row0) / (seen.row1 - seen.row0)) * height;
   return (
-    <div class="heat">
+    <div class="heat" role="region" aria-label="Heat map">
       <div class="bar">
         {children}
         <span ref={words}>
@@ -127,8 +159,9 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
       <div class="plane" ref={box}>
         <canvas
           ref={canvas} width={width * devicePixelRatio} height={height * devicePixelRatio} style={{ width, height }}
-          role="img" id="heat"
-          aria-label={`Heat map of ${field.title}: ports by time; the list of ports says the same in words`}
+          role="application" id="heat" tabIndex={0} onKeyDown={keyed}
+          aria-label={`Heat map of ${field.title}: ports by time; the list of ports and the figures of a stretch say `
+            + "the same in words. Plus and minus zoom around the pinned port and the cursor, up and down move"}
           onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); }}
           onMouseDown={(event) => {
             const [x, y] = [event.clientX, event.clientY];
@@ -167,17 +200,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
           onWheel={(event) => {
             event.preventDefault();
             const { x, y } = at(event);
-            const by = Math.exp(event.deltaY / 400);
-            const part = (from: number, to: number, bound: number, share: number, least: number) => {
-              const size = Math.min(bound, Math.max(Math.min(least, bound), (to - from) * by));
-              const start = Math.min(bound - size, Math.max(0, from + share * (to - from - size)));
-              return [start, start + size] as const;
-            };
-            const { frame0: first, frame1: last } = seen;
-            const [frame0, frame1] = part(first, last, all, x / width, Math.min(10, last - first));
-            const [row0, row1] = event.shiftKey ? [seen.row0, seen.row1]
-              : part(seen.row0, seen.row1, whole.row1, y / height, 4);
-            setSeen({ frame0, frame1, row0, row1 });
+            zoom(Math.exp(event.deltaY / 400), x / width, y / height, !event.shiftKey);
           }}
         />
         {cursor >= 0 && cursor <= width && <i class="cursor" style={{ left: cursor }} />}

@@ -2,7 +2,7 @@
 
 import type { Metric, Run } from "../data/run";
 import { largestOf, type Picture } from "./aggregate";
-import { css, scale, step } from "./palette";
+import { css, INKS, scale, step } from "./palette";
 import type { Pen } from "./pen";
 import { groundOf } from "./size";
 
@@ -30,10 +30,6 @@ export interface Colours {
 /** More lines than these are drawn thin. */
 const MANY = 2000;
 const SOME = 400;
-
-export const LIT = { dark: "#ff79c6", light: "#c2185b" };
-const IDLE = { dark: "#3a4354", light: "#c3cad6" };
-const INK = { dark: "#dbe2ee", light: "#2b3444" };
 
 export function place(
   picture: Picture, at: (x: number, y: number) => [number, number], width: number, height: number, across: number,
@@ -65,7 +61,7 @@ export function drawIdle(pen: Pen, placed: Placed, dark: boolean, skip: (line: n
   const ends: number[] = [];
   for (const line of placed.inSight) if (!skip(line)) half(placed, line, ends);
   const { length } = placed.inSight;
-  pen.lines(ends, IDLE[dark ? "dark" : "light"], length > MANY ? 0.4 : length > SOME ? 0.7 : 1.5);
+  pen.lines(ends, INKS[dark ? "dark" : "light"].idle, length > MANY ? 0.4 : length > SOME ? 0.7 : 1.5);
 }
 
 /** Values of lines in a frame. */
@@ -81,12 +77,12 @@ export function drawBusy(
   pen: Pen, placed: Placed, values: Float64Array, colours: Colours, path: number[], pinned: number | null,
 ): void {
   const { lineOf } = placed.picture;
-  const theme = colours.dark ? "dark" : "light";
+  const inks = INKS[colours.dark ? "dark" : "light"];
   const lit: number[] = [];
   for (const line of new Set(path.map((port) => lineOf[port]!))) half(placed, line, lit);
   if (lit.length) {
-    pen.lines(lit, LIT[theme], 9);
-    pen.lines(lit, IDLE[theme], 1.5);
+    pen.lines(lit, inks.lit, 9);
+    pen.lines(lit, inks.idle, 1.5);
   }
   const thin = placed.inSight.length > MANY;
   const steps = Array.from({ length: 256 }, (): number[] | null => null);
@@ -101,7 +97,7 @@ export function drawBusy(
   if (pinned !== null && pinned < lineOf.length) {
     const ends: number[] = [];
     half(placed, lineOf[pinned]!, ends);
-    pen.lines(ends, colours.dark ? "#ffffff" : "#000000", 1);
+    pen.lines(ends, inks.most, 1);
   }
 }
 
@@ -110,7 +106,7 @@ export function drawNodes(
   pen: Pen, placed: Placed, zoom: number, nodes: Run["timeline"]["nodes"], dark: boolean, letters: number,
 ): void {
   const { picture: { groups, perTier }, x: xs, y: ys, width, height, across } = placed;
-  const ink = INK[dark ? "dark" : "light"];
+  const { ink } = INKS[dark ? "dark" : "light"];
   const ground = `rgb(${groundOf(dark).join()})`;
   const size = Math.max(1.5, Math.min(7, (5 * zoom * width) / (8 * groups.length ** 0.9 + 300)));
   groups.forEach((group, i) => {

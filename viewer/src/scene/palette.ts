@@ -56,3 +56,23 @@ export function signed(less: number, largest: number): number {
 export function css(colours: Uint8Array, at: number): string {
   return `rgb(${colours[4 * at]!},${colours[4 * at + 1]!},${colours[4 * at + 2]!})`;
 }
+
+interface Inks {
+  /** Names and what stands for nodes. */
+  ink: string;
+  /** Words at axes. */
+  soft: string;
+  /** What is pinned, losses. */
+  most: string;
+  /** The path of a flow. */
+  lit: string;
+  /** Links in which nothing is, and lines of a grid: they are no figures, and stand back. */
+  idle: string;
+  grid: string;
+}
+
+/** What is drawn on canvases beside colours of figures. */
+export const INKS: { light: Inks; dark: Inks } = {
+  light: { ink: "#2b3444", soft: "#3a4456", most: "#000000", lit: "#c2185b", idle: "#c3cad6", grid: "#e2e6ee" },
+  dark: { ink: "#dbe2ee", soft: "#c6cfdd", most: "#ffffff", lit: "#ff79c6", idle: "#3a4354", grid: "#2c3545" },
+};

@@ -32,49 +32,50 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def inflated(texts: list[str], at: int) -> bytes:
-    return zlib.decompress(base64.b64decode(texts[at]))
+def inflated(parts: list[bytes], at: int) -> bytes:
+    return zlib.decompress(parts[at])
 
 
-def unpacked(texts: list[str], one: dict[str, Any]) -> np.ndarray[Any, Any]:
+def unpacked(parts: list[bytes], one: dict[str, Any]) -> np.ndarray[Any, Any]:
     """Unpack as the browser does."""
     kind = np.dtype(f"<{one['kind'][0]}{int(one['kind'][1:]) // 8}")
-    planes = np.frombuffer(inflated(texts, one["at"]), np.uint8).reshape(kind.itemsize, one["length"])
+    planes = np.frombuffer(inflated(parts, one["at"]), np.uint8).reshape(kind.itemsize, one["length"])
     values = np.ascontiguousarray(planes.T).view(kind).ravel()
     if one["differences"]:
         values = np.cumsum(values, dtype=kind)
-    return unpacked(texts, one["of"])[values] if "of" in one else values
+    return unpacked(parts, one["of"])[values] if "of" in one else values
 
 
-def of_page(text: str) -> tuple[list[dict[str, Any]], list[str]]:
+def of_page(text: str) -> tuple[list[dict[str, Any]], list[bytes]]:
     (described,) = re.findall(r'id="incast-runs">(.*?)</script>', text)
-    return json.loads(described)["runs"], re.findall(r'id="incast-\d+">(.*?)</script>', text)
+    parts = re.findall(r'id="incast-\d+">(.*?)</script>', text)
+    return json.loads(described)["runs"], [base64.b64decode(part) for part in parts]
 
 
 def test_every_figure_of_a_folder_stands_in_the_file_exactly(tmp_path: Path) -> None:
     folder = viewed.write(tmp_path / "r")
-    (run,), texts = of_page(page.page([folder]))
+    (run,), parts = of_page(page.page([folder]))
     table = pq.read_table(folder / "timeline_ports.parquet")
-    starts = unpacked(texts, run["records"]["starts"])
+    starts = unpacked(parts, run["records"]["starts"])
     frames = np.repeat(np.arange(len(starts) - 1), np.diff(starts.astype(np.int64)))
     assert np.array_equal(frames, table["frame"].to_numpy())
     for name in table.column_names[1:]:
-        assert np.array_equal(unpacked(texts, run["records"][name]), table[name].to_numpy()), name
+        assert np.array_equal(unpacked(parts, run["records"][name]), table[name].to_numpy()), name
     fct = pq.read_table(folder / "flows.parquet")["fct_s"].to_numpy()
-    assert np.array_equal(unpacked(texts, run["flows"]["fct_s"]), fct, equal_nan=True)
-    names = json.loads(inflated(texts, run["series"]["names"]))
+    assert np.array_equal(unpacked(parts, run["flows"]["fct_s"]), fct, equal_nan=True)
+    names = json.loads(inflated(parts, run["series"]["names"]))
     assert names == [["flow 1", "cwnd_bytes"], ["flow 1", "rtt_s"]]
-    assert json.loads(inflated(texts, run["missing"])) == []
+    assert json.loads(inflated(parts, run["missing"])) == []
 
 
 def test_packets_of_a_traced_flow_are_followed_from_event_to_event(tmp_path: Path) -> None:
     folder = viewed.write(tmp_path / "r")
-    (run,), texts = of_page(page.page([folder]))
+    (run,), parts = of_page(page.page([folder]))
     assert run["packets"]["until_s"] is None
     columns = run["packets"]["columns"]
-    got = {name: unpacked(texts, one).tolist() for name, one in columns.items()}
+    got = {name: unpacked(parts, one).tolist() for name, one in columns.items()}
     for name in ("flags", "place", "marked"):
-        words = json.loads(inflated(texts, columns[name]["texts"]))
+        words = json.loads(inflated(parts, columns[name]["texts"]))
         got[name] = [words[place] for place in got[name]]
     rows = [dict(zip(got, row, strict=True)) for row in zip(*got.values(), strict=True)]
     assert {row["flow"] for row in rows} == {viewed.TRACED}
@@ -117,19 +118,20 @@ def test_copies_of_a_packet_do_not_take_one_anothers_place_and_later_ones_are_le
 
 
 def test_columns_are_exact_and_narrow() -> None:
-    pack = Pack()
+    parts: list[bytes] = []
+    pack = Pack(parts)
     for values in ([], [0], [255], [256], [2**16], [2**40, 1]):
         one = pack.whole(np.array(values, np.uint64))
-        assert np.array_equal(unpacked(pack.texts, one), values)
+        assert np.array_equal(unpacked(parts, one), values)
     assert [pack.whole(np.array([most]))["kind"] for most in (255, 256, 2**16, 2**32)] == ["u8", "u16", "u32", "f64"]
     with pytest.raises(FolderError, match="2\\^53"):
         pack.whole(np.array([2**53], np.uint64))
     few = np.array([0.1, np.nan, -0.0, 0.1] * 9)
     one = pack.real(few)
     assert "of" in one
-    assert unpacked(pack.texts, one).tobytes() == few.tobytes()
+    assert unpacked(parts, one).tobytes() == few.tobytes()
     falling = np.array([5, 9, 2, 2], np.uint32)
-    assert np.array_equal(unpacked(pack.texts, pack.whole(falling, differences=True)), falling)
+    assert np.array_equal(unpacked(parts, pack.whole(falling, differences=True)), falling)
 
 
 def test_texts_of_a_run_stand_nowhere_as_markup(tmp_path: Path) -> None:
@@ -148,8 +150,8 @@ def test_a_folder_without_a_timeline_is_refused_with_what_makes_one(incast: Comm
 
 def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path) -> None:
     least = viewed.write(tmp_path / "least", least=True, frames=3)
-    (run,), texts = of_page(page.page([least]))
-    assert json.loads(inflated(texts, run["missing"])) == ["flows", "flows over time", "events", "paths of flows"]
+    (run,), parts = of_page(page.page([least]))
+    assert json.loads(inflated(parts, run["missing"])) == ["flows", "flows over time", "events", "paths of flows"]
     for change, words in (
         ({"version": 2}, "not of version 1"),
         ({"ports": []}, "not of the same run"),
@@ -173,7 +175,8 @@ def test_runs_of_one_name_are_told_apart() -> None:
 
 
 def test_text_columns_are_places_in_a_list() -> None:
-    pack = Pack()
+    parts: list[bytes] = []
+    pack = Pack(parts)
     one = pack.column(pa.chunked_array([["b", None], ["b"]]))
-    assert unpacked(pack.texts, one).tolist() == [0, 1, 0]
-    assert json.loads(inflated(pack.texts, one["texts"])) == ["b", ""]
+    assert unpacked(parts, one).tolist() == [0, 1, 0]
+    assert json.loads(inflated(parts, one["texts"])) == ["b", ""]

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 
 import viewed
 from conftest import ROOT
-from incast.view import page
+from incast.view import page, serving
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MARKUP = '<img src=x onerror="window.hurt=1"><b>h0</b>'
@@ -35,10 +36,17 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
         page.write(runs, tmp_path / f"{name}.html")
     page.write([small, markup], tmp_path / "two.html")
     (tmp_path / "told.json").write_text(json.dumps(told(small)))
-    done = subprocess.run(
-        ["npm", "run", "e2e"], cwd=ROOT / "viewer", capture_output=True, text=True,
-        env=os.environ | {"INCAST_VIEW_FILES": str(tmp_path), "INCAST_CHROMIUM": CHROMIUM, "NO_COLOR": "1"},
-    )  # fmt: skip
+    with serving.Server() as server:
+        server.show([small, markup])
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        told_to = {"INCAST_VIEW_FILES": str(tmp_path), "INCAST_VIEW_SERVED": server.address, "NO_COLOR": "1"}
+        done = subprocess.run(
+            ["npm", "run", "e2e"], cwd=ROOT / "viewer", capture_output=True, text=True,
+            env=os.environ | told_to | {"INCAST_CHROMIUM": CHROMIUM},
+        )  # fmt: skip
+        server.shutdown()
+        thread.join()
     assert done.returncode == 0, done.stdout + done.stderr
 
 

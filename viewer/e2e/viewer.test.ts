@@ -12,6 +12,8 @@ const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   traced: { flow: number; words: string; lost_frame: number };
   stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
 };
+/** Where a server hands out the runs of `two.html`. */
+const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
 let browser: Browser;
 let page: Page;
 let faults: string[];
@@ -279,6 +281,24 @@ it("zooms and moves fabric and heat map by keys", async () => {
       before = await picture(id);
     }
   }
+});
+
+it("shows runs that a server hands out, and asks nobody else", async () => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  faults = [];
+  const asked: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (one) => asked.push(one.url()));
+  await page.goto(`${SERVED}#t=${told.frame * 1e-5}&port=${told.port}&beside=0`);
+  await becomes(() => figure(".details", "queue_max_bytes")).toBe(told.queue_max_bytes);
+  await page.selectOption("#run", "1");
+  await becomes(() => page.textContent("h1")).toContain("markup");
+  const others = asked.filter((url) => /^(http|ws)/.test(url) && !url.startsWith(SERVED));
+  expect([others, asked.filter((url) => url.includes("/columns/")).length > 10]).toEqual([[], true]);
+  expect(await page.evaluate(`new Promise((done) => {
+    addEventListener("securitypolicyviolation", (event) => { done(event.effectiveDirective); });
+    fetch("http://127.0.0.1:9/").catch(() => {});
+  })`)).toBe("connect-src");
 });
 
 it("says that a damaged file is damaged", async () => {

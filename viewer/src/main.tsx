@@ -1,4 +1,4 @@
-/** Reads the runs that the page carries and shows them; says so plainly where they are damaged. */
+/** Reads the runs that the page carries, or asks its server for, and shows them; says plainly where it cannot. */
 
 import "uplot/dist/uPlot.min.css";
 import "./app/style.css";
@@ -8,7 +8,7 @@ import { read, type Described } from "./data/run";
 import { Damaged } from "./data/unpack";
 
 /** Texts are taken once: the page does not keep them beside what they were unpacked to. */
-function source(at: number): string {
+function carried(at: number): string {
   const element = document.getElementById(`incast-${at}`);
   if (!element?.textContent) throw new Damaged(`column ${at} is not there`);
   const text = element.textContent;
@@ -16,13 +16,27 @@ function source(at: number): string {
   return text;
 }
 
+/** Asks the server from which the page came. */
+async function served(at: number): Promise<ArrayBuffer> {
+  let answer: Response;
+  try {
+    answer = await fetch(`columns/${at}`);
+  } catch {
+    throw new Error("incast view --serve does not answer any more");
+  }
+  if (!answer.ok) throw new Error(`incast view --serve says ${answer.status} of column ${at}`);
+  return answer.arrayBuffer();
+}
+
 async function begin(): Promise<void> {
   const app = document.getElementById("app")!;
+  let own = true;
   try {
     const told = document.getElementById("incast-runs")?.textContent;
     if (!told) throw new Damaged("there is no run in it");
-    const { runs } = JSON.parse(told) as { runs: Described[] };
-    const all = await Promise.all(runs.map((run) => read(source, run)));
+    const page = JSON.parse(told) as { runs: Described[]; served: boolean };
+    own = !page.served;
+    const all = await Promise.all(page.runs.map((run) => read(own ? carried : served, run)));
     app.replaceChildren();
     render(<App runs={all} />, app);
     performance.mark("incast-shown");
@@ -31,7 +45,8 @@ async function begin(): Promise<void> {
     line.className = "told damaged";
     line.role = "alert";
     const why = error instanceof Error ? error.message : String(error);
-    line.textContent = `This file is damaged: ${why}. Make it again with incast view.`;
+    line.textContent = own ? `This file is damaged: ${why}. Make it again with incast view.`
+      : `These runs cannot be shown: ${why}.`;
     app.replaceChildren(line);
   }
 }

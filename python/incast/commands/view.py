@@ -1,16 +1,21 @@
-"""``incast view``: a fabric over time, as one file for the browser."""
+"""``incast view``: a fabric over time, as one file for the browser or by a server of this machine."""
 
 from __future__ import annotations
 
+import signal
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from incast import output
-from incast.commands.options import Quiet, out
+from incast import interrupts, output, progress
+from incast.commands.options import Quiet, err, out
 from incast.errors import FolderError
 from incast.interrupts import loading
+
+if TYPE_CHECKING:
+    from incast.view.serving import Server
 
 
 def view(
@@ -19,6 +24,13 @@ def view(
         str | None,
         typer.Option("--out", metavar="FILE", help="The file (default: view.html in the first run's folder)."),
     ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="No file: show runs that are too large for one, until Ctrl-C.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of --serve at 127.0.0.1 (default: any that is free).")
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Show runs over time: fabric, queues, flows and windows, in one file for the browser.
@@ -26,8 +38,18 @@ def view(
     The file needs no network. Runs need a timeline: --set measure.timeline=auto.
     """
     with loading():
-        from incast.view import page
+        from incast.view import page, serving
 
+    if serve:
+        if out_ is not None:
+            raise FolderError(f'--out "{out_}": expected no --serve beside it, which writes no file')
+        with serving.Server(port or 0) as server:
+            with progress.of_wait(err, "view: reading", quiet):
+                server.show(runs)
+            _serve(server, open_)
+            return
+    if port is not None:
+        raise FolderError(f"--port {port}: expected --serve beside it")
     if out_ is not None and not out_.strip():
         raise FolderError(f'--out "{out_}": expected the name of a file')
     path = runs[0] / "view.html" if out_ is None else Path(out_)
@@ -36,4 +58,27 @@ def view(
     size = page.write(runs, path)
     if not quiet:
         with output.about(path):
-            out.print(f"view: {path} ({size / 1e6:.2f} MB); open it in a browser", highlight=False, soft_wrap=True)
+            told = "" if open_ else "; open it in a browser"
+            out.print(f"view: {path} ({size / 1e6:.2f} MB){told}", highlight=False, soft_wrap=True)
+    if open_:
+        _open(path.resolve().as_uri())
+
+
+def _serve(server: Server, open_: bool) -> None:
+    """Answer until Ctrl-C, which is how it ends; a polite kill has its own exit status."""
+    out.print(f"view: {server.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True)
+    sys.stdout.flush()
+    if open_:
+        _open(server.opening())
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        if interrupts.status() != 128 + signal.SIGINT or not interrupts.has_last_word():
+            raise
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(address):
+        err.print("note: no browser was found to open it in", highlight=False, soft_wrap=True)

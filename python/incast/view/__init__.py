@@ -1,1 +1,1 @@
-"""What ``incast view`` makes of run folders: ``reading`` takes one, ``packing`` its columns, ``page`` is the file."""
+"""What ``incast view`` makes of run folders: ``reading`` takes one, ``packing`` its columns; ``page``, ``serving``."""

@@ -1,4 +1,4 @@
-"""Columns as texts that a browser unpacks: typed arrays, deflated, in base64. Every value is exact.
+"""Columns that a browser unpacks: typed arrays, deflated, in a file as base64. Every value is exact.
 
 Whole numbers take the narrowest unsigned type that holds the largest, ascending ones as differences. Numbers of few
 values are stored as places in a list of these. Bytes of one significance stand together, which deflates better.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,21 +23,32 @@ FEW = 2**16
 """Most values of a column that is stored as places in a list."""
 EXACT = 2**53
 """Whole numbers from here on are not all numbers of a browser."""
-LEVEL = 9
+SMALL, FAST = 9, 1
+"""Levels of deflation: of a file that is kept and mailed, and of what a server of the same machine hands out."""
+
+
+class Parts(Protocol):
+    """Where deflated columns are put, one after the other."""
+
+    def append(self, part: bytes, /) -> None:
+        """Add a column."""
+
+    def __len__(self) -> int:
+        """How many there are."""
 
 
 class Pack:
-    """Columns of one file, each under a number; ``texts`` are what stands in the file."""
+    """Columns of one page, each under a number; ``parts`` take their deflated bytes."""
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
+    def __init__(self, parts: Parts, level: int = SMALL) -> None:
+        self.parts, self.level = parts, level
 
     def _put(self, data: bytes) -> int:
-        self.texts.append(base64.b64encode(zlib.compress(data, LEVEL)).decode())
-        return len(self.texts) - 1
+        self.parts.append(zlib.compress(data, self.level))
+        return len(self.parts) - 1
 
     def text(self, value: Any) -> int:
-        """Pack what JSON can hold, names among it: they stand in the file as base64, and cannot be markup."""
+        """Pack what JSON can hold, names among it: they stand in a file as base64, and cannot be markup."""
         return self._put(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode())
 
     def _array(self, values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> dict[str, Any]:
@@ -81,3 +92,8 @@ class Pack:
         if pa.types.is_unsigned_integer(column.type) and column.null_count == 0:
             return self.whole(column.to_numpy())
         return self.real(column.cast(pa.float64()).to_numpy())
+
+
+def base64_of(part: bytes) -> str:
+    """Write a deflated column as it stands in a file."""
+    return base64.b64encode(part).decode()

@@ -1,4 +1,4 @@
-"""One HTML file that shows runs: the viewer, which ``make viewer`` builds, with the runs' columns in it."""
+"""The page that shows runs: the viewer, which ``make viewer`` builds, with the runs' columns in it or by a server."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from incast.errors import FolderError
 from incast.folders import write_whole
-from incast.view.packing import Pack
+from incast.view.packing import FAST, Pack, Parts, base64_of
 from incast.view.reading import packed
 
 VIEWER = "viewer.html"
 PLACE = "<!--incast-runs-->"
+DAMAGED = "the viewer is damaged: make viewer builds it again"
+POLICY = "default-src 'none'; "
+"""How the policy of the built viewer begins, which forbids it the network."""
 
 
 def viewer() -> str:
@@ -38,17 +42,37 @@ def labels(runs: Sequence[Path]) -> list[str]:
 
 
 def page(runs: Sequence[Path]) -> str:
-    """Make the text of the file."""
+    """Make the text of a file that holds all that it shows."""
+    parts: list[bytes] = []
+    described = _described(runs, Pack(parts))
+    columns = (
+        f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(parts)
+    )
+    return _filled(viewer(), [_told(described, served=False), *columns])
+
+
+def served(runs: Sequence[Path], parts: Parts) -> str:
+    """Make the text of a page that asks its own server for columns, which go into ``parts``; and no other server."""
     shell = viewer()
-    pack = Pack()
-    described = [packed(run, label, pack) for run, label in zip(runs, labels(runs), strict=True)]
-    tags = [
-        f'<script type="application/json" id="incast-runs">{json.dumps({"version": 1, "runs": described})}</script>',
-        *(f'<script type="text/plain" id="incast-{at}">{text}</script>' for at, text in enumerate(pack.texts)),
-    ]
+    if shell.count(POLICY) != 1:
+        raise FolderError(DAMAGED)
+    described = _described(runs, Pack(parts, FAST))
+    return _filled(shell.replace(POLICY, f"{POLICY}connect-src 'self'; "), [_told(described, served=True)])
+
+
+def _described(runs: Sequence[Path], pack: Pack) -> list[dict[str, Any]]:
+    return [packed(run, label, pack) for run, label in zip(runs, labels(runs), strict=True)]
+
+
+def _told(described: list[dict[str, Any]], served: bool) -> str:
+    told = json.dumps({"version": 1, "served": served, "runs": described})
+    return f'<script type="application/json" id="incast-runs">{told}</script>'
+
+
+def _filled(shell: str, tags: Sequence[str]) -> str:
     before, place, after = shell.partition(PLACE)
     if not place:
-        raise FolderError("the viewer is damaged: make viewer builds it again")
+        raise FolderError(DAMAGED)
     return "".join([before, "\n".join(tags), after])
 
 

@@ -1,4 +1,4 @@
-/** Columns as python/incast/view/packing.py packs them: base64 of deflated bytes, of one significance together. */
+/** Columns as python/incast/view/packing.py packs them: deflated bytes, of one significance together. */
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 export type Kind = "u8" | "u16" | "u32" | "f64";
@@ -19,8 +19,8 @@ export interface Column {
   texts?: string[];
 }
 
-/** Where texts lie: script elements in a page, a list in tests. */
-export type Source = (at: number) => string;
+/** Where columns lie: base64 in script elements of a file, bytes at the server of a page, a list in tests. */
+export type Source = (at: number) => string | Promise<ArrayBuffer>;
 
 export class Damaged extends Error {}
 
@@ -37,12 +37,14 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-async function inflated(text: string): Promise<Uint8Array> {
+async function inflated(column: string | Promise<ArrayBuffer>): Promise<Uint8Array> {
+  const there = typeof column === "string" ? column : new Uint8Array(await column);
   try {
     const stream = new DecompressionStream("deflate");
     const writer = stream.writable.getWriter();
     // what is wrong with the bytes is told by the reader too
-    const written = writer.write(decoded(text)).then(() => writer.close()).catch(() => undefined);
+    const bytes = typeof there === "string" ? decoded(there) : there;
+    const written = writer.write(bytes).then(() => writer.close()).catch(() => undefined);
     const parts: Uint8Array[] = [];
     let length = 0;
     const reader = stream.readable.getReader();

@@ -1,0 +1,221 @@
+"""``incast view --serve``: what the server hands out, and to whom."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.parse
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import viewed
+from conftest import Command
+from incast.errors import FolderError
+from incast.view import page, serving
+
+SHELL = (
+    "<!doctype html><meta content=\"default-src 'none'; script-src 'unsafe-inline'\"><body><!--incast-runs--></body>"
+)
+EVERYONE = pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "127.0.0.1", "LOCALHOST:7"])
+
+
+@pytest.fixture(autouse=True)
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stand in for the viewer, which is built where Node.js is there."""
+    monkeypatch.setattr(page, "viewer", lambda: SHELL)
+    yield
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[serving.Server]:
+    """Serve two runs, with a secret beside them."""
+    (tmp_path / "secret").write_text("nobody is to read this")
+    runs = [viewed.write(tmp_path / name, frames=3, flows=4, seed=seed) for seed, name in enumerate("ab")]
+    (runs[0] / "link").symlink_to(tmp_path / "secret")
+    with serving.Server() as made:
+        made.show(runs)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def ask(
+    server: serving.Server, path: str, method: str = "GET", host: str | None = None, body: bytes | None = None
+) -> tuple[int, bytes, dict[str, str]]:
+    """Ask for a path as it stands, with nothing made tidy."""
+    port = server.server_address[1]
+    head = f"{method} {path} HTTP/1.1\r\nHost: {f'127.0.0.1:{port}' if host is None else host}\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(f"{head}Content-Length: {len(body or b'')}\r\n\r\n".encode("latin-1") + (body or b""))
+        answer = http.client.HTTPResponse(connection, method=method)
+        answer.begin()
+        return answer.status, answer.read(), dict(answer.getheaders())
+
+
+def test_the_page_and_the_columns_of_its_runs_are_served(server: serving.Server, tmp_path: Path) -> None:
+    status, text, headers = ask(server, f"/{server.token}/")
+    assert status == 200
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    (told,) = re.findall(r'id="incast-runs">(.*?)</script>', text.decode())
+    told = json.loads(told)
+    assert told["served"] is True
+    assert len(told["runs"]) == 2
+    for name, run in zip("ab", told["runs"], strict=True):
+        one = run["records"]["queue_max_bytes"]
+        status, data, headers = ask(server, f"/{server.token}/columns/{one['at']}")
+        assert (status, headers["Content-Type"]) == (200, "application/octet-stream")
+        kind = np.dtype(f"<{one['kind'][0]}{int(one['kind'][1:]) // 8}")
+        planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(kind.itemsize, -1)
+        values = np.ascontiguousarray(planes.T).view(kind).ravel()
+        table = pq.read_table(tmp_path / name / "timeline_ports.parquet")
+        assert np.array_equal(values, table["queue_max_bytes"].to_numpy())
+
+
+def test_a_served_page_may_ask_its_own_server_and_a_file_nobody(server: serving.Server, tmp_path: Path) -> None:
+    _, text, headers = ask(server, f"/{server.token}/")
+    assert "default-src 'none'; connect-src 'self'; script-src" in text.decode()
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cache-Control"] == "no-store"
+    assert "connect-src" not in page.page([tmp_path / "a"])
+
+
+def test_every_request_needs_the_token(server: serving.Server) -> None:
+    token = server.token
+    turned = token[:-1] + ("A" if token[-1] != "A" else "B")
+    for wrong in ("", turned, token[:-1], token + "A", token.swapcase(), "\xe9", "%s", "%2e%2e" + token):
+        for rest in ("", "columns/0"):
+            status, data, _ = ask(server, f"/{wrong}/{rest}")
+            assert (status, b"incast-runs" in data) == (403, False), wrong
+    for path in ("/", "/columns/0", "/favicon.ico", f"/columns/0?token={token}", f"//{token}x/", "*"):
+        assert ask(server, path)[0] == 403, path
+    with serving.Server() as other:
+        assert other.token != token
+
+
+def test_no_address_names_a_file(server: serving.Server, tmp_path: Path) -> None:
+    outside = f"{tmp_path}/secret"
+    for rest in (
+        *("columns", "columns/", "columns/-1", "columns/01", "columns/0x0", "columns/999999", "columns/9" * 9),
+        *("../secret", "columns/../../secret", "a/manifest.json", "a/link", "manifest.json", "link", outside),
+        *("%2e%2e/secret", "..%2fsecret", "%2e%2e%2fsecret", "columns/%30", "columns/0%00", "columns/0/"),
+        *("columns/0?", "#", "..\\secret", f"/{outside}", f"file://{outside}", "columns/\xb2"),
+    ):
+        status, data, _ = ask(server, f"/{server.token}/{rest}")
+        assert (status, b"nobody" in data) == (404, False), rest
+    for path in (outside, f"http://127.0.0.1/{server.token}/", f"/../{server.token}/", f"/{server.token}"):
+        status, data, _ = ask(server, path)
+        assert (status in (403, 404), b"incast-runs" in data) == (True, False), path
+
+
+@EVERYONE
+def test_this_machine_is_answered_by_its_names(server: serving.Server, host: str) -> None:
+    assert ask(server, f"/{server.token}/", host=host.format(port=server.server_address[1]))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost@evil", "0.0.0.0:{port}", "[::1]"],
+)
+def test_a_name_of_the_web_reaches_nothing(server: serving.Server, host: str) -> None:
+    for path in (f"/{server.token}/", f"/{server.token}/columns/0"):
+        status, data, _ = ask(server, path, host=host.format(port=server.server_address[1]))
+        assert (status, b"incast-runs" in data) == (403, False)
+
+
+def test_a_request_without_a_host_or_with_two_is_refused(server: serving.Server) -> None:
+    hosts = ("", "Host: localhost\r\nHost: evil.example\r\n")
+    for told in hosts:
+        with socket.create_connection(server.server_address[:2]) as connection:
+            connection.sendall(f"GET /{server.token}/ HTTP/1.0\r\n{told}\r\n".encode())
+            assert connection.makefile("rb").readline().split()[1] == b"403"
+
+
+def test_only_reading_is_allowed(server: serving.Server) -> None:
+    status, data, headers = ask(server, f"/{server.token}/", "HEAD")
+    assert (status, data) == (200, b"")
+    assert int(headers["Content-Length"]) == len(server.text)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
+        status, _, headers = ask(server, f"/{server.token}/", method, body=b"x=1")
+        assert (status, headers["Allow"]) == (405, "GET, HEAD")
+        assert not any(name.startswith("Access-Control") for name in headers)
+        assert ask(server, "/", method)[0] == 403
+    assert ask(server, f"/{server.token}/", "BREW")[0] == 501
+
+
+def test_it_listens_at_this_machine_alone_and_goes_on_when_a_browser_leaves(server: serving.Server) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    with socket.create_connection(server.server_address[:2]) as connection:
+        connection.sendall(b"GET /")
+    with socket.create_connection(server.server_address[:2]) as connection:
+        connection.sendall(b"\x16\x03\x01 no request\r\n\r\n")
+        assert b"incast-runs" not in connection.makefile("rb").read()
+    assert ask(server, f"/{server.token}/columns/0")[0] == 200
+
+
+def test_what_a_browser_is_called_with_opens_the_page_once(server: serving.Server) -> None:
+    path = urllib.parse.urlsplit(server.opening()).path
+    assert server.token not in path
+    assert ask(server, path, host="evil.example")[0] == 403
+    assert ask(server, f"{path}columns/0")[0] == 403
+    status, _, headers = ask(server, path)
+    assert (status, headers["Location"]) == (302, server.address)
+    assert ask(server, path)[0] == 403
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(FolderError, match=f"--port {port}: .*give another"):
+            serving.Server(port)
+
+
+def test_options_that_contradict_each_other_are_refused(incast: Command, tmp_path: Path) -> None:
+    viewed.write(tmp_path / "r", frames=3, flows=2)
+    incast("view", "r", "--serve", "--out", "x.html").refused("--serve")
+    incast("view", "r", "--port", "8000").refused("--port 8000", "--serve")
+    incast("view", "nothing", "--serve").refused("nothing does not exist")
+
+
+@pytest.mark.parametrize(("stop", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_it_ends_by_ctrl_c(tmp_path: Path, stop: signal.Signals, status: int) -> None:
+    viewed.write(tmp_path / "r", frames=3, flows=2)
+    # the built viewer may not be there
+    begin = f"from incast.view import page; page.viewer = lambda: {SHELL!r}; from incast.cli import main; main()"
+    words = [sys.executable, "-c", begin, "view", "r", "--serve", "--open", "--quiet"]
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\necho "$1" > opened\n')
+    browser.chmod(0o755)
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=os.environ | {"BROWSER": str(browser)}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as program:  # fmt: skip
+        assert program.stdout is not None
+        line = program.stdout.readline()
+        address = urllib.parse.urlsplit(re.findall(r"http://\S+", line)[0])
+        connection = http.client.HTTPConnection(address.netloc, timeout=30)
+        connection.request("GET", address.path)
+        assert b"incast-runs" in connection.getresponse().read()
+        connection.close()
+        os.kill(program.pid, stop)
+        said = program.communicate(timeout=30)
+    assert program.returncode == status, said
+    assert said[1] == "" or status
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["browser", "opened", "r"]
+    opened = urllib.parse.urlsplit((tmp_path / "opened").read_text().strip())
+    assert opened.netloc == address.netloc
+    assert opened.path != address.path

@@ -83,6 +83,18 @@ def rates_of(flows: pa.Table, datagrams: Collection[str], column: str = "through
     return tuple(rate for rate in shares if rate is not None)
 
 
+class View(Protocol):
+    """Runs over time (``incast.view.notebook``)."""
+
+    html: str
+    """The text of the file."""
+    height_px: int
+    """Height in a notebook."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as one HTML file."""
+
+
 class Pictures(Protocol):
     """Pictures of a run, each a matplotlib figure (``incast.pictures``)."""
 
@@ -282,6 +294,15 @@ class Result:
         # pictures stand above results, and load matplotlib
         pictures: Pictures = import_module("incast.pictures").Pictures(self)
         return pictures
+
+    def view(self, *others: Result) -> View:
+        """View the run over time, with others beside it: notebooks show it, ``save(path)`` writes it as one HTML file.
+
+        Raises ``IncastError`` of a run without a timeline (``measure.timeline``).
+        """
+        # the viewer stands above results
+        view: View = import_module("incast.view.notebook").of_results([self, *others])
+        return view
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """Return a table as a pandas frame (needs the package ``pandas``)."""

@@ -69,11 +69,11 @@ def test_frames_of_flows_add_up_to_what_each_got(tmp_path: Path) -> None:
 
 def test_a_view_has_flows_over_time(tmp_path: Path) -> None:
     from incast.view.packing import Pack
-    from incast.view.reading import packed
+    from incast.view.reading import Folder, packed
 
     scenario().run().save(tmp_path / "run")
     parts: list[bytes] = []
-    seen = packed(tmp_path / "run", "run", Pack(parts))
+    seen = packed(Folder(tmp_path / "run"), "run", Pack(parts))
     assert all(seen[part] is not None for part in ("by_flow", "events", "paths"))
     assert json.loads(zlib.decompress(parts[seen["missing"]])) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import incast
 import viewed
 from conftest import Command
 from incast import FolderError
@@ -168,6 +170,42 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
     (least / "timeline_ports.parquet").write_bytes(b"PAR1")
     with pytest.raises(FolderError, match="cannot be read"):
         page.page([least])
+
+
+def test_a_run_of_python_is_viewed_with_the_figures_that_it_has(tmp_path: Path) -> None:
+    asked = {"run.warmup": "0s", "run.duration": "2ms", "measure.timeline": "auto"}
+    result = incast.Scenario.load("dumbbell").with_(asked).run()
+    view = result.view(result)
+    path = view.save(tmp_path / "new" / "view.html")
+    text = path.read_text(encoding="utf-8")
+    runs, parts = of_page(text)
+    table = result.timeline_ports
+    for run in runs:
+        for name in ("queue_max_bytes", "busy", "marks"):
+            assert np.array_equal(unpacked(parts, run["records"][name]), table[name].to_numpy()), name
+        label = json.loads(inflated(parts, run["timeline"]))["label"]
+        assert label == "dumbbell, dctcp, seed 1"
+    # the same of a folder, whose name it has
+    result.save(tmp_path / "run")
+    assert incast.Result.load(tmp_path / "run").view().html == result.view().html
+
+
+def test_a_notebook_shows_a_view_in_a_frame_that_reads_nothing_of_it(tmp_path: Path) -> None:
+    asked = {"run.warmup": "0s", "run.duration": "1ms", "measure.timeline": "auto"}
+    view = incast.Scenario.load("dumbbell").with_(asked).run().view()
+    shown = view._repr_html_()
+    (sandbox,) = re.findall(r'^<iframe sandbox="([^"]*)"', shown)
+    assert "allow-scripts" in sandbox and "allow-same-origin" not in sandbox
+    (text,) = re.findall(r'srcdoc="([^"]*)"></iframe>$', shown)
+    assert html.unescape(text) == view.html
+    assert repr(view) == "<View of 1 run: dumbbell, dctcp, seed 1>"
+
+
+def test_a_run_of_python_without_a_timeline_says_what_makes_one() -> None:
+    asked = {"run.warmup": "0s", "run.duration": "1ms"}
+    result = incast.Scenario.load("dumbbell").with_(asked).run()
+    with pytest.raises(incast.IncastError, match=r'scenario.with_\(\{"measure.timeline": "auto"\}\)'):
+        result.view()
 
 
 def test_runs_of_one_name_are_told_apart() -> None:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+import incast
 import viewed
 from conftest import ROOT
 from incast.view import page, serving
@@ -35,6 +36,11 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
     for name, runs in (("small", [small]), ("markup", [markup]), ("least", [least]), ("large", [large])):
         page.write(runs, tmp_path / f"{name}.html")
     page.write([small, markup], tmp_path / "two.html")
+    seen = incast.Scenario.load("dumbbell").with_(
+        {"run.duration": "4ms", "run.warmup": "0s", "measure.timeline": "auto"}
+    )
+    notebook = f"<!doctype html><title>notebook</title>{seen.run().view()._repr_html_()}"
+    (tmp_path / "notebook.html").write_text(notebook, encoding="utf-8")
     (tmp_path / "told.json").write_text(json.dumps(told(small)))
     with serving.Server() as server:
         server.show([small, markup])

@@ -301,6 +301,22 @@ it("shows runs that a server hands out, and asks nobody else", async () => {
   })`)).toBe("connect-src");
 });
 
+it("works in a frame of a notebook, which it cannot leave", async () => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  faults = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  await page.goto(`file://${join(FILES, "notebook.html")}`);
+  const frame = page.frameLocator("iframe");
+  await frame.locator("#fabric").waitFor();
+  await frame.locator("#scrub").fill("7");
+  await becomes(() => frame.locator("#now").textContent()).toContain("frame 7 of");
+  // longer than an address waits to be written
+  await page.waitForTimeout(600);
+  const own = page.frames()[1]!;
+  expect(await own.evaluate(`[origin, (() => { try { return parent.document.title; } catch { return "closed"; } })()]`))
+    .toEqual(["null", "closed"]);
+});
+
 it("says that a damaged file is damaged", async () => {
   const whole = readFileSync(join(FILES, "small.html"), "utf-8");
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));

@@ -11,7 +11,7 @@ from typing import Any
 from incast.errors import FolderError
 from incast.folders import write_whole
 from incast.view.packing import FAST, Pack, Parts, base64_of
-from incast.view.reading import packed
+from incast.view.reading import Folder, Source, packed
 
 VIEWER = "viewer.html"
 PLACE = "<!--incast-runs-->"
@@ -41,14 +41,24 @@ def labels(runs: Sequence[Path]) -> list[str]:
     return told
 
 
+def _named(runs: Sequence[Path]) -> list[tuple[str, Source]]:
+    return [(label, Folder(run)) for label, run in zip(labels(runs), runs, strict=True)]
+
+
 def page(runs: Sequence[Path]) -> str:
-    """Make the text of a file that holds all that it shows."""
+    """Make the text of a file that holds all that it shows of run folders."""
+    return of(_named(runs))
+
+
+def of(runs: Sequence[tuple[str, Source]]) -> str:
+    """Make the text of a file that holds all that it shows of runs, each with its name."""
     parts: list[bytes] = []
+    shell = viewer()
     described = _described(runs, Pack(parts))
     columns = (
         f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(parts)
     )
-    return _filled(viewer(), [_told(described, served=False), *columns])
+    return _filled(shell, [_told(described, served=False), *columns])
 
 
 def served(runs: Sequence[Path], parts: Parts) -> str:
@@ -56,12 +66,12 @@ def served(runs: Sequence[Path], parts: Parts) -> str:
     shell = viewer()
     if shell.count(POLICY) != 1:
         raise FolderError(DAMAGED)
-    described = _described(runs, Pack(parts, FAST))
+    described = _described(_named(runs), Pack(parts, FAST))
     return _filled(shell.replace(POLICY, f"{POLICY}connect-src 'self'; "), [_told(described, served=True)])
 
 
-def _described(runs: Sequence[Path], pack: Pack) -> list[dict[str, Any]]:
-    return [packed(run, label, pack) for run, label in zip(runs, labels(runs), strict=True)]
+def _described(runs: Sequence[tuple[str, Source]], pack: Pack) -> list[dict[str, Any]]:
+    return [packed(run, label, pack) for label, run in runs]
 
 
 def _told(described: list[dict[str, Any]], served: bool) -> str:
@@ -77,8 +87,12 @@ def _filled(shell: str, tags: Sequence[str]) -> str:
 
 
 def write(runs: Sequence[Path], path: Path) -> int:
-    """Write the file whole; its size in bytes."""
-    text = page(runs)
+    """Write the file of run folders whole; its size in bytes."""
+    return put(page(runs), path)
+
+
+def put(text: str, path: Path) -> int:
+    """Write a page whole; its size in bytes."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text)

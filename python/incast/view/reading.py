@@ -1,15 +1,17 @@
-"""A run folder as columns of a view: the timeline, and of flows and samples what the folder has."""
+"""A run as columns of a view: the timeline, and of flows and samples what the run has."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from incast import run_folder
-from incast.errors import FolderError
+from incast.errors import FolderError, IncastError
+from incast.result import Result
 from incast.view.packets import packets
 from incast.view.packing import Pack
 
@@ -27,85 +29,146 @@ FLOWS = (
 PORTS = ("port", "rate_bps", "utilisation", "drops", "marks", "queue_max_bytes", "queue_mean_bytes", "pauses")
 
 
-def packed(folder: Path, label: str, pack: Pack) -> dict[str, Any]:
+class Source(Protocol):
+    """A run that is viewed."""
+
+    @property
+    def lacks(self) -> IncastError:
+        """What is raised of a run without a timeline: it says how one is made."""
+
+    def timeline(self) -> str | None:
+        """Give the text of ``timeline.json``; ``None`` without."""
+
+    def table(self, name: str) -> pa.Table | None:
+        """Give a table, if the run has it."""
+
+    def place(self, file: str) -> str:
+        """Name a file of the run in messages."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A run folder."""
+
+    path: Path
+
+    @property
+    def lacks(self) -> IncastError:
+        """Say what makes a timeline."""
+        return FolderError(f"{self.path} has no {run_folder.TIMELINE}, and nothing to view over time: {HOW}")
+
+    def timeline(self) -> str | None:
+        """Read the text; raises ``FolderError`` of a folder of no run."""
+        run_folder.read_manifest(self.path)
+        return run_folder.read_timeline(self.path)
+
+    def table(self, name: str) -> pa.Table | None:
+        """Read a table, if there is a file."""
+        return run_folder.read_table(self.path, name) if (self.path / f"{name}.parquet").exists() else None
+
+    def place(self, file: str) -> str:
+        """Give its path."""
+        return str(self.path / file)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run in memory, or one that was loaded."""
+
+    result: Result
+
+    @property
+    def lacks(self) -> IncastError:
+        """Say what makes a timeline."""
+        how = 'run the scenario with a timeline: scenario.with_({"measure.timeline": "auto"}).run()'
+        return IncastError(f"this run has no timeline, and nothing to view over time: {how}")
+
+    def timeline(self) -> str | None:
+        """Give the text."""
+        return self.result.timeline_json
+
+    def table(self, name: str) -> pa.Table | None:
+        """Give a table, if it has columns: of one that a folder lacks there are none."""
+        table: pa.Table = getattr(self.result, name)
+        return table if table.num_columns else None
+
+    def place(self, file: str) -> str:
+        """Give the file's name."""
+        return f"this run: {file}"
+
+
+def packed(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     """Pack what a view shows of a run; the description says where the columns lie and what is missing."""
-    run_folder.read_manifest(folder)
-    timeline = read_timeline(folder)
-    ports = _table(folder, "ports")
+    timeline = read_timeline(run)
+    ports = run.table("ports")
     if ports is None or ports.num_rows != len(timeline["ports"]):
-        raise FolderError(
-            f"{folder}: {run_folder.TIMELINE} is not of the same run as ports.parquet: run the scenario again"
-        )
-    frames = _frames(folder, "timeline_ports", timeline)
+        told = f"{run.place(run_folder.TIMELINE)} is not of the same run as ports.parquet"
+        raise FolderError(f"{told}: run the scenario again")
+    frames = _frames(run, "timeline_ports", timeline)
     if frames is None:
-        raise FolderError(f"{folder} has no timeline_ports.parquet: {HOW}")
-    _within(folder, "timeline_ports", frames, "port", len(timeline["ports"]))
+        raise FolderError(f"{run.place('timeline_ports.parquet')} is not there: {HOW}")
+    _within(run, "timeline_ports", frames, "port", len(timeline["ports"]))
     parts: dict[str, Any] = {
         "timeline": pack.text(timeline | {"label": label}),
         "ports": _columns(ports, PORTS, pack),
         "records": _sparse(frames, timeline["frames"], pack),
     }
-    flows = _table(folder, "flows")
+    flows = run.table("flows")
     parts["flows"] = None if flows is None else _columns(flows, FLOWS, pack)
-    by_flow = _frames(folder, "timeline_flows", timeline)
+    by_flow = _frames(run, "timeline_flows", timeline)
     parts["by_flow"] = None if by_flow is None else _sparse(by_flow, timeline["frames"], pack)
     for name in ("events", "paths"):
-        table = _table(folder, f"timeline_{name}")
+        table = run.table(f"timeline_{name}")
         parts[name] = None if table is None else _columns(table, table.column_names, pack)
-    samples = _table(folder, "samples")
+    samples = run.table("samples")
     parts["series"] = None if samples is None or samples.num_rows == 0 else _series(samples, pack)
-    trace = _table(folder, "trace")
+    trace = run.table("trace")
     parts["packets"] = None if trace is None or trace.num_rows == 0 else _packets(trace, timeline, ports, pack)
-    told = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
-    missing = [words for part, words in told if parts[part] is None]
+    named = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
+    missing = [words for part, words in named if parts[part] is None]
     return parts | {"missing": pack.text(missing)}
 
 
-def read_timeline(folder: Path) -> dict[str, Any]:
-    """Read what a run says of its frames, nodes and ports; raises ``FolderError`` of a run without a timeline."""
-    path = folder / run_folder.TIMELINE
-    text = run_folder.read_timeline(folder)
+def read_timeline(run: Source) -> dict[str, Any]:
+    """Read what a run says of its frames, nodes and ports; raises what it ``lacks`` of one without a timeline."""
+    text = run.timeline()
     if text is None:
-        raise FolderError(f"{folder} has no {path.name}, and nothing to view over time: {HOW}")
+        raise run.lacks
+    place = run.place(run_folder.TIMELINE)
     try:
         timeline = json.loads(text)
     except ValueError as error:
-        raise FolderError(f"{path} is damaged: {error}") from None
+        raise FolderError(f"{place} is damaged: {error}") from None
     if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
-        raise FolderError(f"{path} is not of version {VERSION}: run the scenario again")
+        raise FolderError(f"{place} is not of version {VERSION}: run the scenario again")
     lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]
     if lacking:
-        raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}: run the scenario again")
+        raise FolderError(f"{place} is damaged: it lacks {', '.join(lacking)}: run the scenario again")
     if not timeline["frame_s"] > 0 or not isinstance(timeline["frames"], int) or timeline["frames"] < 1:
-        raise FolderError(f"{path} is damaged: it has no frames: run the scenario again")
+        raise FolderError(f"{place} is damaged: it has no frames: run the scenario again")
     nodes = len(timeline["nodes"])
     for port in timeline["ports"]:
         if not (0 <= port["from"] < nodes and 0 <= port["to"] < nodes):
-            raise FolderError(f"{path} is damaged: a port is between nodes that are not there: run the scenario again")
+            raise FolderError(f"{place} is damaged: a port is between nodes that are not there: run the scenario again")
     return timeline
 
 
-def _table(folder: Path, name: str) -> pa.Table | None:
-    """Read a table of the run, if it has it."""
-    return run_folder.read_table(folder, name) if (folder / f"{name}.parquet").exists() else None
-
-
-def _frames(folder: Path, name: str, timeline: dict[str, Any]) -> pa.Table | None:
+def _frames(run: Source, name: str, timeline: dict[str, Any]) -> pa.Table | None:
     """Read a table whose rows belong to frames, in their order."""
-    table = _table(folder, name)
+    table = run.table(name)
     if table is not None:
-        _within(folder, name, table, "frame", timeline["frames"])
+        _within(run, name, table, "frame", timeline["frames"])
         frame = table["frame"].to_numpy()
         if np.any(frame[1:] < frame[:-1]):
-            raise FolderError(
-                f"{folder / name}.parquet is damaged: its frames are not in order: run the scenario again"
-            )
+            place = run.place(f"{name}.parquet")
+            raise FolderError(f"{place} is damaged: its frames are not in order: run the scenario again")
     return table
 
 
-def _within(folder: Path, name: str, table: pa.Table, column: str, bound: int) -> None:
+def _within(run: Source, name: str, table: pa.Table, column: str, bound: int) -> None:
     if table.num_rows and int(table[column].to_numpy().max()) >= bound:
-        raise FolderError(f"{folder / name}.parquet is damaged: a {column} of {bound} or more: run the scenario again")
+        place = run.place(f"{name}.parquet")
+        raise FolderError(f"{place} is damaged: a {column} of {bound} or more: run the scenario again")
 
 
 def _columns(table: pa.Table, names: tuple[str, ...] | list[str], pack: Pack) -> dict[str, Any]:

@@ -16,6 +16,8 @@ export function useDark(): [boolean, () => void] {
 export function useAddress(moment: Moment): void {
   const writtenAt = useRef(-Infinity);
   useEffect(() => {
+    // a frame of a notebook has no address of its own
+    if (location.protocol === "about:") return undefined;
     // browsers refuse an address that changes more often than some three times a second
     const later = setTimeout(() => {
       history.replaceState(null, "", written(moment));

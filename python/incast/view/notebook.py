@@ -1,0 +1,62 @@
+"""Runs over time in a notebook: the page of ``incast view`` in a frame of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from html import escape
+from pathlib import Path
+
+from incast.output import counted
+from incast.result import Result
+from incast.view import page
+from incast.view.reading import Made
+
+MAY = "allow-scripts allow-downloads allow-modals"
+"""What the page may do in a frame: run, save pictures, print. It is of no origin: it reads nothing of the notebook."""
+
+
+class View:
+    """Runs over time: notebooks show it, ``save`` writes it as one HTML file."""
+
+    def __init__(self, runs: Sequence[tuple[str, Result]], height_px: int = 720) -> None:
+        """Take runs with their names.
+
+        Raises ``IncastError`` of a run without a timeline, and ``FolderError`` where the viewer is not built.
+        """
+        self._runs = [(label, Made(run)) for label, run in runs]
+        self.height_px = height_px
+        """Height in a notebook."""
+        page.viewer()
+        for _, run in self._runs:
+            if run.timeline() is None:
+                raise run.lacks
+
+    @cached_property
+    def html(self) -> str:
+        """The text of the file."""
+        return page.of(self._runs)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file whole, and return its path; raises ``FolderError`` where that cannot be done."""
+        page.put(self.html, Path(path))
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        style = f"width: 100%; height: {self.height_px}px; border: 0"
+        title, text = escape(repr(self)), escape(self.html)
+        return f'<iframe sandbox="{MAY}" style="{style}" title="{title}" srcdoc="{text}"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<View of {counted(len(self._runs), 'run')}: {'; '.join(label for label, _ in self._runs)}>"
+
+
+def of_results(results: Sequence[Result]) -> View:
+    """View runs, named by scenario, controllers and seed."""
+    return View([(_label(result), result) for result in results])
+
+
+def _label(result: Result) -> str:
+    run = result.summary["run"]
+    controllers = [name for name in result.flows["controller"].unique().to_pylist() if name]
+    return ", ".join([run["scenario"], *controllers, f"seed {run['seed']}"])

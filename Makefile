@@ -32,6 +32,7 @@ dev: $(VENV)/.created viewer
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --extras dev
 
 release: $(VENV)/.created viewer ## A wheel in dist, with profile-guided optimisation (builds twice)
+	@test -f $(VIEWER) || { echo "release: $(VIEWER) is not there, and the wheel would not have it: make viewer says why"; exit 1; }
 	$(BIN)/python tools/release.py
 
 WHEEL ?=

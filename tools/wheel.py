@@ -2,7 +2,8 @@
 
 It is what ``pip wheel .`` builds, for the system that it is built on. With ``--manylinux`` it is one for every Linux
 with glibc 2.17 or later, of the architecture at hand: maturin links it by zig, whose package ``ziglang`` must be there.
-``--only-try WHEEL`` builds nothing. One wheel serves every Python from 3.11 on.
+``--only-try WHEEL`` builds nothing. One wheel serves every Python from 3.11 on. A wheel carries the page of
+``incast view``, which ``make viewer`` builds by Node.js; ``--without-viewer`` builds one that has none.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 MANYLINUX = "manylinux2014"
+
+VIEWER = "incast/view/viewer.html"
+BUILT_BY = "make viewer builds it, and needs Node.js 20.19 or later with npm; --without-viewer makes do without it"
 
 TRIED = (
     ("list", "scenarios"),
@@ -33,6 +38,29 @@ TRIED = (
     ),
 )
 """Commands that need the engine, a list of flows, a paper's files, the pictures and the report."""
+VIEWED = (
+    (
+        *("run", "dumbbell", "--set", "run.duration=5ms", "--set", "run.warmup=0s", "--set", "measure.timeline=auto"),
+        *("--quiet", "--out", "timed"),
+    ),
+    ("view", "timed", "--quiet"),
+)
+"""Commands that need the viewer."""
+
+
+def refuse_without_viewer(wheel: Path | None = None) -> None:
+    """Raise ``SystemExit`` where the viewer is not built, or not in a wheel."""
+    if wheel is None:
+        if not (ROOT / "python" / VIEWER).is_file():
+            sys.exit(f"python/{VIEWER} is not there, and the wheel would not have it: {BUILT_BY}")
+        return
+    try:
+        with zipfile.ZipFile(wheel) as files:
+            there = VIEWER in files.namelist() and b"<!--incast-runs-->" in files.read(VIEWER)
+    except zipfile.BadZipFile:
+        sys.exit(f"{wheel} is no wheel")
+    if not there:
+        sys.exit(f"{wheel} has no {VIEWER}, so its incast view would refuse: {BUILT_BY}")
 
 
 def built(manylinux: bool, dist: Path) -> Path:
@@ -87,6 +115,7 @@ def arguments() -> argparse.ArgumentParser:
     """Give the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--manylinux", action="store_true", help="for every Linux with glibc 2.17 or later")
+    parser.add_argument("--without-viewer", action="store_true", help="it need not have the page of incast view")
     parser.add_argument("--only-try", type=Path, metavar="WHEEL", help="build nothing")
     return parser
 
@@ -94,8 +123,14 @@ def arguments() -> argparse.ArgumentParser:
 def main() -> None:
     """Build and try."""
     words = arguments().parse_args()
+    needs_viewer = not words.without_viewer
+    if needs_viewer and words.only_try is None:
+        refuse_without_viewer()
     wheel = words.only_try or built(words.manylinux, DIST)
-    print(f"{wheel}: version {tried(wheel)}, {wheel.stat().st_size / 1e6:.1f} MB, installed and run")
+    if needs_viewer:
+        refuse_without_viewer(wheel)
+    version = tried(wheel, (*TRIED, *VIEWED) if needs_viewer else TRIED)
+    print(f"{wheel}: version {version}, {wheel.stat().st_size / 1e6:.1f} MB, installed and run")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ def test_the_workflow_calls_what_there_is() -> None:
     steps = [step["run"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "run" in step]
     assert any(run.startswith("make wheel ") for run in steps)
     assert any("tools/wheel.py --only-try" in run for run in steps)
+    used = [step.get("uses", "") for step in WORKFLOW["jobs"]["build"]["steps"]]
+    assert any(one.startswith("actions/setup-node@") for one in used)
 
 
 def test_every_package_that_the_project_names_is_pinned() -> None:
@@ -61,3 +64,37 @@ def test_without_zig_it_is_said_what_installs_it(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(wheel.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SystemExit, match="pip install ziglang"):
         wheel.built(True, tmp_path)
+
+
+def test_a_wheel_without_the_viewer_is_refused_with_what_builds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "incast-0-py3-none-any.whl"
+    page = "incast/view/viewer.html"
+    for files, words in (
+        ({"incast/__init__.py": ""}, f"has no {page}.*make viewer.*Node.js 20.19"),
+        ({page: "<html></html>"}, f"has no {page}"),
+        ({page: "<html><!--incast-runs--></html>"}, ""),
+    ):
+        with zipfile.ZipFile(made, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+        if words:
+            with pytest.raises(SystemExit, match=words):
+                wheel.refuse_without_viewer(made)
+        else:
+            wheel.refuse_without_viewer(made)
+    made.write_bytes(b"no wheel")
+    with pytest.raises(SystemExit, match="is no wheel"):
+        wheel.refuse_without_viewer(made)
+    # before the build, which takes minutes
+    monkeypatch.setattr(wheel, "ROOT", tmp_path)
+    monkeypatch.setattr(wheel, "built", lambda *_: pytest.fail("it was built all the same"))
+    monkeypatch.setattr("sys.argv", ["wheel.py"])
+    with pytest.raises(SystemExit, match=f"python/{page} is not there.*make viewer.*Node.js 20.19"):
+        wheel.main()
+
+
+def test_the_package_names_the_viewer_that_it_carries() -> None:
+    carried = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["maturin"]["include"]
+    assert {"path": f"python/{wheel.VIEWER}", "format": "wheel"} in carried

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from incast import comparison, report
-from incast.comparison import Comparison, slowdowns_of
+from incast.comparison import Comparison, series_cases, slowdowns_of
 from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
 from incast.figures import figures_of
 from incast.folders import write_whole
 from incast.look import formats_of
 from incast.plan import slug
-from incast.result import COMPLETIONS, needed
+from incast.result import COMPLETIONS, Result, needed
 from incast.scenario import text_of
 from incast.study.comparing import ComparisonStudy
+from incast.view import chosen
+from incast.view.notebook import View
 
 if TYPE_CHECKING:
     import pandas
@@ -112,6 +114,18 @@ class Compared:
         if name not in self.pictures():
             raise IncastError(f'no picture "{name}"; expected one of {", ".join(self.pictures())}')
         return Picture(self._pictures[name])
+
+    def view(self) -> View:
+        """View runs over time, one a controller: those that the report draws over time.
+
+        Raises ``IncastError`` where they have no timeline.
+        """
+        done = self.comparison
+        if done.view_gap or not (self.folder / chosen.PAGE).is_file():
+            how = done.view_gap or 'compare with settings={"measure.timeline": "auto"}'
+            raise IncastError(f"these runs have no timeline, and nothing to view over time: {how}")
+        names = [case.controller.label for case in series_cases(done.study)]
+        return View([(name, Result.load(chosen.place(self.folder, name))) for name in names])
 
     def __repr__(self) -> str:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"

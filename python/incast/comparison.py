@@ -25,6 +25,7 @@ from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
 from incast.study.definition import Definition
 from incast.study.homes import OWN_STORE, Home, Place, Rows, claimed
+from incast.view import chosen
 
 SERIES_FLOWS = 3
 """Flows whose window is drawn over time, where there are as many."""
@@ -139,6 +140,8 @@ class Comparison:
     series: list[Series] = field(default_factory=list)
     series_gap: str | None = None
     """Why nothing is drawn over time, where that is so."""
+    view_gap: str | None = None
+    """Why there is no page of runs over time although they have timelines, where that is so."""
     bins: Bins | None = None
     """Bins of sizes that were asked for; unless given, decades of the sizes that there are."""
     _completed: dict[tuple[str, str, str, str], dict[tuple[Band | None, str], Reading]] = field(default_factory=dict)
@@ -334,9 +337,21 @@ def carry_out(
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # a comparison stands without them
+        view_gap = _view(study, folder)
     comparison = load(folder)
-    comparison.series_gap = gap or comparison.series_gap
+    comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison
+
+
+def _view(study: ComparisonStudy, folder: Path) -> str | None:
+    """Write the page of those runs that are drawn over time, where they have timelines; why it is not there, if so."""
+    try:
+        chosen.make({case.controller.label: study.scenario(case) for case in series_cases(study)}, folder)
+    except RunStopped:
+        raise
+    except (ScenarioError, RunError, FolderError, OSError) as error:
+        return str(error)
+    return None
 
 
 def load(folder: Path) -> Comparison:

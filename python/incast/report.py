@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 
 from incast import _core, completions, gallery, marks, slowdowns, tables
-from incast.comparison import Comparison, Run, aggregate_json
+from incast.comparison import Comparison, Run, aggregate_json, series_cases
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.output import counted
@@ -23,6 +23,7 @@ from incast.result import COMPLETIONS
 from incast.statistics import Estimate
 from incast.study.comparing import Controller
 from incast.tables import Column
+from incast.view import chosen
 
 PAGE = "report.html"
 
@@ -290,6 +291,7 @@ def html(
     elif comparison.series_gap:
         parts.append(f'<p class="note">No picture over time: {escape(comparison.series_gap)}.</p>')
     parts += [
+        _view(comparison),
         "</section>",
         _slowdowns(comparison, pictures, left_out, formats),
         _numbers(comparison),
@@ -299,6 +301,16 @@ def html(
         _again(comparison, first, formats),
     ]
     return document(study.title, parts)
+
+
+def _view(comparison: Comparison) -> str:
+    """Link the page of runs over time, or say why there is none of runs with timelines."""
+    if comparison.view_gap:
+        return f'<p class="note">No page of the runs over time: {escape(comparison.view_gap)}.</p>'
+    case, *others = series_cases(comparison.study)
+    named = ", ".join(escape(one.controller.label) for one in (case, *others))
+    where = f"{escape(case.scenario)}, {escape(comparison.study.key)} = {escape(case.value)}, seed {case.seed}"
+    return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {named} ({where})")
 
 
 def document(title: str, parts: Sequence[str]) -> str:

@@ -125,7 +125,9 @@ def _write_study(study: ComparisonStudy, path: Path) -> None:
 def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:
     """Say what a comparison found, and where its report and pictures are."""
     from incast import report
+    from incast.view import chosen
 
+    view = page.parent / chosen.PAGE
     with output.about(done.folder):
         if not quiet:
             report.print_table(done, out)
@@ -135,5 +137,8 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
         told = f"pictures beside it: {pictures}" if pictures else "no picture beside it: the report says why"
         out.print(told, highlight=False, soft_wrap=True)
-    if done.series_gap:
-        err.print(f"no picture over time: {done.series_gap}", highlight=False, soft_wrap=True)
+        if view.is_file():
+            out.print(f"view: {view}", highlight=False, soft_wrap=True)
+    for what, gap in (("picture", done.series_gap), ("page of runs", done.view_gap)):
+        if gap:
+            err.print(f"no {what} over time: {gap}", highlight=False, soft_wrap=True)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 
 from rich.console import Console
 
 from incast import _core, gallery
+from incast.errors import FolderError
 from incast.output import counted
-from incast.papers.definition import Figure, Paper
+from incast.papers.definition import Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.report import PAGE, document, duration, embedded, number, rounded, scaled
+from incast.run_folder import TIMELINE
 from incast.verdict import STYLE, Verdict
+from incast.view import chosen
 
 
 def write(
@@ -35,12 +39,36 @@ def write(
     pictures: gallery.Drawn = {}
     for done in found:
         pictures |= gallery.draw(draw(done), formats)
+        view(done, folder)
     files = {
         "results.json": results_json(paper, scale, found),
-        PAGE: html(paper, scale, found, missing, gallery.pngs(pictures), again, formats),
+        PAGE: html(paper, scale, found, missing, gallery.pngs(pictures), again, folder, formats),
     }
     gallery.write(folder, pictures, formats, files, lambda _: True)
     return folder / PAGE
+
+
+def view(done: Evaluated, folder: Path) -> None:
+    """Write the page of a figure's runs over time, one a series: the point in the middle, the first seed.
+
+    Of runs with timelines; there is none where none has, or the viewer is not built.
+    """
+    point, seed = _viewed(done)
+    runs = {series.name: done.folders.get((series.name, point, seed)) for series in done.figure.series}
+    timed = {name: run for name, run in runs.items() if run is not None and (run / TIMELINE).is_file()}
+    path = folder / _page_of(done)
+    path.unlink(missing_ok=True)
+    if timed:
+        with suppress(FolderError):
+            chosen.write(timed, path)
+
+
+def _viewed(done: Evaluated) -> tuple[X, int]:
+    return done.figure.points[len(done.figure.points) // 2].x, 1
+
+
+def _page_of(done: Evaluated) -> str:
+    return f"view-{done.figure.name}.html"
 
 
 def count_of(findings: Sequence[Finding]) -> str:
@@ -116,9 +144,10 @@ def html(
     missing: Sequence[Missing],
     pictures: Mapping[str, bytes],
     again: Callable[[Figure | None], str],
+    folder: Path,
     formats: Sequence[str] = ("png",),
 ) -> str:
-    """Make the page; ``again`` and ``formats`` as in :func:`write`."""
+    """Make the page; ``again``, ``folder`` and ``formats`` as in :func:`write`."""
     costs = {place: cost for done in found for place, cost in done.costs.items()}
     hops, cpu_s = sum(hops for hops, _ in costs.values()), sum(cpu_s for _, cpu_s in costs.values())
     findings = [finding for done in found for finding in done.findings]
@@ -144,7 +173,7 @@ def html(
             f"{names}.</p>"
         )
     parts.append("</section>")
-    parts += [_section(done, pictures, again(done.figure), formats) for done in found]
+    parts += [_section(done, pictures, again(done.figure), formats, _link(done, folder)) for done in found]
     parts.append(
         f"<section><h2>Make it again</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
         f"{escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>, with its resolved "
@@ -152,6 +181,12 @@ def html(
         "<code>results.json</code>.</p></section>"
     )
     return document(paper.title, parts)
+
+
+def _link(done: Evaluated, folder: Path) -> str:
+    """Link the page of a figure's runs over time, where it is there."""
+    point, seed = _viewed(done)
+    return chosen.link(folder, _page_of(done), f"a run of each series at {escape(str(point))}, seed {seed}")
 
 
 def _row(done: Evaluated, one: Finding) -> str:
@@ -165,7 +200,7 @@ def _row(done: Evaluated, one: Finding) -> str:
     )
 
 
-def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats: Sequence[str]) -> str:
+def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats: Sequence[str], view: str) -> str:
     figure = done.figure
     parts = [
         f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>',
@@ -174,6 +209,7 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
         parts.append(embedded(pictures[name], name, escape(plot.caption), formats))
+    parts.append(view)
     assumed = "".join(f"<li>{escape(text)}</li>" for text in figure.assumptions)
     if assumed:
         parts.append(f"<h3>Assumed here, since the paper does not say</h3><ul>{assumed}</ul>")

@@ -1,0 +1,59 @@
+"""A page of some runs beside a report, which links it: of runs with a timeline alone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from incast import run_folder
+from incast.plan import slug
+from incast.scenario import Scenario
+from incast.view import page
+from incast.view.reading import Folder
+
+PAGE = "view.html"
+RUNS = "timelines"
+"""Folder of runs that were made again for a page."""
+
+
+def has_timeline(scenario: Scenario) -> bool:
+    """Whether a run of the scenario has a timeline."""
+    return scenario.resolved()["measure"].get("timeline") is not None
+
+
+def write(runs: Mapping[str, Path], path: Path) -> None:
+    """Write the page of run folders by their names; raises ``FolderError`` where there can be none."""
+    page.put(page.of([(name, Folder(run)) for name, run in runs.items()]), path)
+
+
+def place(folder: Path, name: str) -> Path:
+    """Give the folder of a run that was made again for the page in a report's folder."""
+    return folder / RUNS / slug(name)
+
+
+def make(scenarios: Mapping[str, Scenario], folder: Path) -> None:
+    """Make runs whose scenarios have a timeline, and their page; nothing where none has.
+
+    Stores of runs keep no timelines. A run that is there from before stays. Raises ``FolderError`` where there can be
+    no page, and what a run raises.
+    """
+    timed = {name: scenario for name, scenario in scenarios.items() if has_timeline(scenario)}
+    if not timed:
+        (folder / PAGE).unlink(missing_ok=True)
+        return
+    page.viewer()
+    there = {name: place(folder, name) for name in timed}
+    for name, scenario in timed.items():
+        own = there[name]
+        if not (own.exists() and run_folder.holds(own, scenario.hash, scenario.seed)):
+            shutil.rmtree(own, ignore_errors=True)
+            scenario.run().save(own)
+    write(there, folder / PAGE)
+
+
+def link(folder: Path, name: str, what: str) -> str:
+    """Give the paragraph of a report that links a page beside it; ``what`` is text of HTML. Nothing without a page."""
+    if not (folder / name).is_file():
+        return ""
+    return f'<p class="note">Over time, with fabric, queues and flows: <a href="{name}">{name}</a>, {what}.</p>'

@@ -1,0 +1,107 @@
+"""Reports link the page of their runs over time, where the runs have timelines."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import incast
+from conftest import Command
+from incast import run_folder
+from incast.executor import Executor
+from incast.papers import evaluation, planning, reading
+from incast.papers import page as papers_page
+from incast.view import chosen, page
+
+SHELL = "<!doctype html><body><!--incast-runs--></body>"
+SHORT = {"run.duration": "4ms", "run.warmup": "1ms"}
+
+
+@pytest.fixture(autouse=True)
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stand in for the viewer, which is built where Node.js is there."""
+    monkeypatch.setattr(page, "viewer", lambda: SHELL)
+    yield
+
+
+def compared(folder: Path, **settings: str) -> incast.calls.Compared:
+    return incast.compare("dumbbell", ["dctcp", "swift"], seeds=2, settings=SHORT | settings, out=folder, workers=1)
+
+
+def test_a_comparison_with_timelines_links_a_run_of_each_controller(tmp_path: Path) -> None:
+    done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    report = done.report.read_text(encoding="utf-8")
+    (link,) = re.findall(r'<a href="([^"]*)">view.html</a>, the runs of ([^(]*) \(dumbbell, [^)]*seed 1\)', report)
+    assert link == ("view.html", "dctcp, swift")
+    text = (tmp_path / "c" / "view.html").read_text(encoding="utf-8")
+    (told,) = re.findall(r'id="incast-runs">(.*?)</script>', text)
+    assert len(json.loads(told)["runs"]) == 2
+    view = done.view()
+    assert repr(view) == "<View of 2 runs: dctcp; swift>"
+    assert view.html == text
+    for name, kind in (("dctcp", "dctcp"), ("swift", "swift")):
+        run = incast.Result.load(chosen.place(tmp_path / "c", name))
+        assert (run.summary["run"]["seed"], set(run.flows["controller"].to_pylist())) == (1, {kind})
+
+
+def test_runs_that_are_there_for_the_page_are_not_made_again(tmp_path: Path) -> None:
+    compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    places = [chosen.place(tmp_path / "c", name) for name in ("dctcp", "swift")]
+    before = [place.stat().st_ino for place in places]
+    compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    assert [place.stat().st_ino for place in places] == before
+    (places[0] / run_folder.MANIFEST).write_text(
+        json.dumps(run_folder.read_manifest(places[0]) | {"engine": "another"}), encoding="utf-8"
+    )
+    compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    assert run_folder.read_manifest(places[0])["engine"] == run_folder.engine_digest()
+    assert places[1].stat().st_ino == before[1]
+
+
+def test_a_comparison_without_timelines_links_nothing(tmp_path: Path) -> None:
+    done = compared(tmp_path / "c")
+    assert "view.html" not in done.report.read_text(encoding="utf-8")
+    assert {"view.html", "timelines"}.isdisjoint(path.name for path in (tmp_path / "c").iterdir())
+    with pytest.raises(incast.IncastError, match=r'settings=\{"measure.timeline": "auto"\}'):
+        done.view()
+
+
+def test_a_report_stands_without_the_viewer_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise incast.FolderError("the viewer is not built: make viewer")
+
+    monkeypatch.setattr(page, "viewer", missing)
+    done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    assert "No page of the runs over time: the viewer is not built" in done.report.read_text(encoding="utf-8")
+    with pytest.raises(incast.IncastError, match="the viewer is not built"):
+        done.view()
+
+
+def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) -> None:
+    compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    (tmp_path / "c" / "report.html").unlink()
+    assert "view: c/view.html" in incast("report", "c", "--quiet").out
+    assert 'href="view.html"' in (tmp_path / "c" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_a_papers_figure_links_a_run_of_each_series_where_they_have_timelines(paper: Path, timed: bool) -> None:
+    if timed:
+        with (paper / "fig1.toml").open("a", encoding="utf-8") as scenario:
+            scenario.write('[measure]\ntimeline = "auto"\n')
+    found, (figure,) = reading.find(str(paper), 1)
+    folder = paper.parent / "p"
+    planning.carry_out(found, [figure], "small", folder, Executor(1))
+    done = evaluation.evaluate(found, figure, "small", folder)
+    assert isinstance(done, evaluation.Evaluated)
+    report = papers_page.write(found, "small", [done], [], folder, lambda _: "again").read_text(encoding="utf-8")
+    view = folder / "view-fig1.html"
+    assert ('<a href="view-fig1.html">view-fig1.html</a>, a run of each series at 40, seed 1' in report) == timed
+    assert view.is_file() == timed
+    if timed:
+        (told,) = re.findall(r'id="incast-runs">(.*?)</script>', view.read_text(encoding="utf-8"))
+        assert len(json.loads(told)["runs"]) == 2

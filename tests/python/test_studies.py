@@ -350,6 +350,35 @@ def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_pat
     assert contents(tmp_path / "s") == before
 
 
+@pytest.mark.parametrize("left", [None, "", "garbage", "a line short"])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_store_without_its_checksums_says_what_repairs_it(
+    left: str | None, damaged: bool, tmp_path: Path, incast: Command
+) -> None:
+    (tmp_path / "s.toml").write_text(small().toml())
+    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
+    assert incast(*made).status == 0
+    before = contents(tmp_path / "s")
+    path = tmp_path / "s" / "SHA256SUMS"
+    lines = path.read_text().splitlines(keepends=True)
+    if left is None:
+        path.unlink()
+    else:
+        path.write_text("".join(lines[:-1]) if left == "a line short" else left)
+    if damaged:
+        chunk = tmp_path / "s" / "chunks" / "0001-0000.parquet"
+        whole = chunk.read_bytes()
+        chunk.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    if left in (None, "garbage"):
+        for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
+            incast(*words).refused("SHA256SUMS", "the command that made it makes it anew with --rebuild")
+    else:
+        assert "has no checksum" in incast("study", "status", "s", "--check").err
+    assert incast(*made, "--rebuild").status == 0
+    assert contents(tmp_path / "s") == before
+    assert incast("study", "status", "s", "--check").status == 0
+
+
 def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
     small().run(tmp_path / "s")
     head = json.loads((tmp_path / "s" / "store.json").read_text())

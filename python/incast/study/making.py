@@ -83,6 +83,8 @@ def make(
     with store.alone():
         try:
             store.refuse_other_build(rebuild or any_build)
+            if rebuild:
+                store.repair_sums()
             if store.pending() is None:
                 _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
             own = copies.canonical(store, study)  # puts back copies of files that were damaged
@@ -582,6 +584,8 @@ def _repair(store: Store, make_all: Callable[[_Left, Sequence[str]], None]) -> N
     store.put_sums(tuple(broken))
     store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS,))
+    if store.pending() is None:
+        _drop_journals(store)
 
 
 def _remake_chunk(store: Store, name: str, make_all: Callable[[_Left, Sequence[str]], None]) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,6 +50,10 @@ FIXED = ("chunks/", "tables/", "files/")
 """Where files lie that never change."""
 NO_RESULTS = ("log", PENDING, "journal", ".lock", SUMS)
 """Names in a store that have no checksum."""
+SUM = re.compile("[0-9a-f]{64}  .+")
+"""A line of the checksums."""
+NO_DIGEST = "0" * 64
+"""Checksum of a file whose bytes are known to be wrong."""
 
 
 @dataclass(frozen=True)
@@ -215,15 +220,36 @@ class Store:
         if self._sums is None:
             try:
                 lines = (self.folder / SUMS).read_text(encoding="utf-8").splitlines()
+                if strange := [line for line in lines if not SUM.fullmatch(line)]:
+                    raise ValueError(f"{strange[0][:80]!r}: expected a SHA-256, two spaces and the name of a file")
                 self._sums = {line[66:]: line[:64] for line in lines}
             except FileNotFoundError:
                 done = (self.folder / RUNS).exists() and not (self.folder / PENDING).exists()
                 if done and not (self.folder / SUMS).exists():  # not written meanwhile, either
-                    raise FolderError(f"{self.folder} has no {SUMS}: not a whole store") from None
+                    raise FolderError(f"{self.folder} has no {SUMS}: not a whole store; {_way_out(SUMS)}") from None
                 self._sums = {}
             except (OSError, ValueError) as error:
-                raise FolderError(f"{self.folder / SUMS} is damaged: {error}") from None
+                raise FolderError(f"{self.folder / SUMS} is damaged: {error}; {_way_out(SUMS)}") from None
         return self._sums
+
+    def repair_sums(self) -> None:
+        """Give the files that ``SHA256SUMS`` no longer names a checksum.
+
+        Nothing says what their bytes were, but that pages of tables have checksums of their own: a table that these do
+        not hold for counts as damaged, whatever its bytes are now.
+        """
+        try:
+            known = self.sums()
+        except FolderError:
+            known = self._sums = {}
+        for name in self.names():
+            if name not in known and name.endswith(".parquet"):
+                try:
+                    self.read(name)
+                except FolderError:
+                    known[name] = NO_DIGEST
+        if set(self.names()) - set(known):
+            self.put_sums(())
 
     def damaged(self) -> list[str]:
         """Hold every file against its checksum; say what is wrong, a line a file."""

@@ -425,6 +425,14 @@ def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
     assert len(store.known()) == 4
 
 
+def test_a_range_that_lacks_whole_is_told_of_it(tmp_path: Path, incast: Command) -> None:
+    axes = "design = 'random'\nsamples = 3\nscenario = 'incast'\n[axes]\n'traffic.flows' = { from = 1, to = 8 }\n"
+    (tmp_path / "s.toml").write_text(axes)
+    incast("study", "run", "s.toml", "--store", "s").refused(
+        "expected a whole number", "whole = true in the range of traffic.flows rounds its values"
+    )
+
+
 # Kills
 
 

@@ -350,6 +350,8 @@ def test_a_figure_is_compared_under_the_seeds_where_both_have_it_and_their_numbe
     told = f"fct.slowdown_mean is compared under {len(compared)} of {len(held_out)} seeds"
     assert f"note: {told}, those where both have it" in answer.err
     assert "flows.goodput_total_bps is compared" not in answer.err  # a figure that every run has
+    unfinished = "with the defaults {} of {}: completion figures are over these"
+    assert unfinished.format(len(compared), len(held_out)) in answer.err or len(compared) == len(held_out)
     rows = json.loads((tmp_path / "found" / "result.json").read_text())["best"]["held_out"]
     assert {row["seeds"] for row in rows if row["figure"] == "flows.goodput_total_bps"} == {len(held_out)}
     (row,) = (row for row in rows if row["figure"] == "fct.slowdown_mean")
@@ -495,6 +497,21 @@ def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
     assert first.main > 2 * second.main
     if method == "morris":
         assert first.mean is not None and first.mean > 0  # a higher mark, a longer queue
+
+
+def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not_resolve(
+    tmp_path: Path, incast: Command
+) -> None:
+    table = f'[sensitivity]\nmethod = "sobol"\nsamples = 2\nfigures = ["{QUEUE}", "flows.timeouts"]\n'
+    (tmp_path / "marks.toml").write_text(FILE[: FILE.index("[tune]")] + table)
+    answer = incast("sensitivity", "marks.toml", "--out", "found", "--quiet")
+    assert answer.status == 0, answer.err
+    told = json.loads((tmp_path / "found" / "sensitivity.json").read_text())
+    assert told["notes"][0] == "flows.timeouts is the same at all points: no parameter matters to it here"
+    assert "2 samples are few" in told["notes"][1] and "--samples 8" in told["notes"][1]
+    answer = incast("sensitivity", "marks.toml", "--out", "found")
+    assert all(f"note: {note}" in answer.err for note in told["notes"])
+    assert "flows.timeouts (events)" not in answer.out  # no table of zeros
 
 
 def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, incast: Command) -> None:

@@ -92,6 +92,8 @@ def _print(found: Outcome) -> None:
     values = ", ".join(f"{key} = {value}" for key, value in found.best.tried.values.items())
     out.print(f"chosen: set {found.best.tried.number + 1}: {values}", highlight=False, soft_wrap=True)
     _print_compared(found.best, len(tuning.held_out))
+    for note in found.notes:
+        err.print(f"note: {note}", highlight=False, soft_wrap=True)
     worse = [
         objective.figure
         for objective, ours, theirs in zip(
@@ -208,6 +210,8 @@ def _print_indices(found: Found) -> None:
     told = f"{found.points} points, {found.runs} runs, {analysis.method}"
     out.print(f"{analysis.target.study.name}: {told}", highlight=False)
     for figure in analysis.figures:
+        if figure in found.still:
+            continue
         rows = [index for index in found.indices if index.figure == figure]
         scale = Scale(rows[0].unit, [index.main for index in rows])
         table = Table(title=scale.label(figure), title_justify="left")
@@ -220,6 +224,8 @@ def _print_indices(found: Found) -> None:
                 cells.append(rounded(index.mean * scale.factor))
             table.add_row(index.parameter, *cells)
         out.print(table)
+    for note in found.notes():
+        err.print(f"note: {note}", highlight=False, soft_wrap=True)
 
 
 def _number(one: Estimate, factor: float) -> str:

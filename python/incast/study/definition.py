@@ -233,8 +233,16 @@ class Definition:
         try:
             return _applied(self._layer(point.scenario, point.arm), self._located(point.values))
         except ScenarioError as error:
-            error.add_note(f"in the study {self.name}, point {point}")
+            error.add_note(f"in the study {self.name}, point {point}{self._rounding(point, str(error))}")
             raise
+
+    def _rounding(self, point: Point, told: str) -> str:
+        """Say how a range gives whole numbers, where that is what an error asks for."""
+        axes = [*self.axes, *(self.arms[point.arm].axes if point.arm else ())]
+        asks = [axis.key for axis in axes if axis.range and not axis.range.whole and f"{axis.key} = " in told]
+        if not asks or "whole number" not in told:
+            return ""
+        return f"; whole = true in the range of {asks[0]} rounds its values"
 
     def arm_settings(self, arm: str) -> Mapping[str, Value]:
         """Give what an arm sets; nothing for ``""``."""

@@ -64,6 +64,8 @@ class Outcome:
     """Which of the front is the one to use: with several objectives the nearest to the best of each."""
     importances: dict[str, dict[str, float]]
     """By objective and parameter, from 0 to 1; nothing where too few sets were tried."""
+    notes: tuple[str, ...]
+    """What the figures do not show."""
 
     @property
     def best(self) -> Chosen:
@@ -99,7 +101,25 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
         ]
     scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
     chosen = [Chosen(one, _compared(tuning, runs[one.number], defaults)) for one in front]
-    return Outcome(tuning, tried, scores, chosen, _nearest(tuning, front), search.importances())
+    best = _nearest(tuning, front)
+    notes = _censored(runs[front[best].number], defaults)
+    return Outcome(tuning, tried, scores, chosen, best, search.importances(), notes)
+
+
+def _censored(runs: dict[str, Figures], defaults: dict[str, Figures]) -> tuple[str, ...]:
+    """Say where completion figures leave out flows that did not finish on the held-out seeds."""
+    told = []
+    others = flows_of(defaults)
+    for name, (ended, began) in flows_of(runs).items():
+        their_ended, their_began = others[name]
+        if (ended, their_ended) != (began, their_began):
+            where = f" in {name}" if len(runs) > 1 else ""
+            told.append(
+                f"{ended:.0f} of {began:.0f} flows finished on the held-out seeds{where}, with the defaults "
+                f"{their_ended:.0f} of {their_began:.0f}: completion figures are over these, and high percentiles may "
+                "be too low; a longer run.duration lets more finish"
+            )
+    return tuple(told)
 
 
 def _late(runs: dict[str, Figures], defaults: dict[str, Figures]) -> str:

@@ -111,4 +111,5 @@ def data(outcome: Outcome) -> dict[str, Any]:
         "best": of_chosen(outcome.best),
         "front": [of_chosen(one) for one in outcome.front],
         "importances": outcome.importances,
+        "notes": list(outcome.notes),
     }

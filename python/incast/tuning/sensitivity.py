@@ -39,6 +39,8 @@ METHODS = ("morris", "sobol")
 _WORDS = ("method", "samples", "figures", "seeds", "seed", "arm", "scenario", "allow_idle")
 RESULT = "sensitivity.json"
 LEVELS = 4
+WIDE = 0.5
+"""A total index of Sobol's that is known no better says little."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,24 @@ class Found:
     runs: int
     indices: list[Index]
 
+    @property
+    def still(self) -> list[str]:
+        """Figures that are the same at all points: no parameter matters to them."""
+        moved = {index.figure for index in self.indices if index.main or index.other}
+        return [figure for figure in self.analysis.figures if figure not in moved]
+
+    def notes(self) -> list[str]:
+        """Say what the indices do not show."""
+        told = [f"{figure} is the same at all points: no parameter matters to it here" for figure in self.still]
+        if self.analysis.method == "sobol":
+            wide = max((index for index in self.indices), key=lambda index: index.main_half_width)
+            if wide.main_half_width > WIDE:
+                told.append(
+                    f"{self.analysis.samples} samples are few: the total index of {wide.parameter} for {wide.figure} "
+                    f"is known to ± {wide.main_half_width:.2g} alone; --samples {4 * self.analysis.samples} halves that"
+                )
+        return told
+
 
 def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[Status], None]) -> Found:
     """Run the sample, and analyse the means over the seeds."""
@@ -223,9 +243,11 @@ def _indices(
     analysis: Analysis, drawn: npt.NDArray[np.float64], values: npt.NDArray[np.float64], figure: str, unit: str
 ) -> list[Index]:
     names = [parameter.key for parameter in analysis.target.parameters]
+    morris = analysis.method == "morris"
     if np.ptp(values) == 0:
-        return [Index(figure, unit, name, 0.0, 0.0, 0.0, 0.0, 0.0) for name in names]
-    if analysis.method == "morris":
+        more = (None, 0.0) if morris else (0.0, None)
+        return [Index(figure, unit if morris else "1", name, 0.0, 0.0, 0.0, *more) for name in names]
+    if morris:
         told = SALib.analyze.morris.analyze(analysis.problem, drawn, values, num_levels=LEVELS, seed=analysis.seed)
         rows = zip(names, told["mu_star"], told["mu_star_conf"], told["sigma"], told["mu"], strict=True)
         found = [Index(figure, unit, n, float(m), float(c), float(s), None, float(mu)) for n, m, c, s, mu in rows]
@@ -257,6 +279,8 @@ def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None
     shown: dict[str, dict[str, float]] = {}
     widths: dict[str, dict[str, float]] = {}
     for index in found.indices:
+        if index.figure in found.still:
+            continue
         scale = scales[index.figure]
         name = scale.label(index.figure)
         shown.setdefault(name, {})[index.parameter] = index.main * scale.factor
@@ -264,7 +288,7 @@ def write(found: Found, folder: Path, formats: Sequence[str] = ("png",)) -> None
     title = {"morris": "Elementary effects over the whole range (Morris)", "sobol": "Sobol's total indices"}[
         analysis.method
     ]
-    drawn = {"sensitivity": pictures.bars(shown, title, columns(analysis.method)[0], widths)}
+    drawn = {"sensitivity": pictures.bars(shown, title, columns(analysis.method)[0], widths)} if shown else {}
     made = io.StringIO()
     table = csv.writer(made, lineterminator="\n")
     words = ["main", "main_half_width", "other", "other_half_width", "mean"]
@@ -293,4 +317,5 @@ def data(found: Found) -> dict[str, Any]:
         "runs": found.runs,
         "seeds": list(analysis.seeds),
         "indices": rows,
+        "notes": found.notes(),
     }

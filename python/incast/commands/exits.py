@@ -65,8 +65,6 @@ def carry_out(app: Typer) -> None:
         _fail(1, error)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        _fail(
-            1,
-            error,
-            f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind",
-        )
+        again = interrupts.again()
+        told = f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind"
+        _fail(1, error, f"{told}\n{again}" if again else told)

@@ -100,8 +100,12 @@ def make(
         if (store.folder / PENDING).exists():
             if outside is not None and missing(store):
                 outside(store)
-            fill(store, workers, hire, show, limit)
-            finish(store)
+            try:
+                fill(store, workers, hire, show, limit)
+                finish(store)
+            except OSError as error:
+                error.filename = error.filename or str(store.folder)  # a full disk names no file
+                raise
     return store
 
 

@@ -294,7 +294,7 @@ keys! {
     /// there.
     rto_granularity: Time,
     /// Initial window in segments.
-    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000_000))]
     initial_window: f64,
     /// After an idle time of more than one RTO the controller's rule for idle times applies: `idle` of NewReno and
     /// DCTCP is to restart from the initial window (RFC 5681 4.1), or to halve the window once for each RTO (Linux);

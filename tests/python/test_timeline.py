@@ -129,6 +129,17 @@ def test_a_storm_is_there_while_pauses_spread_over_a_switch() -> None:
     assert all(what == "port" and port in paused[round(time / frame_s)] for time, port, what in begins)
 
 
+def test_no_port_is_paused_for_longer_than_a_frame_lasts() -> None:
+    result = incast.Scenario.load("pfc-incast").with_({"measure.timeline": "auto", "run.warmup": "0s"}).run()
+    frame_s = json.loads(result.timeline_json or "")["frame_s"]
+    frames = result.timeline_ports
+    assert pc.max(frames["paused"]).as_py() == 1
+    sums = {row["port"]: row["paused_sum"] * frame_s
+            for row in frames.group_by("port").aggregate([("paused", "sum")]).to_pylist()}  # fmt: skip
+    for number, paused_s in enumerate(result.ports["paused_s"].to_pylist()):
+        assert sums.get(number, 0) == pytest.approx(paused_s, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize("choice", ["ecmp", "spray"])
 def test_paths_are_those_that_packets_take(choice: str) -> None:
     asked = {"measure.timeline": "10us", "measure.trace": [0, 1, 2], "run.duration": "200us"}

@@ -31,6 +31,8 @@ pub(super) struct Frames {
     pub account_next: Time,
     /// By the beginning of the open frame.
     from: Totals,
+    /// End of the frame that was closed last. Where two frames became one, it may lie within the open frame.
+    closed: Time,
     /// Largest queue of the open frame before the account began anew, and of the account before the open frame.
     pub max: u64,
     pub max_before: u64,
@@ -57,6 +59,7 @@ impl Frames {
             clock: FrameClock::new(spec),
             account_next,
             from: Totals::default(),
+            closed: Time::ZERO,
             max: 0,
             max_before: 0,
             rows: Lane::default(),
@@ -92,7 +95,7 @@ impl Frames {
 
     /// The port was paused from `since` to `now`; of frames that are closed this is known.
     pub(super) fn note_paused(&mut self, since: Time, now: Time) {
-        let mut from = since.max(self.clock.start(self.clock.open()));
+        let mut from = since.max(self.closed);
         while from < now {
             let frame = self.clock.at(from);
             let until = now.min(self.clock.start(frame + 1));
@@ -138,9 +141,8 @@ impl Frames {
     /// the frames before that are over, too.
     pub(super) fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
         let frame = self.clock.open();
-        let start = self.clock.start(frame);
         let from = self.from;
-        let paused = since.map_or(Time::ZERO, |since| at.saturating_sub(since.max(start)));
+        let paused = since.map_or(Time::ZERO, |since| at.saturating_sub(since.max(self.closed)));
         let busy = totals.busy.wrapping_sub(from.busy);
         let mut row = PortFrame {
             frame,
@@ -155,7 +157,7 @@ impl Frames {
         let due = self.noted.partition_point(|noted| noted.frame <= frame);
         self.noted.drain(..due).for_each(|noted| row.add(&noted));
         Frames::push(&mut self.rows, row);
-        (self.from, self.max) = (totals, 0);
+        (self.from, self.closed, self.max) = (totals, at, 0);
         self.max_before = self.max_before.max(max);
         let following = idle_until.map_or(frame + 1, |now| {
             let now = self.clock.at(now);

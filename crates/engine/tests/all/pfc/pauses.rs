@@ -162,3 +162,20 @@ fn a_paused_port_is_known_by_its_queue_alone() {
     // as much as the slow way lets through goes over the other: 2 Gb/s, and a quarter of that before the first pause
     assert!(delivered(adaptive(Gauged::Utilisation, [0.0, 0.15, 0.5])) < 2.5);
 }
+
+#[test]
+fn frames_that_become_one_while_a_port_is_paused_count_the_pause_once() {
+    // `run` holds the frames' sums against the ports' own; no frame is paused for longer than it lasts
+    let mut paused = 0;
+    for seed in 0..40 {
+        let mut spec = random(seed, Some(Headroom::Link));
+        spec.observe.timeline = Some(TimelineSpec { every: Time::ns(10), most: 100 + seed as u32 });
+        let o = run(&spec);
+        let every = o.frame_ps.unwrap();
+        for row in o.port_frames.rows() {
+            assert!(row.paused_ps <= every, "seed {seed}: {row:?} in a frame of {every} ps");
+            paused += row.paused_ps;
+        }
+    }
+    assert!(paused > 0);
+}

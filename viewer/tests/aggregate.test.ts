@@ -5,7 +5,7 @@ import { layout } from "../src/scene/layout";
 import { fatTree } from "./made";
 
 const tree = fatTree(4);
-const whole = new Aggregates(tree, layout(tree.nodes));
+const whole = new Aggregates(tree, layout(tree));
 
 describe("a fabric at a distance", () => {
   it("is drawn node by node where there is room, and ever more coarsely where there is not", () => {
@@ -46,9 +46,9 @@ describe("a fabric at a distance", () => {
 
   it("keeps nodes of a tier apart that are linked to one another, and stations on their plane", () => {
     const linked = { ...tree, ports: [...tree.ports, { from: 0, to: 1 }] };
-    expect(new Aggregates(linked, layout(linked.nodes)).picture([2, 2, 2, 2]).perTier).toEqual([16, 4, 4, 2]);
+    expect(new Aggregates(linked, layout(linked)).picture([2, 2, 2, 2]).perTier).toEqual([16, 4, 4, 2]);
     const nodes = tree.nodes.map((node, i) => ({ ...node, x: i, y: 0 }));
-    expect(new Aggregates({ ...tree, nodes }, layout(nodes)).picture([2, 2, 2, 2]).groups.length).toBe(36);
+    expect(new Aggregates({ ...tree, nodes }, layout({ ...tree, nodes })).picture([2, 2, 2, 2]).groups.length).toBe(36);
   });
 
   it("draws what is in sight, and finds the half of a line that is near", () => {

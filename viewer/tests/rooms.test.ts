@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { fileName } from "../src/scene/save";
 import { short } from "../src/data/format";
 import { Pair } from "../src/data/pair";
-import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
+import { rateOf, spanOf } from "../src/data/rates";
+import { hasWindow, stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf, framesOf, spanBetween, worst } from "../src/data/stretch";
 import { chosen } from "../src/data/table";
-import { beside } from "../src/panes/Details";
+import { beside, panesOfFlow } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
 import { diverging, scale, signed, step } from "../src/scene/palette";
 import { asSvg } from "../src/scene/pen";
@@ -112,6 +113,25 @@ describe("a stretch of time", () => {
   });
 });
 
+describe("what a flow delivered", () => {
+  const byFlow = { starts: list(0, 2, 3, 5, 6), flow: list(0, 1, 0, 0, 1, 0),
+    delivered_bytes: list(10, 3, 0, 40, 5, 30), cwnd_bytes: list(1, NaN, 2, 2, NaN, 2), state: list(0, 1, 1, 1, 1, 1) };
+  const run = made({ timeline: { frames: 4, frame_s: 8, start_s: 0 }, byFlow });
+
+  it("is a rate over several frames, so that no frame is above its link", () => {
+    expect([spanOf(run), ...rateOf(run, 0)]).toEqual([1, 10, 0, 40, 30]);
+    expect([...rateOf(run, 0, 2)]).toEqual([5, 5, 35, 35]);
+    expect([...rateOf(run, 0, 3)]).toEqual([50 / 3, 50 / 3, 50 / 3, 30]);
+    expect([...rateOf(run, 9, 2)]).toEqual([NaN, NaN, NaN, NaN]);
+  });
+
+  it("of datagrams goes without a window and states", () => {
+    expect([hasWindow(run, 0), hasWindow(run, 1), stretchesOf(run, 1).length]).toEqual([true, false, 0]);
+    expect(panesOfFlow(run, 1).map((pane) => pane.title)).toEqual(["Rate"]);
+    expect(panesOfFlow(run, 0).map((pane) => pane.title)).toEqual(["Rate", "Window"]);
+  });
+});
+
 describe("the table of flows", () => {
   const group = { values: Uint8Array.from([0, 1, 0]), texts: ["web", "bulk"] };
   const ends = { src: list(0, 1, 0), dst: list(1, 0, 1) };
@@ -134,7 +154,7 @@ describe("the table of flows", () => {
 describe("the heat map", () => {
   it("keeps the largest of what shares a cell", () => {
     const run = made();
-    const order = portOrder(run, layout(run.timeline.nodes).order, run.worstOf("queue_max_bytes"));
+    const order = portOrder(run, layout(run.timeline).order, run.worstOf("queue_max_bytes"));
     expect([...order]).toEqual([3, 1, 0, 2]);
     const whole = { frame0: 0, frame1: 3, row0: 0, row1: 4 };
     expect([...pooled(run, "queue_max_bytes", rowsOf(order), whole, 1, 2)]).toEqual([9000, 100]);
@@ -214,10 +234,17 @@ describe("two runs", () => {
 describe("the layout", () => {
   it("has hosts below and orders names as numbers", () => {
     const nodes = ["h10", "h9", "s0"].map((name) => ({ name, kind: "", tier: name === "s0" ? 1 : 0, pod: null }));
-    const { x, y, order } = layout(nodes);
+    const { x, y, order } = layout({ nodes, ports: [] });
     expect(order).toEqual([1, 0, 2]);
     expect(y[0]).toBeGreaterThan(y[2]!);
     expect(x[1]).toBeLessThan(x[0]!);
+  });
+
+  it("has hosts without a pod under the switch that they hang on", () => {
+    const node = (name: string, tier: number) => ({ name, kind: "", tier, pod: null });
+    const nodes = [node("left", 1), node("right", 1), node("r0", 0), node("s0", 0), node("s1", 0)];
+    const ports = [{ from: 0, to: 1 }, { from: 2, to: 1 }, { from: 1, to: 2 }, { from: 3, to: 0 }, { from: 4, to: 0 }];
+    expect(layout({ nodes, ports }).order).toEqual([3, 4, 2, 0, 1]);
   });
 });
 

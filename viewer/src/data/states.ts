@@ -11,8 +11,14 @@ export interface Stretch {
   to_s: number;
 }
 
+/** Whether a flow has a congestion window: senders of datagrams have none, nor what goes with it. */
+export function hasWindow(run: Run, flow: number): boolean {
+  return !run.byFlow?.cwnd_bytes || run.flowOver("cwnd_bytes", flow).some((bytes) => bytes > 0);
+}
+
 /** The states of a flow, those of neighbouring frames together. */
 export function stretchesOf(run: Run, flow: number): Stretch[] {
+  if (!hasWindow(run, flow)) return [];
   const over = run.flowOver("state", flow);
   const found: Stretch[] = [];
   over.forEach((state, frame) => {

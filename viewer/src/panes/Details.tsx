@@ -1,9 +1,11 @@
 /** What is known of the pinned port and of the selected flow over time. */
 
 import { useMemo } from "preact/hooks";
+import { seconds } from "../data/format";
 import type { Metric, Run } from "../data/run";
 import { marksOf, packetsOf } from "../data/packets";
-import { stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
+import { rateOf, spanOf } from "../data/rates";
+import { hasWindow, stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
 import { PortFigures } from "../scene/Fabric";
 import { Ladder } from "./Ladder";
@@ -28,6 +30,9 @@ interface Props {
   /** The run beside it, its number of the same port, and what to call the two. */
   other: { run: Run; port: number | null; names: [string, string]; onPin: (port: number) => void } | null;
 }
+
+/** A path of more ports than this is several paths. */
+const MANY_PORTS = 12;
 
 interface Pane {
   title: string;
@@ -73,12 +78,13 @@ export function panesOfFlow(run: Run, flow: number): Pane[] {
   const times = timesOf(run);
   const panes: Pane[] = [];
   if (run.byFlow?.delivered_bytes) {
-    const rate = run.flowOver("delivered_bytes", flow).map((bytes) => (bytes * 8) / run.timeline.frame_s);
+    const label = `delivered in order, means of ${seconds(spanOf(run) * run.timeline.frame_s)}`;
     panes.push({ title: "Rate", unit: "b/s",
-      curves: [{ label: "delivered", time_s: times, values: rate, stepped: true }] });
+      curves: [{ label, time_s: times, values: rateOf(run, flow), stepped: true }] });
   }
   const sampled = panesOf(run, `flow ${flow}`);
-  if (run.byFlow?.cwnd_bytes && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
+  if (run.byFlow?.cwnd_bytes && hasWindow(run, flow)
+    && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
     panes.push({ title: "Window", unit: "B",
       curves: [{ label: "cwnd", time_s: times, values: run.flowOver("cwnd_bytes", flow), stepped: true }] });
   }
@@ -154,7 +160,7 @@ export function Details(props: Props) {
       {flow !== null && (
         <section aria-label="Selected flow">
           <h2>Flow {flow}</h2>
-          {path.length > 0 && <p class="path">{path.map((one) => run.names[one]).join("  ")}</p>}
+          {path.length > 0 && <Path names={path.map((one) => run.names[one]!)} />}
           {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}
             now={[run, ...(other ? [other.run] : [])].map((own) => stateAt(own, flow, time_s))} />}
           {packets.map((own, i) => own.length > 0 && (
@@ -188,6 +194,18 @@ function counted(strip: Strip | undefined): string {
   const said = counts.flatMap(([count, what], i) => (
     count ? [`${count} ${what}${count === 1 ? "" : "s"}${["", " lost", " marked"][i]!}`] : []));
   return said.length ? `, ${said.join(", ")} in all` : "";
+}
+
+/** The ports that a flow passes; of the many of a sprayed one their number, the rest when asked for. */
+function Path({ names }: { names: string[] }) {
+  const all = names.join("  ");
+  if (names.length <= MANY_PORTS) return <p class="path">{all}</p>;
+  return (
+    <details class="path">
+      <summary>{names[0]} … {names.at(-1)}: {names.length} ports, over several paths</summary>
+      {all}
+    </details>
+  );
 }
 
 interface StatesProps {

@@ -42,7 +42,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   const [view, setView] = useState({ zoom: 1, x: 0, y: 0 });
   const drag = useRef<{ x: number; y: number; moved: boolean } | null>(null);
   const values = useMemo(() => new Float64Array(run.timeline.ports.length), [run]);
-  const aggregates = useMemo(() => new Aggregates(run.timeline, layout(run.timeline.nodes)), [run]);
+  const aggregates = useMemo(() => new Aggregates(run.timeline, layout(run.timeline)), [run]);
   const placed = useMemo(() => {
     const [w, h] = [width - 2 * MARGIN, height - MARGIN - TOP];
     const across = w * view.zoom;

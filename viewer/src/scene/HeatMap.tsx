@@ -55,7 +55,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean; selects: boolean } | null>(null);
   const [band, setBand] = useState<[number, number] | null>(null);
   useEffect(() => { setSeen(begin); }, [begin]);
-  const nodes = useMemo(() => layout(run.timeline.nodes).order, [run]);
+  const nodes = useMemo(() => layout(run.timeline).order, [run]);
   const order = useMemo(() => (
     portOrder(run, nodes, worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null)
   ), [field, nodes, worst, span]);

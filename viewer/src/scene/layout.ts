@@ -15,21 +15,41 @@ const natural = new Intl.Collator("en", { numeric: true });
 
 const made = new WeakMap<Node[], Layout>();
 
+interface Network {
+  nodes: Node[];
+  ports: { from: number; to: number }[];
+}
+
 /** Where nodes stand; what is made of a list of nodes is kept. */
-export function layout(nodes: Node[]): Layout {
+export function layout({ nodes, ports }: Network): Layout {
   let found = made.get(nodes);
-  if (!found) made.set(nodes, found = laidOut(nodes));
+  if (!found) made.set(nodes, found = laidOut(nodes, ports));
   return found;
 }
 
-function laidOut(nodes: Node[]): Layout {
+/** The places of nodes in the order of their names, those of nodes without a pod in the order of what is above them. */
+function ranks(nodes: Node[], ports: Network["ports"]): Float64Array {
+  const rank = new Float64Array(nodes.length);
+  nodes.map((_, i) => i).sort((a, b) => natural.compare(nodes[a]!.name, nodes[b]!.name) || a - b)
+    .forEach((i, place) => { rank[i] = place; });
+  const above = new Float64Array(nodes.length).fill(Infinity);
+  for (const { from, to } of ports) {
+    if (nodes[from]!.pod === null && nodes[to]!.tier > nodes[from]!.tier) {
+      above[from] = Math.min(above[from]!, rank[to]!);
+    }
+  }
+  return rank.map((own, i) => (Number.isFinite(above[i]!) ? above[i]! * nodes.length : 0) + own);
+}
+
+function laidOut(nodes: Node[], ports: Network["ports"]): Layout {
   const x = new Float64Array(nodes.length);
   const y = new Float64Array(nodes.length);
   const tiers = Math.max(0, ...nodes.map((node) => node.tier)) + 1;
   const pod = (node: Node) => node.pod ?? -1;
+  const rank = ranks(nodes, ports);
   const order = nodes.map((_, i) => i).sort((a, b) => {
     const [one, two] = [nodes[a]!, nodes[b]!];
-    return one.tier - two.tier || pod(one) - pod(two) || natural.compare(one.name, two.name) || a - b;
+    return one.tier - two.tier || pod(one) - pod(two) || rank[a]! - rank[b]!;
   });
   const pods = [...new Set(nodes.map(pod).filter((own) => own >= 0))].sort((a, b) => a - b);
   const column = new Map(pods.map((own, i) => [own, i]));

@@ -1,4 +1,4 @@
-"""Studies in stores: points, what is made and what is not made again, kills, damage, and what the commands say."""
+"""Studies in stores: points, what is made and what is not made again, kills, and what the commands say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rich.console import Console
 
 import incast as package
 from conftest import Command, command, environment
-from incast import FolderError, ScenarioError, Store, Study, StudyError, progress
+from incast import FolderError, ScenarioError, Store, StudyError, progress
 from incast.executor import Status
 from incast.folders import put_first
 from incast.study import estimate, making
@@ -31,11 +31,10 @@ from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
 from incast.study.front import extend, load
 from incast.study.making import make
-from incast.study.record import Journal, Task, packed, read_record
+from incast.study.record import Journal, Task
 from incast.study.record import make as make_record
 from incast.study.workers import Answer, Processes, Threads
-
-SHORT = {"run.duration": "1ms", "run.warmup": "0s"}
+from stored import SHORT, contents, small
 
 FILE = """
 name = "red-or-swift"
@@ -66,16 +65,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "study.toml"
     path.write_text(FILE)
     return path
-
-
-def small(**more: Any) -> Study:
-    return Study("dumbbell", **({"settings": SHORT, "axes": {"controller.g": [0.1, 0.5]}, "seeds": 2} | more))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Bytes of every file of a store that is a result."""
-    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(("log/", ".lock"))}
 
 
 # Points
@@ -311,87 +300,6 @@ def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) 
             torn.append(one)
         torn.close()
         assert journal.path.read_bytes() == whole
-
-
-def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
-    store = small().run(tmp_path / "s")
-    for name in (
-        "chunks/0001-0000.parquet",
-        "tables/flows/0001-0000.parquet",
-        "runs.parquet",
-        "studies/study/study.toml",
-    ):
-        path = tmp_path / "s" / name
-        whole = path.read_bytes()
-        path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
-        assert store.damaged() == [f"{name}: its bytes are not those that were written"]
-        with pytest.raises(FolderError, match="damaged"):
-            if name.startswith("tables"):
-                store.table("flows")
-            elif name == "runs.parquet":
-                _ = store.runs
-            else:
-                extend(Store.at(tmp_path / "s"), seeds=3)
-        path.write_bytes(whole)
-    assert store.damaged() == []
-
-
-@pytest.mark.parametrize("left", [None, "{", "[]", '{"format": 1}'])
-def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_path: Path, incast: Command) -> None:
-    (tmp_path / "s.toml").write_text(small().toml())
-    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
-    assert incast(*made).status == 0
-    before = contents(tmp_path / "s")
-    path = tmp_path / "s" / "store.json"
-    path.unlink() if left is None else path.write_text(left)
-    for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
-        incast(*words).refused("store.json", "the command that made it makes it anew with --rebuild")
-    assert incast(*made, "--rebuild").status == 0
-    assert contents(tmp_path / "s") == before
-
-
-@pytest.mark.parametrize("left", [None, "", "garbage", "a line short"])
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_store_without_its_checksums_says_what_repairs_it(
-    left: str | None, damaged: bool, tmp_path: Path, incast: Command
-) -> None:
-    (tmp_path / "s.toml").write_text(small().toml())
-    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
-    assert incast(*made).status == 0
-    before = contents(tmp_path / "s")
-    path = tmp_path / "s" / "SHA256SUMS"
-    lines = path.read_text().splitlines(keepends=True)
-    if left is None:
-        path.unlink()
-    else:
-        path.write_text("".join(lines[:-1]) if left == "a line short" else left)
-    if damaged:
-        chunk = tmp_path / "s" / "chunks" / "0001-0000.parquet"
-        whole = chunk.read_bytes()
-        chunk.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
-    if left in (None, "garbage"):
-        for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
-            incast(*words).refused("SHA256SUMS", "the command that made it makes it anew with --rebuild")
-    else:
-        assert "has no checksum" in incast("study", "status", "s", "--check").err
-    assert incast(*made, "--rebuild").status == 0
-    assert contents(tmp_path / "s") == before
-    assert incast("study", "status", "s", "--check").status == 0
-
-
-def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
-    small().run(tmp_path / "s")
-    head = json.loads((tmp_path / "s" / "store.json").read_text())
-    (tmp_path / "s" / "store.json").write_text(json.dumps(head | {"format": 99}))
-    incast("study", "status", "s").refused("a store of format 99: expected 1")
-    (tmp_path / "s" / "store.json").write_text(json.dumps(head | {"engine": "0" * 16}))
-    incast("study", "extend", "s", "--seeds", "3", "--quiet").refused("another build of the engine", "--rebuild")
-    assert incast("study", "extend", "s", "--seeds", "3", "--quiet", "--rebuild").status == 0
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "file").touch()
-    incast("study", "status", "other").refused("no store.json")
-    with pytest.raises(FolderError, match="is not empty and holds no store"):
-        small().run(tmp_path / "other")
 
 
 def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
@@ -697,18 +605,6 @@ def test_nothing_to_make_is_whole_on_a_terminal() -> None:
     screen = Console(file=io.StringIO(), force_terminal=True)
     with progress.of_batch(screen, quiet=False) as show:
         show(Status())
-
-
-def test_any_changed_byte_of_a_record_is_noticed_and_asks_for_no_memory() -> None:
-    """Also of its head: the lengths that stand there decide how the rest is read."""
-    whole = packed("a" * 16, {"fct.mean_s": 0.25}, {"cpu_s": 1.0}, {"flows": b"rows"})
-    assert read_record(whole).figures == {"fct.mean_s": 0.25}
-    for place in range(len(whole)):
-        for bit in (1, 128):
-            changed = bytearray(whole)
-            changed[place] ^= bit
-            with pytest.raises(FolderError, match="damaged"):
-                read_record(bytes(changed))
 
 
 def test_the_first_file_of_a_folder_is_written_once_and_nothing_else_is_taken_for_it(tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""What a store does when its files are damaged, lost, or of another version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from incast import FolderError, Store
+from incast.study.front import extend
+from incast.study.record import packed, read_record
+from stored import contents, small
+
+
+def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
+    store = small().run(tmp_path / "s")
+    for name in (
+        "chunks/0001-0000.parquet",
+        "tables/flows/0001-0000.parquet",
+        "runs.parquet",
+        "studies/study/study.toml",
+    ):
+        path = tmp_path / "s" / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+        assert store.damaged() == [f"{name}: its bytes are not those that were written"]
+        with pytest.raises(FolderError, match="damaged"):
+            if name.startswith("tables"):
+                store.table("flows")
+            elif name == "runs.parquet":
+                _ = store.runs
+            else:
+                extend(Store.at(tmp_path / "s"), seeds=3)
+        path.write_bytes(whole)
+    assert store.damaged() == []
+
+
+@pytest.mark.parametrize("left", [None, "{", "[]", '{"format": 1}'])
+def test_a_store_without_its_head_says_what_repairs_it(left: str | None, tmp_path: Path, incast: Command) -> None:
+    (tmp_path / "s.toml").write_text(small().toml())
+    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
+    assert incast(*made).status == 0
+    before = contents(tmp_path / "s")
+    path = tmp_path / "s" / "store.json"
+    path.unlink() if left is None else path.write_text(left)
+    for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
+        incast(*words).refused("store.json", "the command that made it makes it anew with --rebuild")
+    assert incast(*made, "--rebuild").status == 0
+    assert contents(tmp_path / "s") == before
+
+
+@pytest.mark.parametrize("left", [None, "", "garbage", "a line short"])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_store_without_its_checksums_says_what_repairs_it(
+    left: str | None, damaged: bool, tmp_path: Path, incast: Command
+) -> None:
+    (tmp_path / "s.toml").write_text(small().toml())
+    made = ("study", "run", "s.toml", "--store", "s", "--quiet")
+    assert incast(*made).status == 0
+    before = contents(tmp_path / "s")
+    path = tmp_path / "s" / "SHA256SUMS"
+    lines = path.read_text().splitlines(keepends=True)
+    if left is None:
+        path.unlink()
+    else:
+        path.write_text("".join(lines[:-1]) if left == "a line short" else left)
+    if damaged:
+        chunk = tmp_path / "s" / "chunks" / "0001-0000.parquet"
+        whole = chunk.read_bytes()
+        chunk.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    if left in (None, "garbage"):
+        for words in (made, ("study", "status", "s"), ("query", "s", "select count(*) from runs")):
+            incast(*words).refused("SHA256SUMS", "the command that made it makes it anew with --rebuild")
+    else:
+        assert "has no checksum" in incast("study", "status", "s", "--check").err
+    assert incast(*made, "--rebuild").status == 0
+    assert contents(tmp_path / "s") == before
+    assert incast("study", "status", "s", "--check").status == 0
+
+
+def test_a_store_of_another_version_or_build_is_refused(tmp_path: Path, incast: Command) -> None:
+    small().run(tmp_path / "s")
+    head = json.loads((tmp_path / "s" / "store.json").read_text())
+    (tmp_path / "s" / "store.json").write_text(json.dumps(head | {"format": 99}))
+    incast("study", "status", "s").refused("a store of format 99: expected 1")
+    (tmp_path / "s" / "store.json").write_text(json.dumps(head | {"engine": "0" * 16}))
+    incast("study", "extend", "s", "--seeds", "3", "--quiet").refused("another build of the engine", "--rebuild")
+    assert incast("study", "extend", "s", "--seeds", "3", "--quiet", "--rebuild").status == 0
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    incast("study", "status", "other").refused("no store.json")
+    with pytest.raises(FolderError, match="is not empty and holds no store"):
+        small().run(tmp_path / "other")
+
+
+def test_any_changed_byte_of_a_record_is_noticed_and_asks_for_no_memory() -> None:
+    """Also of its head: the lengths that stand there decide how the rest is read."""
+    whole = packed("a" * 16, {"fct.mean_s": 0.25}, {"cpu_s": 1.0}, {"flows": b"rows"})
+    assert read_record(whole).figures == {"fct.mean_s": 0.25}
+    for place in range(len(whole)):
+        for bit in (1, 128):
+            changed = bytearray(whole)
+            changed[place] ^= bit
+            with pytest.raises(FolderError, match="damaged"):
+                read_record(bytes(changed))

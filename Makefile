@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures notebooks viewer test-viewer lint-viewer test test-rust test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures notebooks viewer test-viewer lint-viewer test test-rust test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -50,6 +50,9 @@ docs: dev ## The documentation as a site in build/site (python3 -m http.server -
 
 docs-pictures: demo ## The demo's pictures which the documentation shows
 	cp runs/demo/delay-p99.png docs/images/
+
+viewer-pictures: dev ## The documentation's pictures of the viewer, of runs made anew; needs Chromium (a minute)
+	$(BIN)/python tools/viewer_pictures.py
 
 notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
 	$(BIN)/python tools/notebooks.py

@@ -19,16 +19,25 @@ import incast
 import viewed
 from conftest import ROOT
 from incast.view import page, serving
+from tools import viewer_pictures
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MARKUP = '<img src=x onerror="window.hurt=1"><b>h0</b>'
+ALIKE, UNLIKE = 5.0, 10.0
+"""Most that a picture differs from its kept one, of 255, and least that two pictures differ: letters and curves are
+drawn a little otherwise on another system."""
 
 
-def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
+def there() -> None:
+    """Skip where there is no browser."""
     if shutil.which("npm") is None or not (ROOT / "viewer/node_modules").is_dir():
         pytest.skip("the viewer is not tried in a browser: Node.js is not there, or make viewer has not been run")
     if CHROMIUM is None:
         pytest.skip("the viewer is not tried in a browser: Chromium is not installed (apt-get install chromium)")
+
+
+def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
+    there()
     small = viewed.write(tmp_path / "small")
     markup = viewed.write(tmp_path / "markup", names={0: MARKUP}, frames=5, flows=4)
     least = viewed.write(tmp_path / "least", least=True, frames=5)
@@ -49,11 +58,24 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
         told_to = {"INCAST_VIEW_FILES": str(tmp_path), "INCAST_VIEW_SERVED": server.address, "NO_COLOR": "1"}
         done = subprocess.run(
             ["npm", "run", "e2e"], cwd=ROOT / "viewer", capture_output=True, text=True,
-            env=os.environ | told_to | {"INCAST_CHROMIUM": CHROMIUM},
+            env=os.environ | told_to | {"INCAST_CHROMIUM": CHROMIUM or ""},
         )  # fmt: skip
         server.shutdown()
         thread.join()
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pictures_of_the_documentation_are_what_the_viewer_shows(tmp_path: Path) -> None:
+    there()
+    kept = ROOT / "docs" / "images" / "viewer"
+    # the others take large files: make viewer-pictures makes all
+    quick = tuple(picture for picture in viewer_pictures.PICTURES if picture.name in ("incast", "pfc"))
+    made = viewer_pictures.make(quick, tmp_path)
+    for name, path in made.items():
+        assert viewer_pictures.difference(path, kept / f"{name}.png") < ALIKE, name
+        for other in made.keys() - {name}:
+            assert viewer_pictures.difference(path, kept / f"{other}.png") > UNLIKE
+    assert {path.stem for path in kept.glob("*.png")} == {picture.name for picture in viewer_pictures.PICTURES}
 
 
 def told(folder: Path) -> dict[str, object]:

@@ -1,7 +1,7 @@
 /** What is known of the pinned port and of the selected flow over time. */
 
 import { useMemo } from "preact/hooks";
-import { seconds } from "../data/format";
+import { exact, seconds } from "../data/format";
 import type { Metric, Run } from "../data/run";
 import { marksOf, packetsOf } from "../data/packets";
 import { rateOf, spanOf } from "../data/rates";
@@ -119,8 +119,9 @@ export function Details(props: Props) {
     if (!other) return own;
     return beside(own, flow < other.run.flowCount ? panesOfFlow(other.run, flow) : [], other.names);
   }, [run, flow, other?.run]);
-  const packets = useMemo(() => [run, other?.run].map((own) => (flow === null || !own ? [] : packetsOf(own, flow))),
-    [run, flow, other?.run]);
+  const packets = useMemo(() => (
+    [run, other?.run].map((own) => (flow === null || !own ? [] : packetsOf(own, flow)))
+  ), [run, flow, other?.run]);
   const strips = useMemo<Strip[]>(() => {
     if (flow === null) return [];
     const runs = [run, ...(other && flow < other.run.flowCount ? [other.run] : [])];
@@ -192,7 +193,7 @@ function counted(strip: Strip | undefined): string {
   const counts: [number, string][] = [[strip?.timeouts_s.length ?? 0, "timeout"],
     [strip?.traced?.losses_s.length ?? 0, "packet"], [strip?.traced?.marks_s.length ?? 0, "packet"]];
   const said = counts.flatMap(([count, what], i) => (
-    count ? [`${count} ${what}${count === 1 ? "" : "s"}${["", " lost", " marked"][i]!}`] : []));
+    count ? [`${exact(count)} ${what}${count === 1 ? "" : "s"}${["", " lost", " marked"][i]!}`] : []));
   return said.length ? `, ${said.join(", ")} in all` : "";
 }
 

@@ -34,6 +34,7 @@ IGNORED = {"manifest.json", "scenario.toml"}
 SCENARIOS = [
     "coexistence",
     "dumbbell",
+    "expresspass",
     "hotspot",
     "htsim-permutation",
     "wireless-cell",

@@ -49,6 +49,8 @@ pub mod purpose {
     pub const MARK: u32 = 18;
     /// Times within which something is to be there.
     pub const DEADLINE: u32 = 19;
+    /// Sizes of credits, and the times between them.
+    pub const CREDIT: u32 = 21;
     /// Shadowing between two stations.
     pub const SHADOWING: u32 = 16;
 }

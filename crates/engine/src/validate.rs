@@ -1,12 +1,12 @@
 //! What a specification must be like: whatever contradicts itself is refused before anything is built.
 
 use crate::event::aside::STAMPS;
-use crate::ids::{EngineId, FlowId};
+use crate::ids::{EngineId, FlowId, LinkId};
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    CellSpec, Discipline, Entropy, Eqds, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY, MOST_PSDU,
-    MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
+    CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY,
+    MOST_PSDU, MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
     TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
@@ -49,6 +49,7 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
         return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
     }
+    check_shaping(spec)?;
     spec.programs.iter().try_for_each(|own| check_program(spec, own))?;
     spec.cells.iter().enumerate().try_for_each(|(i, cell)| check_cell(spec, i as u32, cell))?;
     let given = |f: &FlowSpec| spec.transports[f.transport as usize].demotion.len().saturating_sub(1);
@@ -105,6 +106,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         Protocol::Eqds(eqds) => check_eqds(eqds),
         Protocol::Uet(uet) => check_uet(uet),
         Protocol::Homa(homa) => check_homa(spec, homa),
+        Protocol::ExpressPass(own) => check_expresspass(spec, own),
     })
 }
 
@@ -134,6 +136,82 @@ fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
         )),
         None => Ok(()),
     }
+}
+
+/// ExpressPass: its numbers, and that its packets there and back take the same links.
+fn check_expresspass(spec: &Spec, own: &ExpressPass) -> Result<(), RunError> {
+    let share = |x: f64| x > 0.0 && x <= 1.0;
+    let weights = share(own.weight) && share(own.min_weight) && own.min_weight <= own.weight;
+    let credit = own.credit.0 > 0 && own.credit.0 <= own.credit.1 && own.credit.1 <= u16::MAX as u32;
+    if !credit
+        || !share(own.alpha)
+        || !weights
+        || !(0.0..1.0).contains(&own.target_loss)
+        || !(0.0..1.0).contains(&own.jitter)
+    {
+        return invalid(format!(
+            "expresspass with credits of {:?} bytes, alpha {}, weights {} and {}, target_loss {} and jitter {}, \
+             expected sizes above 0 that rise, shares above 0 and at most 1, the least weight last, and shares below 1",
+            own.credit, own.alpha, own.weight, own.min_weight, own.target_loss, own.jitter
+        ));
+    }
+    match spec.choice.is_symmetric() {
+        true => Ok(()),
+        false => invalid("expresspass, and credits may take other links than their data, expected symmetric".into()),
+    }
+}
+
+/// Ports that shape credits: class 0 is for these alone, and nothing is paused there.
+fn check_shaping(spec: &Spec) -> Result<(), RunError> {
+    let shapes = |l: &&LinkSpec| spec.queues[l.queue as usize].credits().is_some();
+    let Some(link) = spec.links.iter().find(shapes) else { return Ok(()) };
+    if let Some(flow) = spec.flows.iter().find(|f| f.class == 0 || f.ack_class == 0) {
+        return invalid(format!(
+            "link {}: class 0 is for credits, and a flow has class {} and ack_class {}, expected 1 or more",
+            link.name, flow.class, flow.ack_class
+        ));
+    }
+    if spec.pfc().is_some() {
+        return invalid(format!("link {}: a port that shapes credits obeys no pauses", link.name));
+    }
+    let wrong = |l: &&LinkSpec| {
+        let shaping = spec.queues[l.queue as usize].credits();
+        shaping.is_some_and(|s| s.credit == 0 || s.packet == 0 || s.burst == 0) || l.rate == Rate::INFINITE
+    };
+    match spec.links.iter().filter(shapes).find(wrong) {
+        Some(link) => invalid(format!(
+            "link {}: shapes credits, expected a rate, a burst of at least 1 credit, and credits and packets of at \
+             least 1 B",
+            link.name
+        )),
+        None => Ok(()),
+    }
+}
+
+/// ExpressPass over a path without credit shaping.
+fn check_credits(spec: &Spec, fabric: &Fabric, f: FlowId) -> Result<(), RunError> {
+    let flow = &spec.flows[f];
+    if spec.transports[flow.transport as usize].protocol.expresspass().is_none() || flow.app.datagram_gap().is_some() {
+        return Ok(());
+    }
+    let back = fabric.path(f, true);
+    if let Some(link) = back.iter().find(|l| spec.queues[spec.links[**l].queue as usize].credits().is_none()) {
+        return invalid(format!(
+            "flow {}: expresspass, and link {} on the way of its credits does not shape them, expected credit shaping",
+            f.0, spec.links[*link].name
+        ));
+    }
+    let ends = |links: &[LinkId], turn: bool| -> Vec<(u32, u32)> {
+        let of = |l: &LinkId| (spec.links[*l].from, spec.links[*l].to);
+        links.iter().map(of).map(|(from, to)| if turn { (to, from) } else { (from, to) }).collect()
+    };
+    let given = flow.path.is_some() || flow.reverse_path.is_some();
+    let mut there = ends(&fabric.path(f, false), true);
+    there.reverse();
+    if given && there != ends(&back, false) {
+        return invalid(format!("flow {}: expresspass, and its path back is not its path there, turned around", f.0));
+    }
+    Ok(())
 }
 
 /// EQDS: its window, pace and entropies.
@@ -274,6 +352,7 @@ fn check_radio_port(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
         Discipline::FairNic { .. } => Some("a fair NIC"),
         Discipline::Trimming(_) => Some("trimming"),
         Discipline::Pfabric => Some("ranks of packets"),
+        _ if spec.queues[link.queue as usize].credits().is_some() => Some("credit shaping"),
         _ if spec.pfc().is_some() => Some("priority flow control"),
         _ if link.loss != Loss::None || link.bucket > 0 => Some("losses or a token bucket of a wire"),
         _ if spec.failures.iter().any(|f| spec.links[f.link as usize].cell == link.cell) => Some("failures of links"),
@@ -386,6 +465,7 @@ pub fn check_flows(spec: &Spec, fabric: &Fabric) -> Result<(), RunError> {
                 fabric.path(f, false).len()
             ));
         }
+        check_credits(spec, fabric, f)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The actions of an event at a node: send packets, set timers, leave observations, pause neighbours.
 
 pub mod context;
+mod credits;
 pub mod departure_marks;
 pub mod driven;
 pub mod host;

@@ -220,7 +220,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// An explicit queue ends a transmission; `programs` are those of switches.
     pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
-        let Some(mut departed) = self.end_service(port) else { return };
+        let Some(mut departed) = self.end_service(port) else { return self.tokens_are_there(port) };
         let link = self.ports[port].link;
         if let Some(next) = departed.next {
             // departures precede all else of their generation: one that follows at this instant is still of it, so that

@@ -13,6 +13,7 @@ use super::class_queue::{Dropped, Taken, Waiting};
 use super::frames::Noted;
 use super::port::{Port, Rare};
 use super::queues::{Admission, Service};
+use super::tokens::Beside;
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::port::discipline::{Departure, Verdict};
@@ -180,12 +181,16 @@ impl Port {
         }
     }
 
-    /// Ends the transmission under way at `now`; `None` if there is none.
+    /// Ends the transmission under way at `now`; `None` if there is none, and tokens were waited for.
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.settings.below;
         let queues = self.rare.queues.as_mut()?;
-        if let Some((frame, began)) = queues.frame.take() {
-            return Some(self.depart_frame(frame, began, now, interval));
+        if queues.beside.is_something() {
+            match queues.pass_beside(now) {
+                Beside::Nothing => {}
+                Beside::Frame(frame, began) => return Some(self.depart_frame(frame, began, now, interval)),
+                Beside::Tokens(_) => return None,
+            }
         }
         let marked = queues.marks_departure(now, interval.holds(now));
         if marked && let Some(frames) = &mut self.rare.frames {
@@ -205,17 +210,18 @@ impl Port {
         Some(Departed { packet, ext, lost, marked, arrives, next, account })
     }
 
-    /// Begins a transmission at `now`, if something may go; when it ends.
+    /// Begins a transmission at `now`, if something may go; when it ends, or when there are tokens for a credit that
+    /// waits for them.
     pub(super) fn begin(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if let Some(frame) = queues.frames.pop_front() {
-            queues.frame = Some((frame, now));
+            queues.beside = Beside::Frame(frame, now);
             return Some(now + self.frame_wire(now));
         }
         loop {
             let ends = self.rare.queues.as_mut()?.begin(now, self.settings.below)?;
             if !self.drops_head(now, interval) {
-                return if self.fails() { self.begin_failing(now) } else { Some(ends) };
+                return if self.fails() { self.begin_failing(now, ends) } else { Some(ends) };
             }
         }
     }
@@ -252,10 +258,11 @@ impl Port {
         true
     }
 
-    /// The transmission that begins `now` is subject to failures of the link: when it ends.
+    /// The transmission that begins `now`, and would end at `ends`, is subject to failures of the link: when it ends.
     #[cold]
-    fn begin_failing(&mut self, now: Time) -> Option<Time> {
-        let Waiting { size, wire, index, lost, .. } = self.rare.queues.as_ref()?.service.as_ref()?.waiting;
+    fn begin_failing(&mut self, now: Time, ends: Time) -> Option<Time> {
+        let Some(service) = &self.rare.queues.as_ref()?.service else { return Some(ends) };
+        let Waiting { size, wire, index, lost, .. } = service.waiting;
         let takes = self.wire_from(now, size);
         // what the wire loses holds nothing back that follows
         let arrives = if lost { None } else { self.arrival_of(now, now + takes, index) };

@@ -8,6 +8,7 @@
 pub mod account;
 pub mod buffer;
 pub mod class_queue;
+mod credits;
 pub mod departure_marks;
 pub mod discipline;
 pub mod explicit;
@@ -29,6 +30,7 @@ mod scheduler;
 pub mod settings;
 mod tie_rank;
 mod timeline;
+mod tokens;
 mod trim;
 
 pub use fifo::Sent;

@@ -113,7 +113,7 @@ impl Port {
                 seed,
                 pool: None,
                 station: None,
-                queues: Queues::of(queue, settings.rate, link, seed),
+                queues: Queues::of(queue, &settings, link, seed),
                 discipline: None,
                 faults: None,
                 pending_marks: None,

@@ -5,13 +5,14 @@ use super::buffer::Room;
 use super::class_queue::{ClassQueue, Dropped, Pausing, Waiting};
 use super::scheduler::Scheduler;
 use super::settings::Settings;
+use super::tokens::Beside;
 use crate::event::interval::Interval;
 use crate::event::packet::{Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::trimming::Trim;
 use crate::port::discipline::{Arrival, Verdict};
 use crate::spec::{Discipline, EcnRamp, QueueSpec, Whole};
-use incast_cc::{Rate, Time};
+use incast_cc::Time;
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
 
@@ -50,14 +51,14 @@ pub(super) struct Admission {
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     pub classes: Vec<ClassQueue>,
-    scheduler: Scheduler,
+    pub scheduler: Scheduler,
     /// What holds for all queues together, where there are several and something does.
     whole: Option<Whole>,
     pub trim: Option<Trim>,
     pub service: Option<Service>,
-    /// Pause frames that wait for the transmitter, and the one that it has, since when.
+    /// Pause frames that wait for the transmitter, and the one that it has.
     pub frames: VecDeque<Packet>,
-    pub frame: Option<(Packet, Time)>,
+    pub beside: Beside,
     /// Some class is paused.
     pub pausing: Pausing,
     /// Packets that waited and were dropped, not yet reported.
@@ -77,12 +78,12 @@ pub(super) struct Queues {
 
 impl Queues {
     /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
-    pub(super) fn of(spec: &QueueSpec, rate: Rate, link: LinkId, seed: u64) -> Option<Box<Queues>> {
+    pub(super) fn of(spec: &QueueSpec, settings: &Settings, link: LinkId, seed: u64) -> Option<Box<Queues>> {
         let (mut trim, mut whole) = (None, None);
         let (queues, scheduler) = match &spec.discipline {
             Discipline::Classes { scheduler, classes, whole: all } => {
                 whole = (*all != Whole::NONE).then_some(*all);
-                (classes.clone(), Scheduler::new(scheduler))
+                (classes.clone(), Scheduler::new(scheduler, settings))
             }
             Discipline::Trimming(t) => {
                 trim = Some(Trim::new(t, link, seed));
@@ -97,7 +98,7 @@ impl Queues {
             Discipline::Pfabric => (vec![spec.clone()], Scheduler::LeastRank),
             _ => (vec![spec.clone()], Scheduler::Strict),
         };
-        let class = |(i, queue): (u32, &QueueSpec)| ClassQueue::new(queue, i, rate, link, seed);
+        let class = |(i, queue): (u32, &QueueSpec)| ClassQueue::new(queue, i, settings.rate, link, seed);
         spec.is_explicit().then(|| {
             Box::new(Queues {
                 classes: (0..).zip(&queues).map(class).collect(),
@@ -106,7 +107,7 @@ impl Queues {
                 trim,
                 service: None,
                 frames: VecDeque::new(),
-                frame: None,
+                beside: Beside::Nothing,
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
                 gone: VecDeque::new(),
@@ -391,7 +392,8 @@ impl Queues {
     pub(super) fn begin(&mut self, now: Time, below: u32) -> Option<Time> {
         let Queues { classes, scheduler, .. } = self;
         let class = scheduler.next(classes, now)?;
-        let waiting = classes[class].queue.pop_front()?;
+        let Some(queue) = classes.get_mut(class) else { return self.await_tokens() };
+        let waiting = queue.queue.pop_front()?;
         self.work -= waiting.wire;
         if self.classes.len() > 1 && below > 0 && self.gone.is_empty() {
             self.bytes_below = waiting.size;
@@ -436,12 +438,12 @@ impl Queues {
 
     /// Nothing is being transmitted.
     pub(super) fn is_idle(&self) -> bool {
-        self.service.is_none() && self.frame.is_none()
+        self.service.is_none() && !self.beside.is_frame()
     }
 
     /// Nothing is here, and what comes to queue `i` may go at once.
     pub(super) fn lets_pass(&self, i: usize, now: Time) -> bool {
-        self.here.0 == 0 && self.frame.is_none() && !self.classes[i].pausing.holds(now)
+        self.here.0 == 0 && !self.beside.is_frame() && !self.classes[i].pausing.holds(now)
     }
 
     /// A packet here that is on this account of a shared buffer, if one is.

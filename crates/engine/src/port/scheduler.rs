@@ -5,6 +5,8 @@
 //! long as that lasts; what is left stays for its next turn, and is lost when its queue is empty.
 
 use super::class_queue::ClassQueue;
+use super::settings::Settings;
+use super::tokens::{NOT_YET, Tokens};
 use crate::spec;
 use incast_cc::Time;
 
@@ -19,6 +21,8 @@ pub(super) enum Scheduler {
     Headers { per_data: u32, served: u32 },
     /// The only queue, out of order: the flow with the packet of least rank ([`rank`](super::rank)).
     LeastRank,
+    /// The lowest first, but the first queue only as tokens come ([`tokens`](super::tokens)).
+    Credits(Tokens),
 }
 
 /// Deficit round robin.
@@ -32,8 +36,9 @@ pub(super) struct Weighted {
 }
 
 impl Scheduler {
-    pub(super) fn new(spec: &spec::Scheduler) -> Scheduler {
+    pub(super) fn new(spec: &spec::Scheduler, settings: &Settings) -> Scheduler {
         match spec {
+            spec::Scheduler::Credits(shaping) => Scheduler::Credits(Tokens::new(shaping, settings)),
             spec::Scheduler::Strict => Scheduler::Strict,
             spec::Scheduler::Weighted { quanta } => Scheduler::Weighted(Weighted {
                 // a quantum of nothing would never send
@@ -68,6 +73,12 @@ impl Scheduler {
                 return Some((*served == *per_data) as usize);
             }
             Scheduler::Weighted(w) => w,
+            Scheduler::Credits(tokens) => {
+                let wire = classes[0].queue.front().filter(|_| first == 0).map(|w| w.wire);
+                let taken = wire.is_none_or(|wire| tokens.take(now, wire));
+                let other = || (1..n).find(|i| head(*i).is_some());
+                return if taken { Some(first) } else { other().or(Some(NOT_YET)) };
+            }
             Scheduler::LeastRank => {
                 classes[first].bring_forward();
                 return Some(first);

@@ -16,6 +16,8 @@ pub enum Protocol {
     Uet(Uet),
     /// Homa.
     Homa(Homa),
+    /// ExpressPass.
+    ExpressPass(ExpressPass),
 }
 
 impl Protocol {
@@ -27,6 +29,7 @@ impl Protocol {
             Protocol::Eqds(_) => "eqds",
             Protocol::Uet(_) => "uet",
             Protocol::Homa(_) => "homa",
+            Protocol::ExpressPass(_) => "expresspass",
         }
     }
 
@@ -40,6 +43,11 @@ impl Protocol {
         if let Protocol::Homa(homa) = self { Some(homa) } else { None }
     }
 
+    /// Its parameters, if it is ExpressPass.
+    pub fn expresspass(&self) -> Option<&ExpressPass> {
+        if let Protocol::ExpressPass(own) = self { Some(own) } else { None }
+    }
+
     /// It is not TCP.
     pub fn is_driven(&self) -> bool {
         !matches!(self, Protocol::Tcp)
@@ -48,7 +56,7 @@ impl Protocol {
     /// It learns of losses by the headers of trimmed packets.
     pub fn needs_trimming(&self) -> bool {
         match self {
-            Protocol::Tcp | Protocol::Homa(_) => false,
+            Protocol::Tcp | Protocol::Homa(_) | Protocol::ExpressPass(_) => false,
             Protocol::Ndp(_) | Protocol::Eqds(_) | Protocol::Uet(_) => true,
         }
     }
@@ -169,6 +177,47 @@ impl Homa {
         }
         cutoffs
     }
+}
+
+/// ExpressPass (Cho et al., "Credit-scheduled delay-bounded congestion control for datacenters", SIGCOMM 2017). Its
+/// credits have class 0 and all else class 1, which is what its flows and the ports on their way have.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ExpressPass {
+    /// IP bytes of a credit: each draws one between these, both included.
+    pub credit: (u32, u32),
+    /// Share of the greatest credit rate at which a receiver begins, above 0 and at most 1.
+    pub alpha: f64,
+    /// A request for fewer packets than this begins so much slower.
+    pub ramp: u32,
+    /// How the rate follows the losses of credits.
+    pub feedback: Feedback,
+    /// Losses of credits that are aimed at: [`Feedback::Code`], this times the share of the greatest rate that is not
+    /// used; [`Feedback::Paper`], this.
+    pub target_loss: f64,
+    /// Weight of an increase at first, and at least.
+    pub weight: f64,
+    /// See `weight`.
+    pub min_weight: f64,
+    /// The time to the next credit is off by up to this share of it.
+    pub jitter: f64,
+    /// A sender asks for no more once a round trip has brought as many credits as it has packets left.
+    pub early_stop: bool,
+}
+
+impl ExpressPass {
+    /// IP bytes of a credit on average.
+    pub fn mean_credit(&self) -> u32 {
+        (self.credit.0 + self.credit.1) / 2
+    }
+}
+
+/// How a receiver's credit rate follows the losses of credits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Feedback {
+    /// As in the authors' simulator (kaist-ina/ns2-xpass f4e38bc).
+    Code,
+    /// As printed, at second hand.
+    Paper,
 }
 
 /// How a sender of UET chooses entropies.

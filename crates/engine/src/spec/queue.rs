@@ -75,6 +75,14 @@ impl QueueSpec {
         if let Discipline::Trimming(_) = self.discipline { 2 } else { self.classes().len().max(1) }
     }
 
+    /// How fast its credits go, where it has a class for them.
+    pub fn credits(&self) -> Option<&CreditShaping> {
+        match &self.discipline {
+            Discipline::Classes { scheduler: Scheduler::Credits(shaping), .. } => Some(shaping),
+            _ => None,
+        }
+    }
+
     /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
@@ -218,6 +226,21 @@ pub enum Scheduler {
         /// Quantum of each class, at least 1 B.
         quanta: Vec<u32>,
     },
+    /// As [`Scheduler::Strict`], but class 0, which is for credits, goes only as fast as a token bucket lets it
+    /// (ExpressPass, SIGCOMM 2017).
+    Credits(CreditShaping),
+}
+
+/// How fast the credits of a port go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CreditShaping {
+    /// IP bytes of a credit, the mean where they differ, and of the packet that it lets go the other way. Credits have
+    /// so much of the link that what they let go has the rest there, what the link adds to both counted.
+    pub credit: u32,
+    /// See `credit`.
+    pub packet: u32,
+    /// Credits that go at once after a time without, at least 1.
+    pub burst: u32,
 }
 
 /// RED's parameters, named as in ns-3. Thresholds in packets, or bytes if the limit is in bytes.

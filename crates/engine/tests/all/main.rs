@@ -11,6 +11,7 @@ mod driven;
 mod ecn_threshold;
 mod explicit_rates;
 mod explicit_windows;
+mod expresspass;
 mod failures;
 mod grid;
 mod homa;

@@ -1,6 +1,6 @@
 //! Checks across a document: what its keys, its network and its flows say of each other.
 
-use super::triggers;
+use super::{credits, triggers};
 use crate::document::Document;
 use crate::document::failures::LinkFailure;
 use crate::document::links::OwnQueue;
@@ -64,6 +64,7 @@ pub(super) fn ports(
 ) {
     check_classes(doc, problems);
     check_driven(doc, network, own_queues, transports, problems);
+    credits::check(doc, network, own_queues, transports, problems);
     doc.queue.check_transports(transports, &mut Report::new("queue", problems));
     let packet = transports.iter().map(full_packet).max().unwrap_or(0);
     doc.queue.check_packet(packet, &mut Report::new("queue", problems));
@@ -145,6 +146,7 @@ pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
             spec::Discipline::FairNic { .. } => "a fair NIC",
             spec::Discipline::Trimming(_) => "a queue that trims",
             spec::Discipline::Pfabric => "a queue that goes by ranks",
+            _ if spec.queues[link.queue as usize].credits().is_some() => "a queue that shapes credits",
             _ => continue,
         };
         let message = format!("the port {} of a radio station has {kind}; expected another kind of queue", link.name);

@@ -2,6 +2,7 @@
 
 pub mod bounds;
 mod checks;
+mod credits;
 mod failures;
 mod homa;
 pub mod layout;
@@ -86,6 +87,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     let Flows { controllers, mut transports, mut flows, failures: of_files, triggers, listed, queries, .. } = flows;
     homa::prioritise(&mut transports, &flows, &queries, &mut problems);
     priorities::classify(doc, &transports, &mut flows, &mut problems);
+    credits::classify(doc, &own_queues, &mut flows, &mut problems);
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);

@@ -2,7 +2,7 @@
 //! of another reference, values that have no effect, flows that never start.
 
 use super::failures::changes_nothing;
-use super::{Built, ranks, triggers};
+use super::{Built, credits, ranks, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::App;
@@ -43,6 +43,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     }
     found.extend(without_priorities(doc, spec));
     found.extend(ranks::without_effect(doc, spec));
+    found.extend(credits::without_effect(doc, &spec.transports));
     found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
     found.extend(dropped_beside_pauses(spec));

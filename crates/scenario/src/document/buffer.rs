@@ -117,6 +117,10 @@ impl Pfc {
                     let message = "expected a queue that does not trim beside buffer.pfc, which drops nothing";
                     at.text("kind", "trimming", message);
                 }
+                Queue::CreditShaping(_) => {
+                    let message = "expected a queue that can be paused beside buffer.pfc: nothing pauses credits";
+                    at.text("kind", "credit-shaping", message);
+                }
                 _ if n != has => {
                     let message = format!(
                         "expected as many classes as the switches' queues have, {has}: each is paused by itself"

@@ -154,6 +154,99 @@ table! {
     }
 }
 
+table! {
+    /// ExpressPass.
+    ExpressPass {
+        /// IP bytes of a credit at least; each draws its size.
+        credit_min: Size,
+        /// IP bytes of a credit at most.
+        credit_max: Size,
+        /// Share of the greatest rate at which a receiver begins to send credits. The greatest is that at which the
+        /// data that goes for them fills the link of its host.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+        alpha: f64,
+        /// A request for fewer packets than this begins so much slower: in proportion to its packets.
+        ramp: u32,
+        /// How the rate follows the losses of credits, once a round trip.
+        feedback: Word<spec::Feedback>,
+        /// Share of credits whose loss is aimed at. With `feedback = "ns2"` times the share of the greatest rate that
+        /// is not used.
+        #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+        target_loss: f64,
+        /// Weight of the greatest rate in the first increase.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+        weight: f64,
+        /// The least weight: losses halve it.
+        #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+        min_weight: f64,
+        /// The time to the next credit is off by up to this share of it, at random.
+        #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+        jitter: f64,
+        /// A sender asks for no more once a round trip has brought as many credits as it has packets left; otherwise
+        /// when nothing is left.
+        early_stop: bool,
+    }
+}
+
+words! {
+    /// How a receiver's rate of credits follows their losses.
+    "Feedback" spec::Feedback {
+        /// As in the authors' simulator: quiet, the rate goes towards the greatest, by a weight that grows by 0.05 up
+        /// to 0.5; above the target it falls to the rate at which credits arrived, and the target more.
+        "ns2" => spec::Feedback::Code,
+        /// As printed: quiet, it goes towards the greatest and the target more, by a weight on its way to 0.5; above
+        /// the target it loses the share that was lost, less the target.
+        "paper" => spec::Feedback::Paper,
+    }
+}
+
+impl ExpressPass {
+    pub(crate) fn over(&self, base: &ExpressPass) -> ExpressPass {
+        self.or(base)
+    }
+
+    /// As the engine has it.
+    pub(crate) fn spec(&self) -> Option<spec::ExpressPass> {
+        let bytes = |size: Size| size.0.0.min(u32::MAX as u64) as u32;
+        Some(spec::ExpressPass {
+            credit: (bytes(self.credit_min?), bytes(self.credit_max?)),
+            alpha: self.alpha?,
+            ramp: self.ramp?,
+            feedback: self.feedback?.0,
+            target_loss: self.target_loss?,
+            weight: self.weight?,
+            min_weight: self.min_weight?,
+            jitter: self.jitter?,
+            early_stop: self.early_stop?,
+        })
+    }
+
+    /// Bounds that types do not give; `all` has every value.
+    pub(crate) fn check(&self, all: &spec::ExpressPass, at: &mut Report) {
+        for (key, size) in [("credit_min", self.credit_min), ("credit_max", self.credit_max)] {
+            if let Some(size) = size.filter(|size| !(1..=u16::MAX as u64).contains(&size.0.0)) {
+                at.text(key, size, "expected 1B to 65535B, a packet");
+            }
+        }
+        if all.credit.0 > all.credit.1 {
+            at.key("credit_min", format!("is {}B; expected at most credit_max, {}B", all.credit.0, all.credit.1));
+        }
+        for (key, share) in [("alpha", self.alpha), ("weight", self.weight), ("min_weight", self.min_weight)] {
+            if let Some(share) = share.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
+                at.value(key, share, "expected a share above 0 and at most 1");
+            }
+        }
+        for (key, share) in [("target_loss", self.target_loss), ("jitter", self.jitter)] {
+            if let Some(share) = share.filter(|share| !(0.0..1.0).contains(share)) {
+                at.value(key, share, "expected a share of at least 0 and below 1");
+            }
+        }
+        if all.min_weight > all.weight {
+            at.key("min_weight", format!("is {}; expected at most weight, {}", all.min_weight, all.weight));
+        }
+    }
+}
+
 /// What controls UET's congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -4,6 +4,7 @@
 pub mod app;
 pub mod arrivals;
 pub mod buffer;
+pub mod credit_shaping;
 pub(crate) mod demotion;
 pub mod driven;
 pub(crate) mod edit;
@@ -15,6 +16,7 @@ pub(crate) mod pattern;
 pub mod program;
 pub mod queue;
 mod queue_fits;
+pub mod queue_words;
 pub mod roots;
 pub mod routing;
 pub mod traffic;

@@ -1,6 +1,8 @@
 //! Queue disciplines: what a port does with an arriving packet. A kind is a struct of its keys that is a
 //! [`Discipline`], and a line in the list of [`Queue`], which `kinds!` makes.
 
+use crate::document::credit_shaping::Credits;
+pub use crate::document::queue_words::{Cuts, Leaving, MarkAt, NonEct};
 use crate::document::whole::Whole;
 use crate::text::default::{bytes, number, thousandths, yes};
 use crate::text::problem::{self, Report};
@@ -58,6 +60,9 @@ kinds! {
         /// The flow whose packet has the least rank (`transport.rank`) is served, in order; where there is no room what
         /// has the greatest is dropped: pFabric's switch.
         Pfabric = "pfabric",
+        /// Credits wait in a short queue of their own and go at the rate at which what they let go fills the link the
+        /// other way; those beyond it are dropped: ExpressPass' switch.
+        CreditShaping = "credit-shaping",
         /// Hosts only: a queue per flow, served round robin, that takes at most `per_flow` packets of
         /// a flow at a time; the transport holds the rest. htsim's NIC.
         FairNic = "fair-nic",
@@ -157,28 +162,6 @@ pub struct EcnThreshold {
     /// Its port.
     #[serde(flatten)]
     pub port: FifoPort,
-}
-
-/// When a packet is marked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MarkAt {
-    /// It arrives and finds at least K queued.
-    #[default]
-    Arrival,
-    /// It leaves, and the queue that it leaves, itself included, exceeds K (htsim).
-    Departure,
-}
-
-/// Packets that cannot be marked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NonEct {
-    /// They pass; only the limit drops them.
-    #[default]
-    Pass,
-    /// They are dropped, as RED hardware with equal thresholds does.
-    Drop,
 }
 
 impl Discipline for EcnThreshold {
@@ -357,30 +340,6 @@ pub struct Trimming {
     pub port: Port,
 }
 
-/// Marks of ECN-capable data at the end of its transmission, by the bytes of data that it leaves behind.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
-pub struct Leaving {
-    /// Up to this nothing is marked.
-    pub min: Size,
-    /// Above this everything is; between the two with a probability that rises from 0 to 1.
-    pub max: Size,
-    /// Ports that lead to hosts mark too. (uet-htsim: not where the receiver controls.)
-    #[serde(default = "yes")]
-    pub to_hosts: bool,
-}
-
-/// What is cut where data does not fit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cuts {
-    /// The arrival or what came last before it, by a fair draw (NDP, htsim): no flow is cut always.
-    #[default]
-    Either,
-    /// The arrival.
-    Arrival,
-}
-
 impl Discipline for Trimming {
     fn port(&self) -> Option<&Port> {
         Some(&self.port)
@@ -443,6 +402,39 @@ impl Discipline for Pfabric {
 
     fn discipline(&self) -> spec::Discipline {
         spec::Discipline::Pfabric
+    }
+}
+
+/// Credit shaping.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct CreditShaping {
+    /// Largest queue of all that is no credit; beyond it arrivals are dropped. (The authors: 250 packets of 1538
+    /// bytes.)
+    pub limit: QueueLimit,
+    /// The credits.
+    #[serde(flatten)]
+    pub credits: Credits,
+    /// Its port.
+    #[serde(flatten)]
+    pub port: Port,
+}
+
+impl Discipline for CreditShaping {
+    fn port(&self) -> Option<&Port> {
+        Some(&self.port)
+    }
+
+    fn limit(&self) -> Option<QueueLimit> {
+        Some(self.limit)
+    }
+
+    fn discipline(&self) -> spec::Discipline {
+        self.credits.beside(self.limit)
+    }
+
+    fn check_keys(&self, at: &mut Report) {
+        self.credits.check(at);
     }
 }
 

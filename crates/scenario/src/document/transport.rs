@@ -6,7 +6,7 @@
 //! preset's values.
 
 use crate::document::demotion;
-use crate::document::driven::{Eqds, Homa, Ndp, Uet, joined};
+use crate::document::driven::{Eqds, ExpressPass, Homa, Ndp, Uet, joined};
 use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time};
@@ -49,6 +49,9 @@ macro_rules! keys {
             /// What Homa has beside sizes, buffers and timeouts; with `preset = "homa"`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub homa: Option<Homa>,
+            /// What ExpressPass has beside sizes, buffers and timeouts; with `preset = "expresspass"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub expresspass: Option<ExpressPass>,
         }
 
         impl Transport {
@@ -62,6 +65,7 @@ macro_rules! keys {
                     eqds: joined(&self.eqds, &base.eqds, Eqds::over),
                     uet: joined(&self.uet, &base.uet, Uet::over),
                     homa: joined(&self.homa, &base.homa, Homa::over),
+                    expresspass: joined(&self.expresspass, &base.expresspass, ExpressPass::over),
                 }
             }
 
@@ -400,6 +404,10 @@ pub enum Preset {
     /// pFabric (SIGCOMM 2013) as in its authors' simulations, beside `controller = "newreno"` and
     /// `queue.kind = "pfabric"`: packets of 1500 bytes, windows of 12 to 15, timeouts of 45 us, probes after five.
     Pfabric,
+    /// ExpressPass (SIGCOMM 2017) as in its authors' simulations, beside `queue.kind = "credit-shaping"`: packets of
+    /// 1538 bytes, each for a credit of 76 to 92 that its receiver sends.
+    #[serde(rename = "expresspass")]
+    ExpressPass,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -410,7 +418,7 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 12] = [
+const FILES: [(Preset, &str, &str); 13] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
@@ -423,11 +431,12 @@ const FILES: [(Preset, &str, &str); 12] = [
     (Preset::Homa, "homa", include_str!("../../presets/homa.toml")),
     (Preset::Pias, "pias", include_str!("../../presets/pias.toml")),
     (Preset::Pfabric, "pfabric", include_str!("../../presets/pfabric.toml")),
+    (Preset::ExpressPass, "expresspass", include_str!("../../presets/expresspass.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 12] = [
+    pub const ALL: [Preset; 13] = [
         Preset::Linux,
         Preset::LinuxDefault,
         Preset::Ns3,
@@ -440,6 +449,7 @@ impl Preset {
         Preset::Homa,
         Preset::Pias,
         Preset::Pfabric,
+        Preset::ExpressPass,
     ];
 
     /// Name as in scenarios.
@@ -533,6 +543,7 @@ impl Transport {
             Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
             Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
             Preset::Homa => all.homa.and_then(|homa| homa.spec()).map(spec::Protocol::Homa),
+            Preset::ExpressPass => all.expresspass.and_then(|own| own.spec()).map(spec::Protocol::ExpressPass),
             _ => return spec::Protocol::Tcp,
         };
         let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
@@ -542,9 +553,14 @@ impl Transport {
     /// Contradictions between values.
     pub(crate) fn check(&self, at: &mut Report) {
         let s = self.spec(&cc::Profile::TCP);
-        let own = [self.ndp.is_some(), self.eqds.is_some(), self.uet.is_some(), self.homa.is_some()];
-        let presets = [Preset::Ndp, Preset::Eqds, Preset::Uet, Preset::Homa];
-        for (preset, _) in presets.into_iter().zip(own).filter(|(_, given)| *given) {
+        let own = [
+            (Preset::Ndp, self.ndp.is_some()),
+            (Preset::Eqds, self.eqds.is_some()),
+            (Preset::Uet, self.uet.is_some()),
+            (Preset::Homa, self.homa.is_some()),
+            (Preset::ExpressPass, self.expresspass.is_some()),
+        ];
+        for (preset, _) in own.into_iter().filter(|(_, given)| *given) {
             if self.preset != Some(preset) {
                 let name = preset.name();
                 at.key(name, format!("is of {name} alone; expected transport.preset = \"{name}\" beside it"));
@@ -556,6 +572,9 @@ impl Transport {
         self.uet.iter().for_each(|own| own.check(&mut at.below("uet")));
         if let (Some(own), Some(all)) = (&self.homa, s.protocol.homa()) {
             own.check(all, &mut at.below("homa"));
+        }
+        if let (Some(own), Some(all)) = (&self.expresspass, s.protocol.expresspass()) {
+            own.check(all, &mut at.below("expresspass"));
         }
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {

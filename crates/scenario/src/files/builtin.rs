@@ -32,6 +32,7 @@ builtin!(
     "permutation",
     "permutation-elephants",
     "priority",
+    "expresspass",
     "pfabric",
     "pias",
     "incast-50",

@@ -136,6 +136,12 @@ impl Receiving {
 
     /// Sends an answer.
     pub fn answer(&mut self, ctx: &mut NodeCtx<impl Effects>, class: Class, answer: (Kind, u16, Answer), path: u16) {
+        let packet = self.packet(ctx, answer, path);
+        ctx.emit(self.ip.host, class, &packet);
+    }
+
+    /// An answer to be sent.
+    pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, answer: (Kind, u16, Answer), path: u16) -> Packet {
         let t = ctx.net.transport(self.transport);
         let (kind, flags, answer) = answer;
         let mut packet = Packet::answer(kind, self.flow, self.src, &answer);
@@ -148,7 +154,7 @@ impl Receiving {
         } else {
             packet.set_cause(ctx.cause)
         }
-        ctx.emit(self.ip.host, class, &packet);
+        packet
     }
 
     /// Bytes that have come in order.

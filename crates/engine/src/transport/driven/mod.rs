@@ -5,6 +5,7 @@ mod arrived;
 mod back;
 mod entropies;
 mod eqds;
+mod expresspass;
 mod feed;
 mod front;
 mod homa;
@@ -33,6 +34,7 @@ macro_rules! whichever {
             Self::Eqds($end) => $answer,
             Self::Uet($end) => $answer,
             Self::Homa($end) => $answer,
+            Self::ExpressPass($end) => $answer,
         }
     };
 }
@@ -48,6 +50,8 @@ pub enum Sender {
     Uet(uet::Sender),
     /// Homa.
     Homa(homa::Sender),
+    /// ExpressPass.
+    ExpressPass(expresspass::Sender),
 }
 
 /// The receiving endpoint of such a transport.
@@ -61,6 +65,8 @@ pub enum Receiver {
     Uet(uet::Receiver),
     /// Homa.
     Homa(homa::Receiver),
+    /// ExpressPass.
+    ExpressPass(expresspass::Receiver),
 }
 
 impl Sender {
@@ -72,6 +78,7 @@ impl Sender {
             Protocol::Eqds(_) => Some(Sender::Eqds(eqds::Sender::new(net, flow, host))),
             Protocol::Uet(_) => Some(Sender::Uet(uet::Sender::new(net, flow, host))),
             Protocol::Homa(_) => Some(Sender::Homa(homa::Sender::new(net, flow, host))),
+            Protocol::ExpressPass(_) => Some(Sender::ExpressPass(expresspass::Sender::new(net, flow, host))),
         }
     }
 
@@ -120,7 +127,7 @@ impl Sender {
     /// It is its turn at its host's wire.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         match self {
-            Sender::Ndp(_) => {}
+            Sender::Ndp(_) | Sender::ExpressPass(_) => {}
             Sender::Eqds(end) => {
                 end.on_turn(ctx);
             }
@@ -172,6 +179,7 @@ impl Receiver {
             Protocol::Eqds(_) => Some(Receiver::Eqds(eqds::Receiver::new(net, flow, host))),
             Protocol::Uet(_) => Some(Receiver::Uet(uet::Receiver::new(net, flow, host))),
             Protocol::Homa(_) => Some(Receiver::Homa(homa::Receiver::new(net, flow, host))),
+            Protocol::ExpressPass(_) => Some(Receiver::ExpressPass(expresspass::Receiver::new(net, flow, host))),
         }
     }
 
@@ -200,8 +208,10 @@ impl Receiver {
 
     /// One of its timers fired.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if let Receiver::Homa(end) = self {
-            end.on_timer(ctx);
+        match self {
+            Receiver::Homa(end) => end.on_timer(ctx),
+            Receiver::ExpressPass(end) => end.on_timer(ctx),
+            _ => {}
         }
     }
 
@@ -223,7 +233,7 @@ impl Receiver {
     /// Its host's pacer has come to it in a list: it gives credit.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
         match self {
-            Receiver::Ndp(_) | Receiver::Homa(_) => None,
+            Receiver::Ndp(_) | Receiver::Homa(_) | Receiver::ExpressPass(_) => None,
             Receiver::Eqds(end) => Some(end.grant(ctx, list)),
             Receiver::Uet(end) => Some(end.grant(ctx, list)),
         }

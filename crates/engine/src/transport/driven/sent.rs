@@ -90,6 +90,11 @@ impl Outstanding {
         self.lost.first().copied()
     }
 
+    /// Packets that wait to be sent again.
+    pub fn lost(&self) -> usize {
+        self.lost.len()
+    }
+
     /// Packets wait to be sent again.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()

@@ -2,6 +2,7 @@
 //! and bytes are conserved, nothing arrives before its time, windows keep their bounds, and a
 //! seed decides everything.
 
+mod credits;
 mod laws;
 pub mod networks;
 mod programs;

@@ -1,0 +1,132 @@
+//! Credits at the queues of an explicit port (ExpressPass, SIGCOMM 2017): the first class goes as fast as a token
+//! bucket lets it, before all others; where only credits wait and tokens lack, the time at which there are enough is
+//! an event.
+//!
+//! Source: the authors' `XPassDropTail` (kaist-ina/ns2-xpass f4e38bc), which counts tokens in whole bytes; here nothing
+//! is rounded.
+
+use super::settings::Settings;
+use crate::event::packet::Packet;
+use crate::spec::CreditShaping;
+use incast_cc::Time;
+
+/// In place of a queue's number: something waits, for tokens.
+pub(super) const NOT_YET: usize = usize::MAX;
+
+/// What the transmitter does beside sending packets.
+#[derive(Clone, Debug)]
+pub(super) enum Beside {
+    /// Nothing.
+    Nothing,
+    /// It sends a pause frame, since then.
+    Frame(Packet, Time),
+    /// At this time, which is an event, there are tokens for the credit at the head of its queue. Others may be sent
+    /// until then.
+    Tokens(Time),
+}
+
+impl Beside {
+    /// It sends a pause frame.
+    pub(super) fn is_frame(&self) -> bool {
+        matches!(self, Beside::Frame(..))
+    }
+
+    /// There is something.
+    pub(super) fn is_something(&self) -> bool {
+        !matches!(self, Beside::Nothing)
+    }
+}
+
+/// A token bucket: credits of (time on the wire x `per_wire`) leave it, time x `per_time` flows in. So credits have the
+/// share `per_time / per_wire` of the link.
+#[derive(Clone, Debug)]
+pub(super) struct Tokens {
+    per_time: u64,
+    per_wire: u64,
+    most: u64,
+    level: u64,
+    since: Time,
+    /// When there are enough for the credit that was refused last.
+    pub enough_at: Time,
+}
+
+impl Tokens {
+    /// A full bucket of a port with these settings.
+    pub(super) fn new(shaping: &CreditShaping, settings: &Settings) -> Tokens {
+        let added = (settings.framing + settings.overhead) as u64;
+        let (credit, packet) = (shaping.credit as u64 + added, shaping.packet as u64 + added);
+        let one = settings.serialization(shaping.credit as u64 + settings.framing as u64);
+        let per_wire = credit + packet;
+        let most = one.0.saturating_mul(shaping.burst as u64).saturating_mul(per_wire);
+        Tokens { per_time: credit, per_wire, most, level: most, since: Time::ZERO, enough_at: Time::ZERO }
+    }
+
+    /// Takes those of a credit of so long a time on the wire, if there are enough at `now`. One that is larger than the
+    /// bucket takes a full one.
+    pub(super) fn take(&mut self, now: Time, wire: Time) -> bool {
+        let came = (now - self.since).0.saturating_mul(self.per_time);
+        (self.level, self.since) = (self.level.saturating_add(came).min(self.most), now);
+        let costs = wire.0.saturating_mul(self.per_wire).min(self.most);
+        let Some(rest) = self.level.checked_sub(costs) else {
+            self.enough_at = now.saturating_add(Time((costs - self.level).div_ceil(self.per_time)));
+            return false;
+        };
+        self.level = rest;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Discipline, Limit, LinkSpec, Loss, QueueSpec, Ties};
+    use incast_cc::Rate;
+
+    /// Tokens at 10 Gb/s for credits of 84 bytes and packets of 1538, and the time of `bytes` on the wire.
+    fn tokens(overhead: u32, bytes: u64) -> (Tokens, Time) {
+        let (delay, name, loss) = (Time::us(1), "a>b".into(), Loss::None);
+        let rate = Rate::gbps(10);
+        let link = LinkSpec { from: 0, to: 1, rate, delay, overhead, bucket: 0, queue: 0, loss, cell: None, name };
+        let queue = QueueSpec {
+            discipline: Discipline::DropTail,
+            limit: Limit::None,
+            device: 0,
+            count_in_service: false,
+            count_overhead: false,
+            explicit: true,
+        };
+        let settings = Settings::new(&link, &queue, Ties::Hash);
+        let shaping = CreditShaping { credit: 84, packet: 1538, burst: 2 };
+        (Tokens::new(&shaping, &settings), settings.serialization(bytes))
+    }
+
+    #[test]
+    fn credits_have_the_share_that_leaves_the_rest_to_what_they_let_go() {
+        let (mut own, wire) = tokens(0, 84);
+        // two at once; then one in the time of 84 + 1538 bytes
+        let now = Time::us(5);
+        assert_eq!([own.take(now, wire), own.take(now, wire), own.take(now, wire)], [true, true, false]);
+        assert_eq!(own.enough_at, now + Time(1622 * 800));
+        // asked before and at that time
+        let (before, at) = (now + Time(1622 * 800 - 1), own.enough_at);
+        assert!(!own.take(before, wire) && own.enough_at == at && own.take(at, wire) && !own.take(at, wire));
+        // the bucket holds no more than two, however long nobody asks
+        let late = Time::ms(7);
+        assert!(own.take(late, wire) && own.take(late, wire) && !own.take(late, wire));
+    }
+
+    #[test]
+    fn what_the_link_adds_counts_for_both() {
+        let (mut own, wire) = tokens(38, 84);
+        assert!(own.take(Time::ZERO, wire) && own.take(Time::ZERO, wire) && !own.take(Time::ZERO, wire));
+        assert_eq!(own.enough_at, Time((1622 + 76) * 800));
+        // credits of other sizes: their bytes count
+        let (mut own, wire) = tokens(0, 76);
+        assert!(own.take(Time::ZERO, wire) && own.take(Time::ZERO, wire) && !own.take(Time::ZERO, wire));
+        // of 2 x 84 bytes of tokens 16 are left: 60 lack, at 84 in 1622 x 0.8 ns
+        assert_eq!(own.enough_at, Time((60 * 1622 * 800_u64).div_ceil(84)));
+        // one larger than the bucket takes all of it
+        let (mut own, wire) = tokens(0, 400);
+        assert!(own.take(Time::ZERO, wire) && !own.take(Time::ZERO, wire) && own.enough_at == Time(2 * 1622 * 800));
+    }
+}

@@ -1,0 +1,260 @@
+//! The sending endpoint: it asks for credit, sends a packet for each, and says when it needs no more.
+
+use super::{Credit, Request, parameters};
+use crate::event::order::Timer;
+use crate::event::packet::{Kind, Packet, flag};
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::driven::front::Sending;
+use incast_cc::Time;
+use incast_record::FlowRecord;
+
+/// A sender.
+#[derive(Debug)]
+pub struct Sender {
+    /// What every sender has.
+    pub base: Sending,
+    state: State,
+    /// Counts requests that begin anew.
+    session: u32,
+    /// When it asked, or said that it needs no more, last.
+    since: Time,
+    /// The request under way has not been repeated: its first credit tells the round trip.
+    once: bool,
+    /// Round trip from a request to the first credit.
+    rtt: Option<Time>,
+    /// When something came last.
+    heard: Time,
+    /// Credits that have come since `period`, which is no more than a round trip ago.
+    period: Time,
+    credits: u32,
+    /// Credits in all, and those for which there was nothing to send.
+    got: u64,
+    wasted: u64,
+}
+
+/// What it waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Something to send.
+    Idle,
+    /// The first credit.
+    Asking,
+    /// Credits.
+    Fed,
+    /// No more: it has said so.
+    Stopped,
+}
+
+impl Sender {
+    /// The sender of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
+        Sender {
+            base: Sending::new(net, flow, host),
+            state: State::Idle,
+            session: 0,
+            since: Time::ZERO,
+            once: false,
+            rtt: None,
+            heard: Time::ZERO,
+            period: Time::ZERO,
+            credits: 0,
+            got: 0,
+            wasted: 0,
+        }
+    }
+
+    /// The flow opens.
+    pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        self.base.feed.open(ctx);
+        self.on_backlog(ctx);
+    }
+
+    /// The application may have written.
+    pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if matches!(self.state, State::Idle | State::Stopped) {
+            if self.left(ctx) > 0 {
+                self.ask(ctx);
+            } else if !self.base.feed.is_finished() {
+                self.base.feed.wait(ctx);
+            }
+        }
+        self.arm(ctx);
+    }
+
+    /// Packets that are to be sent, or sent again.
+    fn left(&mut self, ctx: &NodeCtx<impl Effects>) -> u32 {
+        let new = self.base.feed.backlog(ctx.now).div_ceil(self.base.sizes.0 as u64);
+        (new + self.base.sent.lost() as u64).min(u32::MAX as u64) as u32
+    }
+
+    /// Asks for credit, anew.
+    fn ask(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        (self.state, self.once) = (State::Asking, true);
+        self.session += 1;
+        self.tell(ctx, 0);
+    }
+
+    /// Says that it needs no more, or (`again`) once more.
+    fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>, again: bool) {
+        self.state = State::Stopped;
+        self.tell(ctx, if again { flag::RETX } else { 0 });
+        if !again && !self.base.feed.is_finished() {
+            self.base.feed.wait(ctx);
+        }
+    }
+
+    /// Says for how many packets it asks.
+    fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, flags: u16) {
+        self.since = ctx.now;
+        let packets = if self.state == State::Stopped { 0 } else { self.left(ctx).max(1) };
+        let size = ctx.net.transport(self.base.transport).ack_size;
+        let mut packet = self.base.control(ctx, Kind::Rts, self.base.sent.next(), size, 0);
+        packet.flags |= flags;
+        Request { session: self.session, packets }.tell(&mut packet);
+        ctx.send(self.base.ip.host, &packet, None);
+    }
+
+    /// Sends a packet for a credit, if there is one: the first that is to go again, or a new one.
+    fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, credit: Credit) -> bool {
+        let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
+            Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
+            None => match self.base.feed.take(ctx) {
+                Some((len, last)) => (self.base.sent.push(ctx.now, len, last), len, 0, last),
+                None => return false,
+            },
+        };
+        let flags = flags | if last { flag::PSH } else { 0 };
+        let size = self.base.sizes.1 + len;
+        let mut packet = self.base.data(ctx, number, len, flags, size, 0);
+        credit.tell(&mut packet);
+        ctx.send(self.base.ip.host, &packet, None);
+        true
+    }
+
+    /// A credit, an acknowledgement, or a request to send again arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let answer = p.answered();
+        self.heard = ctx.now;
+        self.base.acknowledge(ctx, answer.next);
+        match p.kind() {
+            Kind::Pull => {
+                self.on_credit(ctx, answer.count, Credit { number: answer.number, sent_at: Time(answer.echo) })
+            }
+            Kind::Nack => {
+                // back to the first that is missing
+                (answer.next..self.base.sent.next()).for_each(|number| {
+                    self.base.sent.lose(number);
+                });
+                if self.state == State::Stopped && self.left(ctx) > 0 {
+                    self.ask(ctx);
+                }
+            }
+            Kind::Ack if answer.echo > 0 => self.base.sample(ctx, ctx.now - Time(answer.echo)),
+            _ => {}
+        }
+        self.arm(ctx);
+    }
+
+    fn on_credit(&mut self, ctx: &mut NodeCtx<impl Effects>, session: u32, credit: Credit) {
+        let own = parameters(ctx.net.transport(self.base.transport));
+        self.got += 1;
+        if self.state == State::Asking && session == self.session {
+            if self.once {
+                self.rtt = Some(ctx.now - self.since);
+            }
+            (self.state, self.period, self.credits) = (State::Fed, ctx.now, 0);
+        }
+        self.credits += 1;
+        if !self.send(ctx, credit) {
+            self.wasted += 1;
+            if self.state != State::Stopped {
+                // what was to go again has come
+                self.stop(ctx, false);
+            } else if ctx.now - self.since >= self.two_round_trips() {
+                self.stop(ctx, true);
+            }
+            return;
+        }
+        let left = self.left(ctx);
+        if left == 0 && self.state != State::Stopped {
+            return self.stop(ctx, false);
+        }
+        if self.state == State::Fed && ctx.now - self.period >= self.rtt.unwrap_or_default() {
+            if own.early_stop && self.credits >= left {
+                self.stop(ctx, false);
+            }
+            (self.period, self.credits) = (ctx.now, 0);
+        }
+    }
+
+    fn two_round_trips(&self) -> Time {
+        self.rtt.unwrap_or_default() * 2
+    }
+
+    /// One of its timers fired.
+    pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+        match timer {
+            Timer::Retransmit(_) if self.base.rings(ctx.now) => {
+                if self.deadline(ctx) <= ctx.now {
+                    self.expire(ctx);
+                }
+                self.arm(ctx);
+            }
+            Timer::App(_) if self.base.feed.wakes(ctx.now) => self.on_backlog(ctx),
+            Timer::Stop(_) => {
+                self.base.feed.stop(ctx);
+                self.arm(ctx);
+            }
+            _ => {}
+        }
+    }
+
+    /// When it has waited for too long.
+    fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
+        let t = ctx.net.transport(self.base.transport);
+        let left = self.left(ctx);
+        match self.state {
+            State::Idle => Time::NEVER,
+            State::Asking => self.since.saturating_add(t.rto_min),
+            State::Fed => self.heard.saturating_add(t.rto_initial),
+            // it stopped early, and the credits that were under way were too few
+            State::Stopped if left > 0 => self.since + self.two_round_trips(),
+            State::Stopped if !self.base.sent.is_empty() => self.since + self.two_round_trips().max(t.rto_min),
+            State::Stopped => Time::NEVER,
+        }
+    }
+
+    fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let left = self.left(ctx);
+        if self.state != State::Stopped || left == 0 {
+            self.base.timed_out(ctx);
+        }
+        match self.state {
+            State::Stopped if left == 0 => self.stop(ctx, true),
+            State::Asking => {
+                self.once = false;
+                self.tell(ctx, flag::RETX);
+            }
+            _ => self.ask(ctx),
+        }
+    }
+
+    fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let deadline = self.deadline(ctx);
+        self.base.arm(ctx, deadline);
+    }
+
+    /// Adds what it knows to the flow's record.
+    pub fn record(&self, record: &mut FlowRecord) {
+        self.base.record(record);
+    }
+
+    /// Shows the state that time series are made of.
+    pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.base.observe(visit);
+        visit("credits", self.got as f64);
+        visit("credits_wasted", self.wasted as f64);
+    }
+}

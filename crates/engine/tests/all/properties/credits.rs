@@ -1,0 +1,127 @@
+//! ExpressPass in any network: engines agree, packets and credits are conserved, data comes once and whole.
+
+use super::networks::*;
+use crate::support::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Sizes that nothing but credits has.
+const CREDIT: (u32, u32) = (76, 92);
+
+fn endpoints() -> impl Strategy<Value = ExpressPass> {
+    let feedback = pick(&[Feedback::Code, Feedback::Paper]);
+    (feedback, any::<(bool, bool)>(), pick(&[0u32, 10, 40])).prop_map(|(feedback, (early_stop, even), ramp)| {
+        ExpressPass {
+            credit: CREDIT,
+            alpha: if even { 1.0 } else { 0.5 },
+            ramp,
+            feedback,
+            target_loss: if feedback == Feedback::Code { 0.125 } else { 0.1 },
+            weight: 0.0625,
+            min_weight: 0.01,
+            jitter: if even { 0.0 } else { 0.1 },
+            early_stop,
+        }
+    })
+}
+
+/// Two of three transports are ExpressPass, and all ports shape credits.
+fn with_credits(spec: &mut Spec, own: &ExpressPass, (credits, data, burst): (u64, u64, u32), slow: bool) {
+    for t in &mut spec.transports {
+        (t.handshake, t.lone_syn, t.rank, t.mtu) = (false, false, None, 0);
+        t.demotion.clear();
+    }
+    for t in &mut spec.transports[..2] {
+        t.protocol = Protocol::ExpressPass(own.clone());
+        (t.ack_size, t.extra_packets) = (64, 0);
+        (t.rto_min, t.rto_initial) = if slow { (Time::ms(3), Time::ms(20)) } else { (Time::us(100), Time::ms(10)) };
+    }
+    let packet = spec.transports.iter().map(|t| t.mss + t.header).max().unwrap();
+    let scheduler = Scheduler::Credits(CreditShaping { credit: 84, packet, burst });
+    let queues = vec![drop_tail(credits), drop_tail(data)];
+    spec.queues = vec![QueueSpec { count_in_service: slow, ..classes(scheduler, queues) }];
+    spec.links.iter_mut().for_each(|l| (l.queue, l.bucket) = (0, 0));
+    spec.links.iter_mut().filter(|l| l.rate == Rate::INFINITE).for_each(|l| l.rate = Rate::gbps(1));
+    spec.buffer = spec.buffer.take().map(|buffer| BufferSpec { pfc: None, ..buffer });
+    (spec.choice, spec.acks_by_flow) = (PathChoice::Symmetric, false);
+    spec.host_costs.clear();
+    spec.programs.clear();
+    spec.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (1, 1));
+    spec.queries.iter_mut().for_each(|q| q.close = None);
+    spec.observe.trace = (0..spec.flows.len() as u32).collect();
+}
+
+/// No packet goes without a credit, and credits are where packets are.
+fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
+    prop_assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
+    let (mut sent, mut came, mut gone, mut data) = (0, 0, 0, BTreeMap::new());
+    for (f, flow) in (0..).zip(&spec.flows) {
+        let driven = spec.transports[flow.transport as usize].protocol.expresspass().is_some();
+        if !driven || flow.app.datagram_gap().is_some() {
+            continue;
+        }
+        let source = &spec.node_names[flow.src as usize];
+        let (mut credits, mut packets) = (0u64, 0u64);
+        for e in o.trace.iter().filter(|e| e.flow == f) {
+            let credit = e.payload == 0 && (CREDIT.0..=CREDIT.1).contains(&e.size);
+            match e.event {
+                Happening::Send if credit => sent += 1,
+                Happening::Drop | Happening::Loss if credit => gone += 1,
+                Happening::Arrive if credit && e.place == *source => {
+                    came += 1;
+                    credits += 1;
+                }
+                Happening::Send if e.payload > 0 => {
+                    packets += 1;
+                    prop_assert!(packets <= credits, "flow {}: packet {} for credit {}", f, packets, credits);
+                }
+                Happening::Receive if e.payload > 0 => {
+                    let len = data.entry((f, e.seq)).or_insert(e.payload);
+                    prop_assert_eq!(*len, e.payload, "flow {}: packet {} has one length", f, e.seq);
+                }
+                _ => {}
+            }
+        }
+        let all = (0..).map_while(|n| data.get(&(f, n))).map(|len| *len as u64).sum::<u64>();
+        let record = &o.flows[f as usize];
+        prop_assert_eq!(record.delivered, all, "flow {}: what is delivered has come in order, once", f);
+        prop_assert!(record.delivered <= record.written);
+        if record.finish_ps.is_some() && flow.at_stop == AtStop::Drain {
+            prop_assert_eq!(record.delivered, record.written, "flow {}", f);
+        }
+    }
+    // what finds no way is dropped and not traced
+    let traced = o.trace.iter().filter(|e| matches!(e.event, Happening::Drop | Happening::Loss)).count() as u64;
+    let elsewhere = o.packets_in_flight + (o.packets_dropped - traced);
+    prop_assert!(sent >= came + gone && sent <= came + gone + elsewhere, "{} {} {}", sent, came, gone);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(12))]
+
+    #[test]
+    fn credits_are_conserved_and_data_comes_once_in_any_network(
+        spec in networks(), own in endpoints(), port in (1u64..12, 2u64..60, 1u32..4), slow: bool,
+    ) {
+        let mut spec = spec;
+        with_credits(&mut spec, &own, port, slow);
+        spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
+        spec.observe.flows = (0..spec.flows.len() as u32).collect();
+        let outcome = compared(&spec);
+        conserved(&spec, &outcome)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(200))]
+
+    #[test]
+    fn the_laws_of_credits_hold_on_any_network(
+        spec in networks(), own in endpoints(), port in (1u64..12, 2u64..60, 1u32..4), slow: bool,
+    ) {
+        let mut spec = spec;
+        with_credits(&mut spec, &own, port, slow);
+        conserved(&spec, &run(&spec))?;
+    }
+}

@@ -1,0 +1,88 @@
+//! Credits (ExpressPass): the ports and the routes that they need, and the class that is theirs alone.
+
+use crate::document::Document;
+use crate::document::links::OwnQueue;
+use crate::document::queue::Queue;
+use crate::text::problem::{Problem, Report};
+use crate::topology::network::Network;
+use incast_cc::Rate;
+use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
+
+/// All queues of a document, by their keys.
+fn queues<'d>(doc: &'d Document, own: &[OwnQueue<'d>]) -> Vec<(String, &'d Queue)> {
+    let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
+    all.chain(own.iter().map(|own| (own.key.clone(), own.queue))).collect()
+}
+
+fn shapes(queue: &Queue) -> bool {
+    matches!(queue, Queue::CreditShaping(_))
+}
+
+/// Where ports shape credits, class 0 is for these and all packets of flows have the next.
+pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec], problems: &mut Vec<Problem>) {
+    if !queues(doc, own).iter().any(|(_, queue)| shapes(queue)) {
+        return;
+    }
+    let mut told = vec![false; doc.traffic.len()];
+    for flow in flows {
+        let given = flow.class > 0 || flow.ack_class > 0;
+        if given && !std::mem::replace(&mut told[flow.group as usize], true) {
+            let key = format!("traffic.{}.class", doc.traffic[flow.group as usize].name());
+            let message = "expected none: ports that shape credits have one queue for all else";
+            problems.push(Problem::new(key, message));
+        }
+        (flow.class, flow.ack_class) = (1, 1);
+    }
+}
+
+/// What ExpressPass asks of ports and routing, and ports of their links.
+pub(super) fn check(
+    doc: &Document,
+    network: &Network,
+    own: &[OwnQueue],
+    transports: &[TransportSpec],
+    problems: &mut Vec<Problem>,
+) {
+    let queues = queues(doc, own);
+    if let Some((key, queue)) = queues.iter().find(|(_, queue)| shapes(queue))
+        && let Some(link) = network.links.iter().find(|link| link.rate == Rate::INFINITE)
+    {
+        let message =
+            format!("expected links that all have a rate, which {} has not: credits have a share of it", link.name);
+        problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
+    }
+    let sizes = |t: &TransportSpec| match &t.protocol {
+        Protocol::ExpressPass(own) => Some((own.clone(), t.mss + t.header)),
+        _ => None,
+    };
+    let own: Vec<_> = transports.iter().filter_map(sizes).collect();
+    let Some((first, _)) = own.first() else { return };
+    if !doc.routing.choice().is_symmetric() {
+        let message = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their \
+                       data, the other way";
+        problems.push(Problem::with_value("routing.symmetric", false, message));
+    }
+    let packet = own.iter().map(|(_, packet)| *packet).max().unwrap_or(0);
+    for (key, queue) in &queues {
+        match queue {
+            Queue::CreditShaping(queue) => {
+                queue.credits.check_sizes(first, packet, &mut Report::new(key.as_str(), problems))
+            }
+            _ => {
+                let message = "expected \"credit-shaping\": expresspass sends a packet for each credit that comes, and \
+                               ports must let no more come than the link back carries data";
+                problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
+            }
+        }
+    }
+}
+
+/// A note on ports that shape credits, where no transport has any.
+pub(super) fn without_effect(doc: &Document, transports: &[TransportSpec]) -> Option<String> {
+    let none = transports.iter().all(|t| t.protocol.expresspass().is_none());
+    let (key, _) = doc.queue.all().find(|(_, queue)| none && shapes(queue))?;
+    Some(format!(
+        "{key}.kind = \"credit-shaping\" has no credits to shape: no traffic has transport.preset = \"expresspass\" \
+         (docs/queues/credit-shaping.md)"
+    ))
+}

@@ -1,0 +1,46 @@
+//! Errors about credits (ExpressPass).
+
+use super::*;
+
+#[test]
+fn credits_need_ports_that_shape_them_and_links_there_and_back() {
+    let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
+    let shaping = "kind = \"credit-shaping\"\nlimit = \"384500B\"";
+    let preset = "preset = \"expresspass\"";
+    let notes = |text: &str| Scenario::from_toml(text, Path::new("."), "test").unwrap().notes().unwrap();
+    let own = GOOD.replace("preset = \"linux\"", preset).replace(queue, shaping);
+    let own = own.replace("kind = \"ecmp\"", "kind = \"ecmp\"\nsymmetric = true");
+    let told = notes(&own);
+    assert!(told.iter().all(|note| note.contains("has no part: expresspass sets the pace")), "{told:?}");
+    let idle = notes(&GOOD.replace(queue, shaping));
+    assert!(idle.len() == 1 && idle[0].starts_with("queue.kind = \"credit-shaping\" has no credits"), "{idle:?}");
+
+    let refused = |from: &str, to: &str| {
+        assert!(own.contains(from), "{from}");
+        check(&own.replace(from, to)).expect_err(to).to_string()
+    };
+    said(refused(shaping, queue), "queue.kind = \"ecn-threshold\": expected \"credit-shaping\"");
+    let host = format!("{shaping}\n\n[queue.host]\nkind = \"drop-tail\"\nlimit = \"none\"");
+    said(refused(shaping, &host), "queue.host.kind = \"drop-tail\": expected \"credit-shaping\"");
+    said(refused("symmetric = true", ""), "routing.symmetric = false: expected true");
+    said(refused("flows = 10", "flows = 10\nclass = 2"), "traffic.load.class: expected none");
+    for (key, told) in [
+        ("credit_size = \"60B\"", "queue.credit_size = \"60B\": expected 84B or more"),
+        ("packet_size = \"1kB\"", "queue.packet_size = \"1kB\": expected 1538B or more"),
+        ("credit_burst = 0", "queue.credit_burst = 0: expected"),
+        ("credit_limit = \"0p\"", "queue.credit_limit = \"0p\": expected room"),
+    ] {
+        said(refused(shaping, &format!("{shaping}\n{key}")), told);
+    }
+    for (values, told) in [
+        ("alpha = 0.0", "transport.expresspass.alpha = 0.0: expected a number above 0"),
+        ("jitter = 1.0", "transport.expresspass.jitter = 1: expected a share of at least 0 and below 1"),
+        ("weight = 0.001", "transport.expresspass.min_weight: is 0.01; expected at most weight"),
+        ("credit_min = \"100B\"", "transport.expresspass.credit_min: is 100B; expected at most credit_max, 92B"),
+        ("feedback = \"code\"", "transport.expresspass.feedback = \"code\": expected"),
+    ] {
+        said(refused(preset, &format!("{preset}\nexpresspass = {{ {values} }}")), told);
+    }
+    let endless = "queue.kind = \"credit-shaping\": expected links that all have a rate";
+    said(refused("rate = \"1Gbps\"", "rate = \"inf\""), endless);
+}

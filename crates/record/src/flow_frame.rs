@@ -1,6 +1,6 @@
 //! What a flow did in a frame of a timeline.
 
-use crate::packed::{Framed, apart, beside, put, take};
+use crate::packed::{Framed, Packer, apart, beside, take};
 
 /// Where a flow stands. Tables have the number.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -62,10 +62,14 @@ impl Framed for FlowFrame {
         (self.frame, self.window())
     }
 
-    fn pack(&self, before: (u32, u64), into: &mut Vec<u8>) {
-        put((self.frame - before.0) as u64 * FlowState::ALL.len() as u64 + self.state as u64, into);
-        put(self.delivered_bytes, into);
-        put(apart(self.window(), before.1), into);
+    fn frame_of(base: &(u32, u64)) -> u32 {
+        base.0
+    }
+
+    fn pack(&self, before: (u32, u64), into: &mut Packer) {
+        into.put((self.frame - before.0) as u64 * FlowState::ALL.len() as u64 + self.state as u64);
+        into.put(self.delivered_bytes);
+        into.put(apart(self.window(), before.1));
     }
 
     fn unpack(before: (u32, u64), from: &mut &[u8]) -> Option<Self> {

@@ -1,8 +1,11 @@
 //! Rows of frames as bytes: those of one subject (a flow, a port) in the order of frames, each as what differs from the
 //! row before, in whole numbers of as many bytes as they need.
+//!
+//! A number of up to eight bytes says by the zeros at the low end of its first byte how many follow: 7 bits a byte are
+//! its own, and it is written and read at once. A larger one follows a byte of zeros.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
+use std::iter::Peekable;
 
 /// A row of a frame that packs.
 pub trait Framed: Copy {
@@ -19,35 +22,69 @@ pub trait Framed: Copy {
     fn add(&mut self, later: &Self);
     /// What the next row is packed against.
     fn base(&self) -> Self::Base;
+    /// The frame of the row that a base is of.
+    fn frame_of(base: &Self::Base) -> u32;
     /// Appends it, after a row of base `before`.
-    fn pack(&self, before: Self::Base, into: &mut Vec<u8>);
+    fn pack(&self, before: Self::Base, into: &mut Packer);
     /// Takes the row off that was packed after one of base `before`.
     fn unpack(before: Self::Base, from: &mut &[u8]) -> Option<Self>;
 }
 
-/// Appends a whole number: seven bits a byte, the lowest first.
-#[inline]
-pub fn put(mut number: u64, into: &mut Vec<u8>) {
-    while number > 0x7f {
-        into.push(number as u8 | 0x80);
-        number >>= 7;
+/// Bytes of a number at most.
+const WIDEST: usize = 9;
+/// Numbers of a row at most.
+const NUMBERS: usize = 9;
+
+/// The numbers of one row.
+#[derive(Clone, Debug)]
+pub struct Packer {
+    bytes: [u8; NUMBERS * WIDEST],
+    length: usize,
+}
+
+impl Default for Packer {
+    fn default() -> Self {
+        Packer { bytes: [0; NUMBERS * WIDEST], length: 0 }
     }
-    into.push(number as u8);
+}
+
+impl Packer {
+    /// What was put.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Appends a whole number. A row has no more than [`NUMBERS`].
+    #[inline]
+    pub fn put(&mut self, number: u64) {
+        let Some(room) = self.bytes.get_mut(self.length..self.length + WIDEST) else { return };
+        let more = (number | 1).ilog2() / 7;
+        if more < 8 {
+            room[..8].copy_from_slice(&((number << 1 | 1) << more).to_le_bytes());
+            self.length += more as usize + 1;
+        } else {
+            room[0] = 0;
+            room[1..].copy_from_slice(&number.to_le_bytes());
+            self.length += WIDEST;
+        }
+    }
 }
 
 /// Takes a whole number off.
 #[inline]
 pub fn take(from: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = from.split_first()?;
-        *from = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
+    let more = from.first()?.trailing_zeros() as usize;
+    let (own, rest) = from.split_at_checked(more + 1)?;
+    let mut bytes = [0; 8];
+    let number = if more < 8 {
+        bytes[..=more].copy_from_slice(own);
+        u64::from_le_bytes(bytes) >> (more + 1)
+    } else {
+        bytes.copy_from_slice(&own[1..]);
+        u64::from_le_bytes(bytes)
+    };
+    *from = rest;
+    Some(number)
 }
 
 /// The difference to another number, small where these are near.
@@ -62,50 +99,91 @@ pub fn beside(other: u64, apart: u64) -> u64 {
     other.wrapping_add(by as u64)
 }
 
-/// The rows of one subject, in the order of frames.
-#[derive(Clone, Debug, PartialEq)]
+/// Bytes of rows that lie beside what they are of.
+const TAIL: usize = 91;
+
+/// The rows of one subject, in the order of frames. The latest lie in the lane itself, so that most rows touch no
+/// further memory.
+#[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Lane<R: Framed> {
-    bytes: Vec<u8>,
     base: R::Base,
-    /// The last row, to which more may be added.
-    last: Option<R>,
+    /// Bytes in the tail, which follow the others.
+    length: u8,
+    tail: [u8; TAIL],
+    bytes: Vec<u8>,
 }
 
 impl<R: Framed> Default for Lane<R> {
     fn default() -> Self {
-        Lane { bytes: Vec::new(), base: R::Base::default(), last: None }
+        Lane { bytes: Vec::new(), base: R::Base::default(), length: 0, tail: [0; TAIL] }
+    }
+}
+
+impl<R: Framed + PartialEq> PartialEq for Lane<R> {
+    /// Of the same rows, however they came.
+    fn eq(&self, other: &Self) -> bool {
+        self.rows().eq(other.rows())
     }
 }
 
 impl<R: Framed> Lane<R> {
-    /// Adds a row that is not before those that are there.
+    /// Adds a row that is not before those that are there; rows of one frame are one when they are read.
     #[inline]
     pub fn push(&mut self, row: R) {
-        if let Some(last) = &mut self.last {
-            if last.frame() == row.frame() {
-                return last.add(&row);
-            }
-            last.pack(self.base, &mut self.bytes);
-            self.base = last.base();
+        let mut packer = Packer::default();
+        row.pack(self.base, &mut packer);
+        self.base = row.base();
+        let more = packer.bytes();
+        if self.length as usize + more.len() > TAIL {
+            self.spill();
         }
-        self.last = Some(row);
+        match self.tail.get_mut(self.length as usize..self.length as usize + more.len()) {
+            Some(room) => {
+                room.copy_from_slice(more);
+                self.length += more.len() as u8;
+            }
+            None => self.bytes.extend_from_slice(more),
+        }
+    }
+
+    /// Makes room in the tail.
+    #[cold]
+    fn spill(&mut self) {
+        if self.bytes.is_empty() {
+            // what a lane has at least when it has more than its tail
+            self.bytes.reserve_exact(4 * TAIL);
+        }
+        self.bytes.extend_from_slice(&self.tail[..self.length as usize]);
+        self.length = 0;
     }
 
     /// Two frames become one.
     #[cold]
     pub fn coarsen(&mut self) {
         let fine = std::mem::take(self);
-        fine.rows().for_each(|row| self.push(row.at(row.frame() / 2)));
+        let mut last: Option<R> = None;
+        for row in fine.rows() {
+            let row = row.at(row.frame() / 2);
+            match &mut last {
+                Some(last) if last.frame() == row.frame() => last.add(&row),
+                _ => last.replace(row).into_iter().for_each(|row| self.push(row)),
+            }
+        }
+        last.into_iter().for_each(|row| self.push(row));
     }
 
     /// The frame of its last row.
     pub fn last(&self) -> Option<u32> {
-        self.last.map(|row| row.frame())
+        (!self.is_empty()).then(|| R::frame_of(&self.base))
     }
 
-    /// Its rows.
+    /// Its rows, one a frame.
     pub fn rows(&self) -> Rows<'_, R> {
-        Rows { bytes: &self.bytes, base: R::Base::default(), last: self.last }
+        let parts = [&self.bytes[..], &self.tail[..self.length as usize]];
+        let mut rows = Rows { parts, base: R::Base::default(), ahead: None };
+        rows.ahead = rows.following();
+        rows
     }
 
     /// Bytes that it takes.
@@ -120,27 +198,44 @@ impl<R: Framed> Lane<R> {
 
     /// None at all.
     pub fn is_empty(&self) -> bool {
-        self.last.is_none()
+        self.length == 0 && self.bytes.is_empty()
     }
 }
 
 /// The rows of a lane.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, R: Framed> {
-    bytes: &'a [u8],
+    /// Bytes, and those of the tail.
+    parts: [&'a [u8]; 2],
     base: R::Base,
-    last: Option<R>,
+    /// The next row as far as it is read.
+    ahead: Option<R>,
+}
+
+impl<R: Framed> Rows<'_, R> {
+    /// Takes off what was pushed next.
+    #[inline]
+    fn following(&mut self) -> Option<R> {
+        let part = self.parts.iter_mut().find(|part| !part.is_empty())?;
+        let row = R::unpack(self.base, part)?;
+        self.base = row.base();
+        Some(row)
+    }
 }
 
 impl<R: Framed> Iterator for Rows<'_, R> {
     type Item = R;
 
+    #[inline]
     fn next(&mut self) -> Option<R> {
-        if self.bytes.is_empty() {
-            return self.last.take();
+        let mut row = self.ahead.take()?;
+        while let Some(later) = self.following() {
+            if later.frame() != row.frame() {
+                self.ahead = Some(later);
+                break;
+            }
+            row.add(&later);
         }
-        let row = R::unpack(self.base, &mut self.bytes)?;
-        self.base = row.base();
         Some(row)
     }
 }
@@ -174,14 +269,9 @@ impl<R: Framed> From<Vec<Lane<R>>> for Lanes<R> {
 impl<R: Framed> Lanes<R> {
     /// All rows by (frame, subject).
     pub fn rows(&self) -> ByFrame<'_, R> {
-        let mut all = ByFrame {
-            lanes: self.of.iter().map(|lane| (lane.rows(), None)).collect(),
-            later: BTreeMap::new(),
-            following: (0, Vec::new()),
-            open: Vec::new(),
-        };
-        (0..self.of.len() as u32).for_each(|subject| all.go_on(subject));
-        all
+        let lanes = self.of.iter().map(Lane::rows).map(Iterator::peekable).collect();
+        let block = (MOST / self.of.len().max(1)).max(1);
+        ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new() }
     }
 
     /// Nothing is in them.
@@ -195,42 +285,36 @@ impl<R: Framed> Lanes<R> {
     }
 }
 
-/// The rows of all lanes, frame by frame.
+/// Rows at most of a block of frames, were there one of each lane in each; a frame is a block at least.
+const MOST: usize = 1 << 20;
+
+/// The rows of all lanes, frame by frame. They are taken off in blocks of frames, from one lane after the other: to go
+/// from lane to lane for each frame would find none of them near.
 #[derive(Debug)]
 pub struct ByFrame<'a, R: Framed> {
-    /// What is left of each lane, and its next row.
-    lanes: Vec<(Rows<'a, R>, Option<R>)>,
-    /// Lanes by the frames of their next rows: those of the frame after the open one, and of later ones.
-    following: (u32, Vec<u32>),
-    later: BTreeMap<u32, Vec<u32>>,
-    /// Lanes with a row of the open frame, the last first.
-    open: Vec<u32>,
+    lanes: Vec<Peekable<Rows<'a, R>>>,
+    /// Frames of a block, and the first of the next one.
+    block: usize,
+    first: u32,
+    /// Rows of the frame that is shown, the last first, and of the later ones of its block, the last frame first.
+    open: Vec<R>,
+    closed: Vec<Vec<R>>,
 }
 
 impl<R: Framed> ByFrame<'_, R> {
-    /// A lane waits for the frame of its next row.
-    fn go_on(&mut self, subject: u32) {
-        let (rows, next) = &mut self.lanes[subject as usize];
-        *next = rows.next();
-        let Some(frame) = next.map(|row| row.frame()) else { return };
-        if frame == self.following.0 {
-            self.following.1.push(subject);
-        } else {
-            self.later.entry(frame).or_default().push(subject);
+    /// Takes the next block off; none where nothing is left.
+    fn take_block(&mut self) -> Option<()> {
+        let next = self.lanes.iter_mut().filter_map(|lane| lane.peek()).map(R::frame).min()?;
+        self.first = self.first.max(next);
+        let (first, block) = (self.first, self.block);
+        self.closed.clear();
+        self.closed.resize_with(block, Vec::new);
+        for (subject, lane) in (0..).zip(&mut self.lanes) {
+            while let Some(row) = lane.next_if(|row| ((row.frame() - first) as usize) < block) {
+                self.closed[block - 1 - (row.frame() - first) as usize].push(row.of(subject));
+            }
         }
-    }
-
-    /// Opens the next frame of which there is a row.
-    fn open_next(&mut self) -> Option<()> {
-        let (following, list) = (self.following.0, std::mem::take(&mut self.following.1));
-        if !list.is_empty() {
-            self.later.entry(following).or_default().extend(list);
-        }
-        let (frame, mut subjects) = self.later.pop_first()?;
-        subjects.sort_unstable();
-        subjects.reverse();
-        self.open = subjects;
-        self.following.0 = frame + 1;
+        self.first = first.saturating_add(block as u32);
         Some(())
     }
 }
@@ -238,14 +322,16 @@ impl<R: Framed> ByFrame<'_, R> {
 impl<R: Framed> Iterator for ByFrame<'_, R> {
     type Item = R;
 
+    #[inline]
     fn next(&mut self) -> Option<R> {
-        if self.open.is_empty() {
-            self.open_next()?;
+        while self.open.is_empty() {
+            match self.closed.pop() {
+                Some(rows) => self.open = rows,
+                None => self.take_block()?,
+            }
+            self.open.reverse();
         }
-        let subject = self.open.pop()?;
-        let row = self.lanes[subject as usize].1.take()?;
-        self.go_on(subject);
-        Some(row.of(subject))
+        self.open.pop()
     }
 }
 
@@ -273,9 +359,12 @@ mod tests {
         fn base(&self) -> (u32, u64) {
             (self.0, self.2)
         }
-        fn pack(&self, before: (u32, u64), into: &mut Vec<u8>) {
-            put((self.0 - before.0) as u64, into);
-            put(apart(self.2, before.1), into);
+        fn frame_of(base: &(u32, u64)) -> u32 {
+            base.0
+        }
+        fn pack(&self, before: (u32, u64), into: &mut Packer) {
+            into.put((self.0 - before.0) as u64);
+            into.put(apart(self.2, before.1));
         }
         fn unpack(before: (u32, u64), from: &mut &[u8]) -> Option<Row> {
             Some(Row(before.0 + take(from)? as u32, 0, beside(before.1, take(from)?)))
@@ -290,10 +379,17 @@ mod tests {
 
     #[test]
     fn numbers_come_back() {
-        for number in [0, 1, 127, 128, 1 << 21, u64::MAX - 1, u64::MAX] {
-            let mut bytes = Vec::new();
-            put(number, &mut bytes);
-            assert_eq!(take(&mut bytes.as_slice()), Some(number));
+        let edges = (1..9).flat_map(|bytes| [(1 << (7 * bytes)) - 1, 1 << (7 * bytes)]);
+        for number in edges.chain([0, 1, 1 << 63, u64::MAX - 1, u64::MAX]) {
+            let mut packer = Packer::default();
+            packer.put(number);
+            let bytes = packer.bytes();
+            assert_eq!(bytes.len(), if number < 1 << 56 { (number | 1).ilog2() as usize / 7 + 1 } else { WIDEST });
+            let mut twice = [bytes, bytes].concat();
+            twice.push(7);
+            let mut from = twice.as_slice();
+            assert_eq!([take(&mut from), take(&mut from)], [Some(number); 2]);
+            assert_eq!(from, [7]);
             assert_eq!(take(&mut &bytes[..bytes.len() - 1]), None);
             for other in [0, 5, u64::MAX / 2, u64::MAX] {
                 assert_eq!(beside(other, apart(number, other)), number);
@@ -310,6 +406,23 @@ mod tests {
         one.coarsen();
         assert_eq!(rows(&one), [(0, 7), (2, u64::MAX - 9), (3, 3)]);
         assert_eq!(rows(&Lane::default()), []);
+    }
+
+    #[test]
+    fn rows_come_back_from_the_tail_of_a_lane_and_from_before_it() {
+        let rows: Vec<_> = (0..200).map(|i| (i * 3, 1_u64 << (i % 64))).collect();
+        for many in 0..rows.len() {
+            let lane = lane(&rows[..many]);
+            assert!(lane.rows().map(|row| (row.0, row.2)).eq(rows[..many].iter().copied()), "{many} rows");
+            assert_eq!(lane.last(), rows[..many].last().map(|row| row.0));
+            assert_eq!(lane.is_empty(), many == 0);
+        }
+    }
+
+    #[test]
+    fn lanes_are_alike_whose_rows_are() {
+        assert_eq!(lane(&[(0, 3), (0, 4), (2, 1)]), lane(&[(0, 7), (2, 1)]));
+        assert_ne!(lane(&[(0, 3)]), lane(&[(1, 3)]));
     }
 
     #[test]

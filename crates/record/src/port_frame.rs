@@ -1,6 +1,6 @@
 //! What a port did in a frame of a timeline.
 
-use crate::packed::{Framed, put, take};
+use crate::packed::{Framed, Packer, take};
 
 /// What a port did in one frame of the timeline.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -66,12 +66,21 @@ impl Framed for PortFrame {
         self.frame
     }
 
+    fn frame_of(base: &u32) -> u32 {
+        *base
+    }
+
     /// Which figures are not 0, and those.
-    fn pack(&self, before: u32, into: &mut Vec<u8>) {
+    #[inline]
+    fn pack(&self, before: u32, into: &mut Packer) {
         let figures = self.figures();
         let there = figures.iter().rev().fold(0, |there, figure| there << 1 | u64::from(*figure > 0));
-        put(u64::from(self.frame - before) << figures.len() | there, into);
-        figures.iter().filter(|figure| **figure > 0).for_each(|figure| put(*figure, into));
+        into.put(u64::from(self.frame - before) << figures.len() | there);
+        let mut left = there;
+        while left != 0 {
+            into.put(figures[left.trailing_zeros() as usize % figures.len()]);
+            left &= left - 1;
+        }
     }
 
     fn unpack(before: u32, from: &mut &[u8]) -> Option<Self> {

@@ -16,11 +16,12 @@ pub type Standing = Option<(Option<u64>, FlowState)>;
 
 /// The frames of a sender.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct SenderFrames {
     clock: FrameClock,
+    told: Standing,
     /// Rows of frames at whose end it stood otherwise than before.
     rows: Lane<FlowFrame>,
-    told: Standing,
 }
 
 impl SenderFrames {
@@ -64,12 +65,13 @@ impl SenderFrames {
 
 /// The frames of a receiver.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct ReceiverFrames {
     clock: FrameClock,
-    /// Rows of frames in which something came.
-    rows: Lane<FlowFrame>,
     /// Delivered by the beginning of the open frame.
     from: u64,
+    /// Rows of frames in which something came.
+    rows: Lane<FlowFrame>,
 }
 
 impl ReceiverFrames {

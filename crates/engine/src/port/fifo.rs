@@ -92,6 +92,7 @@ impl Port {
             Verdict::Mark => self.count.marks += 1,
             Verdict::Drop => {
                 self.rare.events.drops += 1;
+                self.dropped = true;
                 self.count.marks += u32::from(self.rare.discipline(settings).counts_as_marked(&arrival));
                 return Sent::Dropped;
             }

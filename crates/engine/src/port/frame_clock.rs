@@ -6,54 +6,62 @@ use incast_cc::Time;
 
 /// The open frame of something that counts by frames.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct FrameClock {
-    /// Frames as they are now.
-    spec: TimelineSpec,
     /// End of the open frame.
     pub next: Time,
+    /// Length of frames, as they are now.
+    every: Time,
+    /// Frames at most.
+    most: u32,
+    open: u32,
 }
 
 impl FrameClock {
     /// The first frame is open.
     pub fn new(spec: &TimelineSpec) -> FrameClock {
-        FrameClock { spec: *spec, next: spec.every }
+        FrameClock { next: spec.every, every: spec.every, most: spec.most, open: 0 }
     }
 
     /// The frame that `time` lies in.
+    #[inline]
     pub fn at(&self, time: Time) -> u32 {
-        time.0.checked_div(self.spec.every.0).unwrap_or(0) as u32
+        // mostly the one after the open one: a division takes long
+        if time >= self.next && time - self.next < self.every {
+            return self.open + 1;
+        }
+        time.0.checked_div(self.every.0).unwrap_or(0) as u32
     }
 
     /// The open frame.
     pub fn open(&self) -> u32 {
-        self.at(self.next) - 1
+        self.open
     }
 
     /// The time at which `frame` begins.
     pub fn start(&self, frame: u32) -> Time {
-        self.spec.every * frame as u64
+        self.every * frame as u64
     }
 
     /// Opens `frame`.
     pub fn go_to(&mut self, frame: u32) {
-        self.next = self.spec.every * (frame as u64 + 1);
+        self.open = frame;
+        self.next = self.every * (frame as u64 + 1);
     }
 
-    /// Makes frames as long as a run that has come to `now` needs them: whenever two become one, `join` does that with
-    /// those that are closed.
+    /// Makes frames as long as a run that has come to `now` needs them ([`TimelineSpec::every_by`]): whenever two
+    /// become one, `join` does that with those that are closed.
     #[inline]
     pub fn lengthen(&mut self, now: Time, mut join: impl FnMut()) {
-        let every = self.spec.every_by(now);
-        while self.spec.every < every {
-            let open = self.open() / 2;
-            self.spec.every = self.spec.every * 2;
-            self.go_to(open);
+        while now.0 > self.every.0.max(1).saturating_mul(self.most as u64) {
+            self.every = self.every * 2;
+            self.go_to(self.open / 2);
             join();
         }
     }
 
     /// The last frame of a run that ends at `end`.
     pub fn last(&self, end: Time) -> u32 {
-        end.0.div_ceil(self.spec.every.0.max(1)).max(1) as u32 - 1
+        end.0.div_ceil(self.every.0.max(1)).max(1) as u32 - 1
     }
 }

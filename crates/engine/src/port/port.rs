@@ -34,8 +34,9 @@ pub struct Port {
     pub link: LinkId,
     /// Bits of [`unusual`].
     pub(super) unusual: u8,
-    /// The account at the beginning of the measured interval is taken.
+    /// The account at the beginning of the measured interval is taken; and a FIFO queue has dropped something.
     pub(super) begun: bool,
+    pub(super) dropped: bool,
     pub(super) rare: Box<Rare>,
 }
 
@@ -62,6 +63,8 @@ pub(super) mod unusual {
 pub(super) struct Rare {
     pub queues: Option<Box<Queues>>,
     pub samples: Samples,
+    /// The account by frames, where there is a timeline.
+    pub frames: Option<Box<Frames>>,
     pub seed: u64,
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<PoolIx>,
@@ -79,8 +82,6 @@ pub(super) struct Rare {
     pub at_from: Option<Box<Snapshot>>,
     pub at_to: Option<Box<Snapshot>>,
     pub tie_rank: TieRank,
-    /// The account by frames, where there is a timeline.
-    pub frames: Option<Box<Frames>>,
 }
 
 impl Rare {
@@ -109,6 +110,7 @@ impl Port {
             unusual: if queue.is_explicit() { unusual::EXPLICIT } else { 0 }
                 | if settings.scheduled { unusual::SCHEDULED } else { 0 },
             begun: false,
+            dropped: false,
             rare: Box::new(Rare {
                 seed,
                 pool: None,
@@ -241,14 +243,6 @@ impl Port {
     /// Time on the wire of a packet of `size` IP bytes.
     pub fn serialization(&self, size: u64) -> Time {
         self.settings.serialization(size + self.settings.framing as u64)
-    }
-
-    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
-    pub fn wire_from(&self, start: Time, size: u64) -> Time {
-        match &self.rare.faults {
-            Some(faults) => faults.wire_from(start, size, &self.settings),
-            None => self.settings.serialization(size),
-        }
     }
 }
 

@@ -225,4 +225,12 @@ impl Port {
     pub(super) fn owed(&self, at: Time) -> Time {
         self.rare.queues.as_ref().map_or(self.free_at.saturating_sub(at), |q| q.owed(at))
     }
+
+    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
+    pub fn wire_from(&self, start: Time, size: u64) -> Time {
+        match &self.rare.faults {
+            Some(faults) => faults.wire_from(start, size, &self.settings),
+            None => self.settings.serialization(size),
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! A port with a timeline: its account is rolled by [`frames`](super::frames), too.
 
+use super::account::Events;
 use super::frames::{Frames, Noted, Totals};
 use super::port::Port;
+use crate::event::prefetch;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
@@ -13,6 +15,22 @@ impl Port {
         let frames = Frames::new(spec, self.next_roll);
         self.next_roll = self.next_roll.min(frames.next());
         self.rare.frames = Some(Box::new(frames));
+    }
+
+    /// Brings near what a packet at `time` touches if it has the account rolled,
+    #[inline]
+    pub fn prefetch_account(&self, time: Time) {
+        if time >= self.next_roll {
+            prefetch::lines(&*self.rare, 1);
+        }
+    }
+
+    /// ... and what that refers to, if it closes a frame.
+    #[inline]
+    pub fn prefetch_frames(&self, time: Time) {
+        if time >= self.next_roll {
+            self.rare.frames.iter().for_each(|frames| prefetch::lines(&**frames, 3));
+        }
     }
 
     /// Notes for its frames what happens at `time`.
@@ -104,10 +122,12 @@ impl Port {
                 held += if rest > Time::ZERO { size } else { 0 };
             }
         }
-        let events = &self.rare.events;
+        // mostly there are none, and nothing need be read that lies further away
+        let plain = self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.is_unusual() && !self.dropped;
+        let events = if plain { Events::default() } else { self.rare.events };
         let bytes = (self.bytes_in + self.count.packets * self.settings.overhead as u64).wrapping_sub(events.cut_bytes);
         let busy = bytes.wrapping_mul(self.settings.ps_per_byte).wrapping_add(events.odd_busy);
-        let lost = events.drops + events.losses;
+        let lost = (events.drops + events.losses) as u32;
         let busy = busy.wrapping_sub(self.owed(at).0);
         (Totals { byte_time, busy, marks: self.count.marks, lost }, held)
     }

@@ -360,6 +360,12 @@ impl<'a> Worker<'a> {
             for (turn, plan) in turns.iter().zip(&*plans) {
                 domain.prefetch_further(*plan, net, || (&packets[turn.place()], heads[turn.place()].to.node));
             }
+            if net.spec.observe.timeline.is_some() {
+                let place = |turn: usize| (&packets[turn], heads[turn].to.node);
+                let coming = turns.iter().zip(&*plans);
+                let coming = coming.map(|(turn, plan)| (start + turn.offset(), *plan, place(turn.place())));
+                domain.prefetch_frames(coming, net);
+            }
         }
         let queue = &mut self.queues.list[place];
         let mut out = Out { net, buckets: &mut self.buckets, queue };

@@ -90,6 +90,7 @@ CONTROLLERS = [
     "timely",
     "rcp",
     "xcp",
+    "bolt",
     "powertcp",
     "theta-powertcp",
     "poseidon",
@@ -111,7 +112,7 @@ FORMS = {
     "theta-powertcp": "authors-ns3 linux",
 }
 
-NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "xcp": ('program=[{kind="xcp"}]',)}
+NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "xcp": ('program=[{kind="xcp"}]',), "bolt": ('program=[{kind="bolt"}]',)}
 """What a controller does not run without."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")

@@ -183,6 +183,19 @@ pub struct Feedback {
     pub rtt: Time,
 }
 
+/// A port of a packet's way has a queue, and says so (Bolt).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Backlog {
+    /// Now.
+    pub now: Time,
+    /// When the packet was sent that met it.
+    pub sent: Time,
+    /// Packets that wait there, of the size of a full one.
+    pub packets: f64,
+    /// Rate of its link.
+    pub rate: Rate,
+}
+
 /// What the application has to send by a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deadline {
@@ -249,6 +262,9 @@ pub enum Asks {
     Rate,
     /// By how much the window is to change (XCP): the controller gets the least by [`Controller::on_feedback`].
     Window,
+    /// Room for one more packet (Bolt): the controller gets it by [`Controller::on_room`], and what ports say of their
+    /// queues by [`Controller::on_backlog`].
+    Room,
 }
 
 /// Requirements of a controller on its transport; the transport's `auto` settings become these values.
@@ -364,6 +380,12 @@ pub trait Controller {
     /// With [`Asks::Window`]: the change that the switches of a packet's way have allowed it, or of several packets
     /// that one ACK acknowledges. Comes before the `on_ack` of that ACK.
     fn on_feedback(&mut self, _feedback: &Feedback) {}
+    /// With [`Asks::Room`]: the switches have let so many of the packets that an ACK acknowledges add one each to the
+    /// window. Comes before the `on_ack` of that ACK.
+    fn on_room(&mut self, _packets: u32) {}
+    /// With [`Asks::Room`]: a port has a queue. Comes as soon as the port's own packet does, or before the `on_ack` of
+    /// the ACK that tells of a port which has sent none.
+    fn on_backlog(&mut self, _backlog: &Backlog) {}
     /// With [`Profile::delivery`] and a scoreboard that is not ns-3's: a sample of the delivery rate. Comes before the
     /// `on_ack` of the ACK that reports the delivery, and not for ACKs that report none.
     fn on_delivery(&mut self, _sample: &Delivery) {}

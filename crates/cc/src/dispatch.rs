@@ -29,6 +29,8 @@ macro_rules! forward {
             on_telemetry(&mut self, hops: &[$crate::Hop]);
             on_rate(&mut self, granted: f64);
             on_feedback(&mut self, feedback: &$crate::Feedback);
+            on_room(&mut self, packets: u32);
+            on_backlog(&mut self, backlog: &$crate::Backlog);
             on_delivery(&mut self, sample: &$crate::Delivery);
             on_deadline(&mut self, deadline: &$crate::Deadline);
             on_cnp(&mut self, now: $crate::Time);

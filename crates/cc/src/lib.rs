@@ -39,6 +39,7 @@ mod dispatch;
 
 pub mod bandwidth;
 pub mod bbr;
+pub mod bolt;
 pub mod controller;
 pub mod cubic;
 pub mod d2tcp;
@@ -64,8 +65,8 @@ pub mod westwood_plus;
 pub mod xcp;
 
 pub use controller::{
-    Ack, Asks, Congestion, Controller, Deadline, Delivery, Ecn, Env, Feedback, Hop, Idle, Late, Pacing, Phase, Profile,
-    Round, TcpAck, Timeout,
+    Ack, Asks, Backlog, Congestion, Controller, Deadline, Delivery, Ecn, Env, Feedback, Hop, Idle, Late, Pacing, Phase,
+    Profile, Round, TcpAck, Timeout,
 };
 pub use registry::{Conflict, Kind, Param, ParamError, ParamValue, ValueKind};
 pub use swift::variants::{lswift, mswift, poseidon, swift_ecn, swift_moving, swift_rebase, swift_v0};
@@ -96,6 +97,7 @@ controllers! {
     bbr::Bbr,
     rcp::Rcp,
     xcp::Xcp,
+    bolt::Bolt,
     powertcp::Powertcp,
     theta_powertcp::ThetaPowertcp,
     poseidon::Poseidon,

@@ -53,6 +53,8 @@ pub mod purpose {
     pub const CREDIT: u32 = 21;
     /// Shadowing between two stations.
     pub const SHADOWING: u32 = 16;
+    /// Whether an echo of a mark has its flow paced.
+    pub const PACER: u32 = 21;
 }
 
 /// Mixes one word.

@@ -6,8 +6,8 @@ use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
     CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY,
-    MOST_PSDU, MOST_STATIONS, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec, Ties,
-    TransportSpec, Uet, Xcp,
+    MOST_PSDU, MOST_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec,
+    Ties, TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -268,6 +268,12 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         Program::Phantom(_) => check_phantom(spec, own),
         Program::Rcp(rcp) => check_rcp(rcp),
         Program::Xcp(xcp) => check_xcp(xcp),
+        Program::Pacer(pacer) if own.nodes.iter().any(|node| *node >= spec.hosts) || !is_pacer(pacer) => invalid(
+            format!("{pacer:?}, expected hosts, a period, a burst and a least rate above 0, and shares from 0 to 1"),
+        ),
+        Program::Bolt(bolt) if bolt.threshold == Some(0) || bolt.supply == Some(0) => {
+            invalid("bolt with a threshold or a supply of nothing, expected at least a byte".into())
+        }
         Program::Table(table) => table::check(own, table, spec).or_else(invalid),
         _ => Ok(()),
     }
@@ -386,6 +392,14 @@ fn check_rcp(rcp: &Rcp) -> Result<(), RunError> {
          above 0, beta of at least 0, and shares above 0 and at most 1",
         rcp.alpha, rcp.beta, rcp.utilisation, rcp.initial, rcp.period, rcp.rtt
     ))
+}
+
+/// Parameters of a pacer.
+fn is_pacer(pacer: &Pacer) -> bool {
+    let share = |x: f64| (0.0..=1.0).contains(&x);
+    let gain = pacer.beta >= 0.0 && pacer.beta.is_finite();
+    let above = pacer.period > Time::ZERO && pacer.burst != Some(0) && pacer.least > Rate(0);
+    share(pacer.eta) && share(pacer.share) && gain && above && pacer.least != Rate::INFINITE
 }
 
 /// Gains and shares of explicit windows.

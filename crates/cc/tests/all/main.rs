@@ -3,6 +3,7 @@
 mod events;
 
 mod bbr;
+mod bolt;
 mod cubic;
 mod d2tcp;
 mod dcqcn;

@@ -117,7 +117,8 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Those that start with what the path holds, or with a rate: their pages say so.
-const OWN_START: [&str; 8] = ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon"];
+const OWN_START: [&str; 9] =
+    ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon", "bolt"];
 
 #[test]
 fn times_that_delays_are_held_against_are_above_0() {
@@ -133,6 +134,7 @@ fn times_that_delays_are_held_against_are_above_0() {
         ("fastflow", "base_rtt"),
         ("hpcc", "base_rtt"),
         ("powertcp", "base_rtt"),
+        ("bolt", "base_rtt"),
         ("theta-powertcp", "base_rtt"),
         ("poseidon", "p"),
         ("timely", "t_low"),

@@ -1,6 +1,6 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
-use crate::event::aside::{Aside, Demand, Granted, Signal};
+use crate::event::aside::Aside;
 use crate::ids::{FlowId, LinkId, NodeId};
 use incast_cc::Time;
 
@@ -34,14 +34,16 @@ pub enum Kind {
     Rts,
     /// A sender asks what has come.
     Probe,
+    /// A port tells the sender of data that it has a queue.
+    Backlog,
     /// The acknowledgement that data of a two-way connection carries, as the sender reads it. Never on a wire.
     Piggyback,
 }
 
 impl Kind {
-    const ALL: [Kind; 14] = {
+    const ALL: [Kind; 15] = {
         use Kind::*;
-        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Numbered, Pull, Rts, Probe, Piggyback]
+        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Numbered, Pull, Rts, Probe, Backlog, Piggyback]
     };
 }
 
@@ -484,33 +486,6 @@ pub struct Ext {
     pub number: u32,
     /// For controllers that ask for it; aside, since all who do not carry this too.
     pub aside: Option<Box<Aside>>,
-}
-
-impl Ext {
-    /// What its packet asks of switches, if anything.
-    #[inline]
-    pub fn asks(&mut self) -> Option<&mut Signal> {
-        match self.aside.as_deref_mut() {
-            Some(Aside::Signals(signals)) => signals.asks.as_mut(),
-            _ => None,
-        }
-    }
-
-    /// The rate that its packet asks for, if it does.
-    pub fn rate(&mut self) -> Option<&mut Granted> {
-        match self.asks() {
-            Some(Signal::Rate(granted)) => Some(granted),
-            _ => None,
-        }
-    }
-
-    /// The change of window that its packet asks for, if it does.
-    pub fn demand(&mut self) -> Option<&mut Demand> {
-        match self.asks() {
-            Some(Signal::Window(demand)) => Some(demand),
-            _ => None,
-        }
-    }
 }
 
 const _: () = assert!(size_of::<Ext>() <= 64);

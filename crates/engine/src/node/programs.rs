@@ -1,6 +1,7 @@
 //! A packet at a node that runs programs.
 
 use crate::event::order::Timer;
+use crate::event::outbox::{Outbox, Stamp};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::{HostIx, Node, NodeId, PortIx};
 use crate::node::context::{Effects, NodeCtx};
@@ -81,9 +82,16 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.counts.sent += made as u64;
             match egress {
                 Some(egress) => self.pass_from(programs, from, (ingress, egress), &packet, ext.as_mut()),
+                None if made => self.tell_stack(&packet),
                 None => self.refused(&packet, Site::Node(programs.node())),
             }
         }
+    }
+
+    /// A packet that a program of a host has made for the host's own stack is there at once.
+    fn tell_stack(&mut self, packet: &Packet) {
+        let stamp = Stamp { time: self.now, link: packet.link, ce: 0 };
+        self.out.arrive(packet, stamp, None, self.generation.saturating_add(1));
     }
 
     /// Does something with the programs of a node, if it runs some; `switches` are those of switches.

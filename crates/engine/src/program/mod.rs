@@ -4,7 +4,9 @@
 //! state belongs to one node and changes in the order of that node's packets, so that the outcome is the same under any
 //! partition into domains. A node without a program pays nothing: its ports are as ever.
 
+mod bolt;
 mod idle;
+mod pacer;
 mod packet;
 mod phantom;
 mod rcp;

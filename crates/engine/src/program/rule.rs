@@ -83,7 +83,7 @@ pub struct Sending {
     pub ext: Option<Ext>,
     /// The port that it came in by, where it has waited at the node.
     pub ingress: Option<usize>,
-    /// The port that it leaves by; `None`: it is dropped.
+    /// The port that it leaves by; `None`: it is dropped, or where the program has made it is for the node's own stack.
     pub egress: Option<usize>,
     /// The program has made it; else it has kept it.
     pub made: bool,
@@ -107,6 +107,12 @@ impl<'a> Beside<'a> {
     /// see it.
     pub fn send(&mut self, packet: Packet, egress: usize) {
         self.sends.push(Sending { packet, ext: None, ingress: None, egress: Some(egress), made: true });
+    }
+
+    /// A packet that the program has made is for its host's own stack, as if it came over `link`, which leads there.
+    pub fn tell_stack(&mut self, mut packet: Packet, link: LinkId) {
+        packet.link = link;
+        self.sends.push(Sending { packet, ext: None, ingress: None, egress: None, made: true });
     }
 
     /// Sends a packet that the program has kept, as [`Beside::send`] does; without `egress` it is dropped.

@@ -1,7 +1,7 @@
 //! Programs of switches and hosts.
 
 use super::table::Table;
-use incast_cc::Time;
+use incast_cc::{Rate, Time};
 
 /// The list of programs, given to the macro `$to`: each with its parameters, and with its rule in
 /// [`program`](crate::program).
@@ -14,10 +14,14 @@ macro_rules! programs {
             Idle => idle::Flows,
             /// Marks by queues that no packet waits in.
             Phantom => phantom::Queues,
+            /// Hosts that pace what is told of congestion.
+            Pacer => pacer::Pace,
             /// Rates that switches grant to flows.
             Rcp => rcp::Rates,
             /// Changes of windows that switches allow.
             Xcp => xcp::Shares,
+            /// Room for packets, and news of queues.
+            Bolt => bolt::Rooms,
             /// Match-action tables.
             Table => table::Pipeline,
         }
@@ -78,6 +82,26 @@ pub struct Phantom {
     pub mark: u64,
 }
 
+/// A pacer (HULL): packets of flows that hear of marks leave their host at a rate that follows what these flows send
+/// (`docs/programs/pacer.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Pacer {
+    /// The rate changes once in this time.
+    pub period: Time,
+    /// Weight of what came in it.
+    pub eta: f64,
+    /// Gain of what waits, bits per second for each byte.
+    pub beta: f64,
+    /// Tokens at most, bytes; `None`: a full packet.
+    pub burst: Option<u64>,
+    /// Least rate.
+    pub least: Rate,
+    /// Share of the echoes of marks by which a flow comes to be paced.
+    pub share: f64,
+    /// A flow that has heard of no mark for so long is paced no more.
+    pub timeout: Time,
+}
+
 /// Idle flows: the host of a direction of a connection tells the programs on its way when nothing has been sent in it
 /// for a time, and when something is again (`docs/programs/idle.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
@@ -126,4 +150,22 @@ pub struct Xcp {
     pub queue_interval: Time,
     /// Mean round-trip time at the beginning; `None`: the first that a packet tells.
     pub rtt: Option<Time>,
+}
+
+/// Sub-RTT control (Bolt): a port tells senders of its queue by packets of its own, and says which packets may add one
+/// to their windows (`docs/programs/bolt.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bolt {
+    /// A port with so many bytes has a queue; `None`: two full packets.
+    pub threshold: Option<u64>,
+    /// Bytes that a link is taken to have room for at most; `None`: two full packets.
+    pub supply: Option<u64>,
+    /// Packets at most for which room is kept that flows about to end leave.
+    pub tokens: u32,
+    /// Ports tell senders by packets of their own (SRC); else ACKs do.
+    pub src: bool,
+    /// Room that flows about to end leave is given away ahead (PRU).
+    pub pru: bool,
+    /// Room that the link has is given away (SM).
+    pub sm: bool,
 }

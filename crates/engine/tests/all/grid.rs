@@ -3,6 +3,7 @@
 
 use crate::explicit_rates::rcp_program;
 use crate::explicit_windows::xcp_program;
+use crate::sub_rtt::bolt_program;
 use crate::support::*;
 use incast_cc::Asks;
 use std::fmt::Write;
@@ -34,6 +35,7 @@ fn cell(config: &Config, loss: f64, buffer: u64) -> String {
         Asks::Nothing => None,
         Asks::Rate => Some(Program::Rcp(rcp_program())),
         Asks::Window => Some(Program::Xcp(xcp_program())),
+        Asks::Room => Some(Program::Bolt(bolt_program())),
     };
     spec.programs = program.into_iter().map(|program| ProgramSpec { nodes: vec![5], program }).collect();
     run_for(&mut spec, Time::s(2));

@@ -4,7 +4,7 @@
 mod signals;
 mod stamps;
 
-pub use signals::{Demand, Granted, Signal, Signals};
+pub use signals::{Claim, Demand, Granted, Signal, Signals};
 pub use stamps::{PortStamp, STAMPS, Telemetry};
 
 /// Data that only the packets of some controllers carry.

@@ -226,11 +226,12 @@ pub fn controllers() -> Vec<Config> {
         controller("theta-powertcp", &[]),
         controller("theta-powertcp", &[("form", "authors-ns3")]),
         controller("poseidon", &[]),
+        controller("bolt", &[]),
     ];
     all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 44;
+pub const CONTROLLERS: u32 = 45;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {

@@ -11,8 +11,10 @@ enum Draft {
     Sccp(Sccp),
     Idle(Idle),
     Phantom(Phantom),
+    Pacer(Pacer),
     Rcp(Rcp),
     Xcp(Xcp),
+    Bolt(Bolt),
     Table(Box<TableDraft>),
 }
 
@@ -106,6 +108,33 @@ fn xcp() -> impl Strategy<Value = Xcp> {
             rtt,
         },
     )
+}
+
+fn pacer() -> impl Strategy<Value = Pacer> {
+    let times = (pick(&[Time::us(7), Time::us(64), Time::ms(3)]), pick(&[Time::us(200), Time::ms(10)]));
+    let gains = (pick(&[0.0, 0.125, 1.0]), pick(&[0.0, 16e3]), pick(&[0.125, 1.0]));
+    let sizes = (pick(&[None, Some(1), Some(9_000)]), pick(&[Rate::mbps(1), Rate::mbps(10)]));
+    (times, gains, sizes).prop_map(|((period, timeout), (eta, beta, share), (burst, least))| Pacer {
+        period,
+        eta,
+        beta,
+        burst,
+        least,
+        share,
+        timeout,
+    })
+}
+
+fn bolt() -> impl Strategy<Value = Bolt> {
+    let sizes = (pick(&[None, Some(1), Some(20_000)]), pick(&[None, Some(500), Some(10_000)]));
+    (sizes, pick(&[0u32, 3, 256]), any::<[bool; 3]>()).prop_map(|((threshold, supply), tokens, [src, pru, sm])| Bolt {
+        threshold,
+        supply,
+        tokens,
+        src,
+        pru,
+        sm,
+    })
 }
 
 /// The registers of every pipeline: one a port, and one of the node.
@@ -242,8 +271,10 @@ fn drafts() -> impl Strategy<Value = Draft> {
         2 => sccp().prop_map(Draft::Sccp),
         2 => pick(&[Time::us(100), Time::ms(2)]).prop_map(|timeout| Draft::Idle(Idle { timeout })),
         1 => pick(&[(0.95, 3000u64), (0.5, 20_000)]).prop_map(|(drain, mark)| Draft::Phantom(Phantom { drain, mark })),
+        2 => pacer().prop_map(Draft::Pacer),
         3 => rcp().prop_map(Draft::Rcp),
         3 => xcp().prop_map(Draft::Xcp),
+        3 => bolt().prop_map(Draft::Bolt),
         4 => tables().prop_map(|table| Draft::Table(Box::new(table))),
     ]
 }
@@ -277,8 +308,8 @@ impl Drafts {
     pub fn place(&self, spec: &Spec) -> Vec<ProgramSpec> {
         let placed = self.0.iter().map(|(on, draft)| {
             let nodes = match draft {
-                // its packets begin at hosts
-                Draft::Idle(_) => (0..spec.hosts).collect(),
+                // their packets begin at hosts
+                Draft::Idle(_) | Draft::Pacer(_) => (0..spec.hosts).collect(),
                 Draft::Phantom(_) => on.nodes(spec).into_iter().filter(|node| is_plain(spec, *node)).collect(),
                 _ => on.nodes(spec),
             };
@@ -286,8 +317,10 @@ impl Drafts {
                 Draft::Sccp(sccp) => Program::Sccp(sccp.clone()),
                 Draft::Idle(idle) => Program::Idle(idle.clone()),
                 Draft::Phantom(phantom) => Program::Phantom(phantom.clone()),
+                Draft::Pacer(pacer) => Program::Pacer(pacer.clone()),
                 Draft::Rcp(rcp) => Program::Rcp(rcp.clone()),
                 Draft::Xcp(xcp) => Program::Xcp(xcp.clone()),
+                Draft::Bolt(bolt) => Program::Bolt(bolt.clone()),
                 Draft::Table(draft) => Program::Table(table(draft, spec, &nodes)),
             };
             ProgramSpec { nodes, program }
@@ -427,8 +460,8 @@ pub fn drop_those_of_fifo_ports(spec: &mut Spec) {
 /// Takes away what sees packets when they leave, and what asks when they will.
 pub fn keep_those_without_queues(spec: &mut Spec) {
     spec.programs.retain(|own| match &own.program {
-        Program::Sccp(_) | Program::Idle(_) => true,
-        Program::Phantom(_) | Program::Rcp(_) | Program::Xcp(_) => false,
+        Program::Sccp(_) | Program::Idle(_) | Program::Pacer(_) => true,
+        Program::Phantom(_) | Program::Rcp(_) | Program::Xcp(_) | Program::Bolt(_) => false,
         Program::Table(table) => table.stages.iter().all(|stage| !stage.egress),
     });
 }

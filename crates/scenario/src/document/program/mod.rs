@@ -1,8 +1,10 @@
 //! Programs of switches and hosts: `[[program]]`. A kind is a struct of its keys that is a [`NodeProgram`], and a line
 //! in the list of [`Program`].
 
+mod bolt;
 mod idle;
 mod kind;
+mod pacer;
 mod phantom;
 mod rcp;
 mod sccp;
@@ -13,10 +15,12 @@ use crate::text::pattern::fits;
 use crate::text::problem::{Problem, Report};
 use crate::text::words::kinds;
 use crate::topology::network::Network;
+use bolt::Bolt;
 use idle::Idle;
 use incast_cc::Asks;
 use incast_engine::spec::{self, Spec};
 use kind::{Around, NodeProgram, asks};
+use pacer::Pacer;
 use phantom::Phantom;
 use rcp::Rcp;
 use sccp::Sccp;
@@ -40,6 +44,9 @@ kinds! {
         /// packets by that: senders that go by marks leave the rest of the link's rate unused, and its real queue
         /// nearly empty.
         Phantom = "phantom",
+        /// A pacer in hosts (HULL). Packets of flows that hear of marks leave one by one, at a rate that follows what
+        /// these flows send and what waits.
+        Pacer = "pacer",
         /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
         /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
@@ -47,6 +54,10 @@ kinds! {
         /// leave by it, or takes from them what waits. Senders with `controller = "xcp"` change their windows by the
         /// least that the ports of their way allow.
         Xcp = "xcp",
+        /// Sub-RTT control (Bolt). A port that has a queue tells the senders of what it meets at once, by packets
+        /// straight back to them. Where there is none, it lets as many packets add one to their flow's window as it has
+        /// room for. Senders have `controller = "bolt"`.
+        Bolt = "bolt",
         /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order.
         /// In each the entry of the highest priority that matches counts the packet and acts: on registers, on the
         /// packet's window and mark, on its way.
@@ -118,6 +129,7 @@ fn answers(program: &spec::Program) -> Asks {
     match program {
         spec::Program::Rcp(_) => Asks::Rate,
         spec::Program::Xcp(_) => Asks::Window,
+        spec::Program::Bolt(_) => Asks::Room,
         _ => Asks::Nothing,
     }
 }
@@ -129,6 +141,7 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
             Asks::Nothing => return None,
             Asks::Rate => (Asks::Rate, "sends at the rate that switches grant, and none grants any", "rcp"),
             Asks::Window => (Asks::Window, "has the window that switches allow, and none allows any", "xcp"),
+            Asks::Room => (Asks::Room, "adds what switches have room for, and none tells", "bolt"),
         };
         let answered = spec.programs.iter().any(|own| answers(&own.program) == asks);
         (!answered).then_some((flow, goes, kind))

@@ -276,7 +276,7 @@ impl Sender {
             Aside::Stamps(_) => {}
             Aside::Signals(signals) => {
                 if let Some(answer) = signals.echoed {
-                    self.tell_answer(ctx, answer);
+                    self.tell_answer(ctx, p.echo(), answer);
                 }
             }
         }

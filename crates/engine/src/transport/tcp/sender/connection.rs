@@ -145,6 +145,7 @@ impl Sender {
                 self.cc.on_cnp(ctx.now);
                 self.watch_clock(ctx);
             }
+            Connection::Open if p.is(Kind::Backlog) => self.hear(ctx, p),
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
             Connection::Dead if self.closing.by_peer && !self.closing.peer_last => {
                 self.emit(ctx, Kind::Rst, p.ack, 0, 0, BARE);

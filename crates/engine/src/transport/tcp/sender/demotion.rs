@@ -20,7 +20,7 @@ impl Sender {
         ext: &mut Option<Ext>,
     ) {
         if self.profile.asks != Asks::Nothing && (packet.len > 0 || packet.is(Kind::Syn)) {
-            self.ask(ctx, ext.get_or_insert_default());
+            self.ask(ctx, packet, seq, ext.get_or_insert_default());
         }
         if let Some(rank) = t.rank.filter(|_| packet.is(Kind::Data)) {
             packet.set_rank(self.rank(ctx.net, rank, seq), ext);

@@ -34,7 +34,7 @@ mod window_usage;
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use crate::app::{AppState, Start};
-use crate::event::aside::{Aside, Demand, Granted, STAMPS, Signal, Signals, Telemetry};
+use crate::event::aside::{Aside, Claim, Demand, Granted, STAMPS, Signal, Signals, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_SIDE;
@@ -47,8 +47,8 @@ use crate::transport::opening::Opening;
 use crate::transport::tcp::receiver::UNSCALED;
 use crate::transport::timer::{Task, fires_at, scanned_at};
 use incast_cc::{
-    Ack, Asks, Bytes, Cc, Congestion, Controller, Deadline, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase, Profile,
-    Rate, Round, TcpAck, Time, Timeout,
+    Ack, Asks, Backlog, Bytes, Cc, Congestion, Controller, Deadline, Ecn, Env, Feedback, Hop, Idle, Pacing, Phase,
+    Profile, Rate, Round, TcpAck, Time, Timeout,
 };
 use incast_record::{FlowRecord, FlowState, Recorder};
 use peer_window::PeerWindow;

@@ -6,23 +6,32 @@ use super::*;
 impl Sender {
     /// A packet asks the switches on its way.
     #[cold]
-    pub(super) fn ask(&mut self, ctx: &NodeCtx<impl Effects>, ext: &mut Ext) {
+    pub(super) fn ask(&mut self, ctx: &NodeCtx<impl Effects>, packet: &Packet, seq: u64, ext: &mut Ext) {
         let asks = match self.profile.asks {
             Asks::Nothing => return,
             Asks::Rate => Signal::Rate(Granted { rate: f64::INFINITY, rtt: self.rtt.srtt }),
             Asks::Window => Signal::Window(self.demand(ctx)),
+            Asks::Room if packet.len == 0 => return,
+            Asks::Room => Signal::Room(self.claim(ctx.net, seq, packet.len)),
         };
         let aside = ext.aside.get_or_insert_with(|| Box::new(Aside::Signals(Signals::default())));
         aside.signals().asks = Some(asks);
     }
 
     /// What an ACK brings back from the switches.
-    pub(super) fn tell_answer(&mut self, ctx: &NodeCtx<impl Effects>, answer: Signal) {
+    pub(super) fn tell_answer(&mut self, ctx: &NodeCtx<impl Effects>, sent: Time, answer: Signal) {
         let (payload, full) = self.full_segment(ctx);
         match answer {
             Signal::Rate(granted) => self.cc.on_rate(granted.rate * payload / full),
             Signal::Window(demand) => {
                 self.cc.on_feedback(&Feedback { change: demand.change * payload / full, rtt: demand.rtt });
+            }
+            Signal::Room(claim) => {
+                if claim.congested && !claim.told {
+                    let packets = claim.queue as f64 / full;
+                    self.cc.on_backlog(&Backlog { now: ctx.now, sent, packets, rate: claim.rate });
+                }
+                self.cc.on_room(claim.room);
             }
         }
     }
@@ -37,6 +46,24 @@ impl Sender {
             line => (line.as_f64() / 8.0 - cwnd / rtt.as_secs_f64()) * (full / cwnd).min(1.0),
         };
         Demand { rtt, cwnd, change }
+    }
+
+    /// A port tells of its queue.
+    #[cold]
+    pub(super) fn hear(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
+        let (queue, rate) = p.queue_told();
+        let packets = queue as f64 / self.full_segment(ctx).1;
+        self.cc.on_backlog(&Backlog { now: ctx.now, sent: p.echo(), packets, rate });
+    }
+
+    /// The room that `len` bytes from `seq` on claim.
+    fn claim(&mut self, net: &FabricMap, seq: u64, len: u16) -> Claim {
+        let unit = self.unit(net);
+        let begin = seq - seq % unit;
+        let end = begin.saturating_add(unit).min(self.app.end().unwrap_or(u64::MAX));
+        let first = self.una <= begin;
+        let last = end < u64::MAX && seq as f64 + self.cc.cwnd().max(len as f64) >= end as f64;
+        Claim::new(first, last)
     }
 
     /// Bytes of a full segment: its payload, and all of it on its host's link, headers and framing included.

@@ -1,0 +1,210 @@
+//! Sub-RTT control (Bolt): a port tells senders of its queue at once, by packets of its own, and says which packets may
+//! each add one to the window of their flow.
+
+use super::rule::{At, Beside, SwitchProgram, Verdict};
+use crate::event::aside::Claim;
+use crate::event::packet::{Ext, Packet};
+use crate::ids::{LinkId, NodeId};
+use crate::spec::{Bolt, Spec};
+use incast_cc::{Rate, Time};
+
+/// What the ports of a node have room for.
+#[derive(Clone, Debug)]
+pub struct Rooms {
+    rule: Bolt,
+    /// IP bytes of the run's largest packet.
+    packet: u64,
+    /// The link that leads to the node, where it is a host.
+    home: Option<LinkId>,
+    ports: Vec<Room>,
+}
+
+/// The room of a port.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Room {
+    /// What the link could have sent and nothing has come for, up to the bound; below zero where more came. Bytes.
+    supply: f64,
+    /// As of then.
+    at: Time,
+    /// Packets that flows about to end will not send.
+    tokens: u32,
+}
+
+/// Sizes in bytes on a port's link.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// A full packet.
+    full: u64,
+    threshold: u64,
+    supply: u64,
+}
+
+impl Room {
+    /// `size` bytes come to a link that takes `link` a second.
+    fn come(&mut self, now: Time, size: u64, link: f64, most: u64) {
+        let sent = link * (now - self.at).0 as f64 / 1e12;
+        self.supply = (self.supply - size as f64 + sent).min(most as f64);
+        self.at = now;
+    }
+
+    /// Whether a packet that claims room, without a queue, keeps its claim; and what it leaves to others.
+    fn grants(&mut self, rule: &Bolt, full: u64, claim: &Claim) -> bool {
+        if rule.pru && claim.last {
+            if !claim.first {
+                self.tokens = (self.tokens + 1).min(rule.tokens);
+            }
+            return true;
+        }
+        if claim.room == 0 {
+            return true;
+        }
+        if rule.pru && self.tokens > 0 {
+            self.tokens -= 1;
+            return true;
+        }
+        let has = rule.sm && self.supply >= full as f64;
+        if has {
+            self.supply -= full as f64;
+        }
+        has
+    }
+}
+
+impl Rooms {
+    /// At a node of so many ports.
+    pub fn new(rule: &Bolt, ports: usize) -> Rooms {
+        Rooms { rule: rule.clone(), packet: 0, home: None, ports: vec![Room::default(); ports] }
+    }
+
+    /// Sizes at a port whose link adds so much to a packet.
+    fn sizes(&self, framing: u32) -> Sizes {
+        let full = self.packet + framing as u64;
+        let or_two = |bytes: Option<u64>| bytes.unwrap_or(2 * full);
+        Sizes { full, threshold: or_two(self.rule.threshold), supply: or_two(self.rule.supply) }
+    }
+
+    /// Tells the sender of a packet of a queue, if there is a way back: whether it does.
+    #[cold]
+    fn tell(&self, at: &At, packet: &Packet, (queue, rate): (u32, Rate), beside: &mut Beside) -> bool {
+        let told = Packet::backlog(packet, NodeId(at.connections.flow(packet.flow).src), queue, rate);
+        match (at.ingress, self.home) {
+            (Some(ingress), _) => beside.send(told, ingress),
+            (None, Some(home)) => beside.tell_stack(told, home),
+            (None, None) => return false,
+        }
+        true
+    }
+}
+
+impl SwitchProgram for Rooms {
+    fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
+        self.packet = spec.transports.iter().map(|t| (t.mss + t.header) as u64).max().unwrap_or(0);
+        let Some(own) = links.first().map(|link| spec.links[*link].from).filter(|node| *node < spec.hosts) else {
+            return;
+        };
+        // mostly the next or the one before
+        let near = links[0].0.saturating_sub(1)..links[0].0 + 2;
+        let mut all = near.chain(0..spec.links.len() as u32).map(LinkId);
+        self.home = all.find(|link| spec.links.get(link.ix()).is_some_and(|l| l.to == own));
+    }
+
+    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+        let Some(local) = at.egress else { return Verdict::Pass };
+        let rate = at.rate(local);
+        if rate == Rate::INFINITE {
+            return Verdict::Pass;
+        }
+        let sizes = self.sizes(at.ports[local].framing());
+        self.ports[local].come(at.now, at.bytes(local, packet), rate.as_f64() / 8.0, sizes.supply);
+        let Some(claim) = beside.ext.as_deref_mut().and_then(Ext::claim) else { return Verdict::Pass };
+        let queue = at.queue(local);
+        if queue < sizes.threshold {
+            // at a sender's own port a claim is kept where nothing is matched: only ports on its way are to decide
+            let decides = self.rule.sm || at.ingress.is_some();
+            if !self.ports[local].grants(&self.rule, sizes.full, claim) && decides {
+                claim.room = 0;
+            }
+            return Verdict::Pass;
+        }
+        let (queue, first) = (queue.min(u32::MAX as u64) as u32, !claim.congested);
+        claim.meet(queue, rate);
+        if first && self.rule.src {
+            let told = self.tell(at, packet, (queue, rate), beside);
+            if let Some(claim) = beside.ext.as_deref_mut().and_then(Ext::claim) {
+                claim.told = told;
+            }
+        }
+        Verdict::Pass
+    }
+
+    fn observe(&self, _at: &At, port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        let room = &self.ports[port];
+        visit("bolt_supply_bytes", room.supply);
+        visit("bolt_tokens", room.tokens as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 Gb/s in bytes.
+    const C: f64 = 12.5e9;
+
+    fn rule() -> Bolt {
+        Bolt { threshold: None, supply: None, tokens: 256, src: true, pru: true, sm: true }
+    }
+
+    fn claims() -> Claim {
+        Claim::new(false, false)
+    }
+
+    #[test]
+    fn a_link_has_room_for_what_it_could_have_sent_up_to_a_bound() {
+        // packets of 5000 bytes: one takes 0.4 us
+        let at = |ns: u64, room: &mut Room| {
+            room.come(Time::ns(1_000 + ns), 5_000, C, 5_000);
+            (room.supply, room.grants(&rule(), 5_000, &claims()), room.supply)
+        };
+        let begun = Room { supply: 0.0, at: Time::us(1), tokens: 0 };
+        assert_eq!(at(400, &mut begun.clone()), (0.0, false, 0.0));
+        assert_eq!(at(800, &mut begun.clone()), (5_000.0, true, 0.0));
+        // 20,000 bytes are cut to the bound
+        assert_eq!(at(2_000, &mut begun.clone()), (5_000.0, true, 0.0));
+        // what comes faster is owed first
+        let mut owes = begun;
+        assert_eq!(at(0, &mut owes), (-5_000.0, false, -5_000.0));
+        assert_eq!(at(800, &mut owes), (0.0, false, 0.0));
+        let none = Bolt { sm: false, ..rule() };
+        assert!(!Room { supply: 5_000.0, ..begun }.grants(&none, 5_000, &claims()));
+    }
+
+    #[test]
+    fn packets_of_last_windows_leave_room_for_as_many_others() {
+        let mut room = Room { supply: -1.0, ..Room::default() };
+        let last = Claim { last: true, room: 0, ..claims() };
+        (0..3).for_each(|_| assert!(room.grants(&rule(), 5_000, &last)));
+        assert_eq!(room.tokens, 3);
+        let granted: Vec<bool> = (0..5).map(|_| room.grants(&rule(), 5_000, &claims())).collect();
+        assert_eq!(granted, [true, true, true, false, false]);
+        // a flow of one window leaves none: nothing would have followed it
+        room.grants(&rule(), 5_000, &Claim { first: true, ..last });
+        assert_eq!(room.tokens, 0);
+        (0..300).for_each(|_| assert!(room.grants(&rule(), 5_000, &last)));
+        assert_eq!(room.tokens, 256);
+        let none = Bolt { pru: false, ..rule() };
+        assert!(!room.grants(&none, 5_000, &claims()));
+        assert_eq!(room.tokens, 256);
+    }
+
+    #[test]
+    fn of_two_queues_the_one_that_takes_longer_is_told_and_room_is_lost() {
+        let mut claim = claims();
+        claim.meet(10_000, Rate::gbps(100));
+        assert_eq!((claim.congested, claim.room, claim.queue), (true, 0, 10_000));
+        claim.meet(30_000, Rate::gbps(400));
+        assert_eq!((claim.queue, claim.rate), (10_000, Rate::gbps(100)), "0.6 us after 0.8");
+        claim.meet(50_000, Rate::gbps(400));
+        assert_eq!((claim.queue, claim.rate), (50_000, Rate::gbps(400)));
+    }
+}

@@ -1,0 +1,99 @@
+//! Keys of pacers.
+
+use super::kind::{Around, NodeProgram, connects};
+use crate::text::default::{microseconds, thousandths};
+use crate::text::problem::Report;
+use crate::text::quantity::{Rate, Size, Time};
+use incast_cc as cc;
+use incast_engine::spec::{self, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A pacer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Pacer {
+    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    #[serde(default = "hosts")]
+    pub on: String,
+    /// The rate changes once in this time.
+    #[serde(default = "microseconds::<64>")]
+    pub period: Time,
+    /// Weight of what came in that time.
+    #[serde(default = "thousandths::<125>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub eta: f64,
+    /// Gain of what waits: Mb/s for each kilobyte.
+    #[serde(default = "thousandths::<16_000>")]
+    pub beta: f64,
+    /// Tokens are saved up to so much. Without it a full packet, with what the host's link adds.
+    pub burst: Option<Size>,
+    /// Least rate; the largest is that of the host's link, which is the first, too.
+    #[serde(default = "slow")]
+    pub least: Rate,
+    /// With this probability an ACK that echoes a mark has its flow paced from then on.
+    #[serde(default = "thousandths::<125>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f64,
+    /// A flow that has heard of no mark for so long is paced no more.
+    #[serde(default = "microseconds::<10_000>")]
+    pub timeout: Time,
+}
+
+fn hosts() -> String {
+    "hosts".into()
+}
+
+fn slow() -> Rate {
+    Rate(cc::Rate::mbps(10))
+}
+
+impl NodeProgram for Pacer {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn spec(&self, _around: &Around) -> spec::Program {
+        spec::Program::Pacer(spec::Pacer {
+            period: self.period.0,
+            eta: self.eta,
+            beta: self.beta * 1e3,
+            burst: self.burst.map(|size| size.0.0),
+            least: self.least.0,
+            share: self.share,
+            timeout: self.timeout.0,
+        })
+    }
+
+    fn check(&self, around: &Around, at: &mut Report) {
+        if around.nodes.iter().any(|node| *node >= around.network.hosts) {
+            at.text("on", &self.on, "expected hosts: what waits is what a host's own stack sends");
+        }
+        for (key, share) in [("eta", self.eta), ("share", self.share)] {
+            if !(0.0..=1.0).contains(&share) {
+                at.value(key, share, "expected a number from 0 to 1");
+            }
+        }
+        if !(self.beta >= 0.0 && self.beta.is_finite()) {
+            at.value("beta", self.beta, "expected a number of at least 0");
+        }
+        if self.period.0 == cc::Time::ZERO {
+            at.text("period", self.period, "expected a time above 0");
+        }
+        if let Some(burst) = self.burst.filter(|burst| burst.0.0 == 0) {
+            at.text("burst", burst, "expected at least 1B");
+        }
+        if self.least.0 == cc::Rate(0) || self.least.0 == cc::Rate::INFINITE {
+            at.text("least", self.least, "expected a finite rate above 0: what waits would never leave");
+        }
+    }
+
+    fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
+        let capable = |flow: &spec::FlowSpec| {
+            let (transport, controller) = (&spec.transports[flow.transport as usize], flow.controller as usize);
+            connects(flow) && transport.ecn.unwrap_or(spec.controllers[controller].profile().ecn) != cc::Ecn::Off
+        };
+        (!spec.flows.iter().any(capable))
+            .then_some("no flow is ECN-capable, and only those that hear of marks are paced")
+    }
+}

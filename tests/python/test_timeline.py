@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import zlib
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import incast
+from conftest import Command
+from incast.scenario import ROW_BYTES, ROW_S
 
 FILES = (*(f"timeline_{part}.parquet" for part in ("ports", "flows", "events", "paths")), "timeline.json")
 
@@ -202,3 +205,30 @@ def test_frames_of_a_given_length_keep_it() -> None:
     result = scenario(**{"run.duration": "20ms", "measure.timeline": "4294967298ps"}).run()
     told = json.loads(result.timeline_json or "")
     assert (told["frame_s"], told["frames"]) == (4294967298e-12, 5)
+
+
+def test_the_cost_of_a_timeline_is_told_before_the_run(incast: Command) -> None:
+    words = ("run", "dumbbell", "--set", "run.duration=4ms", "--set", "run.warmup=0s", "--out")
+    timed = ("--set", "measure.timeline=auto")
+    told = r"timeline: up to about [\d.]+ [kM]?B on disk and [\d.e-]+ s of CPU time\n"
+    assert re.search(told, incast(*words, "told", *timed).err)
+    assert "timeline" not in incast(*words, "quiet", *timed, "--quiet").err
+    assert "timeline" not in incast(*words, "without").err
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("dumbbell", {"run.duration": "20ms", "run.warmup": "0s"}),
+        ("incast", {}),
+        ("permutation", {"traffic.app.size": "100kB", "run.duration": "1ms"}),
+    ],
+)
+def test_the_told_cost_is_a_bound_and_not_far_above(name: str, changes: dict[str, object]) -> None:
+    timed = incast.Scenario.load(name).with_({**changes, "measure.timeline": "auto"})
+    result = timed.run()
+    rows = result.timeline_ports.num_rows + result.timeline_flows.num_rows
+    disk, cpu_s = timed.timeline_cost()
+    assert rows <= disk / ROW_BYTES <= 40 * rows
+    assert cpu_s == disk / ROW_BYTES * ROW_S
+    assert incast.Scenario.load(name).timeline_cost() == (0, 0)

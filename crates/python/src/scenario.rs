@@ -111,6 +111,12 @@ impl Scenario {
         py.detach(|| self.scenario.memory(most)).map_err(scenario_error)
     }
 
+    /// Rows of the timeline that a run leaves at most, roughly; 0 without one. Raises `ScenarioError` unless the
+    /// scenario can be run.
+    fn timeline_rows(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.scenario.timeline_rows()).map_err(scenario_error)
+    }
+
     /// Seed of the scenario.
     #[getter]
     fn seed(&self) -> u64 {

@@ -268,6 +268,11 @@ impl Scenario {
         }
     }
 
+    /// Rows of the timeline that a run leaves at most, roughly; 0 without one.
+    pub fn timeline_rows(&self) -> Result<u64, Errors> {
+        Ok(self.build()?.timeline_rows())
+    }
+
     /// The specification for the engine, and the warnings.
     pub fn prepare(&self) -> Result<Prepared, Errors> {
         let doc = self.document()?;

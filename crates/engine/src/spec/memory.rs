@@ -56,14 +56,31 @@ impl Spec {
     }
 }
 
+impl Spec {
+    /// Rows of its timeline, of ports and flows, at most and roughly; 0 without one. No more than one a frame and subject,
+    /// nor than two a packet and port, which is busy in one frame or in two.
+    pub fn timeline_rows(&self) -> u64 {
+        let load = Load::of(self);
+        let segments = |flow: &FlowSpec| flow.app.size().map(|size| size.div_ceil(mss(self, flow)));
+        let sent = self.flows.iter().try_fold(0_u64, |sent, flow| Some(sent.saturating_add(segments(flow)?)));
+        let passed = sent.map_or(u64::MAX, |sent| sent.saturating_mul(2 * PASSED));
+        timeline_cells(self, load.end, load.open).min(passed)
+    }
+}
+
+/// Frames of a timeline times the ports and flows that are busy in them, in a run that lasts until `end`.
+fn timeline_cells(spec: &Spec, end: Time, open: u64) -> u64 {
+    let frames = spec.observe.timeline.map_or(0, |timeline| timeline.frames_by(end));
+    let subjects = (spec.links.len() as u64).min(PASSED.saturating_mul(open)).saturating_add(open);
+    frames.saturating_mul(subjects)
+}
+
 /// What series at fixed intervals and a timeline keep of a run that lasts until `end`.
 fn rows(spec: &Spec, end: Time, open: u64) -> u64 {
     let observe = &spec.observe;
     let series = 8 * observe.flows.len() as u64 + (observe.ports.len() + observe.cells.len()) as u64;
     let values = observe.interval.map_or(0, |every| (end.0 / every.0.max(1)).saturating_mul(series));
-    let frames = observe.timeline.map_or(0, |timeline| timeline.frames_by(end));
-    let subjects = (spec.links.len() as u64).min(PASSED.saturating_mul(open)).saturating_add(open);
-    VALUE.saturating_mul(values).saturating_add(ROW.saturating_mul(frames.saturating_mul(subjects)))
+    VALUE.saturating_mul(values).saturating_add(ROW.saturating_mul(timeline_cells(spec, end, open)))
 }
 
 /// What is under way at once.

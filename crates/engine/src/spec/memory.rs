@@ -57,8 +57,8 @@ impl Spec {
 }
 
 impl Spec {
-    /// Rows of its timeline, of ports and flows, at most and roughly; 0 without one. No more than one a frame and subject,
-    /// nor than two a packet and port, which is busy in one frame or in two.
+    /// Rows of its timeline, of ports and flows, at most and roughly; 0 without one. No more than one a frame and
+    /// subject, nor than two a packet and port, which is busy in one frame or in two.
     pub fn timeline_rows(&self) -> u64 {
         let load = Load::of(self);
         let segments = |flow: &FlowSpec| flow.app.size().map(|size| size.div_ceil(mss(self, flow)));

@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from incast import Scenario
 from incast.view import page
@@ -45,7 +45,7 @@ class Picture:
     height: int = 960
     theme: str = "light"
     apart: bool = False
-    """Whether each run has a view of its own, of which fabric and heat map are seen; two stand in a row."""
+    """Whether each run has a view of its own, of which the curves are seen; two stand in a row."""
     width: int = 1280
 
 
@@ -80,8 +80,8 @@ PICTURES = (
     Picture(
         "link-failure",
         tuple(Run(kind, "link-failure", TIMELINE | {"routing.kind": kind}) for kind in ROUTINGS),
-        "t=0.0001&from=0.00004&to=0.0003",
-        height=900,
+        "t=0.0001&port=0",  # the port of agg0 towards core0, whose link fails
+        height=1600,
         apart=True,
     ),
     Picture("tour", (hotspot("dctcp"), hotspot("newreno")), "beside=1&t=2.5&port=65", 1100),
@@ -102,7 +102,7 @@ def make(pictures: tuple[Picture, ...], folder: Path) -> dict[str, Path]:
             name = f"{picture.name}-{at}" if picture.apart else picture.name
             page.write(view, folder / f"{name}.html")
             one = {"name": name, "file": f"{name}.html", "moment": picture.moment, "theme": picture.theme}
-            one |= {"until": ".heat"} if picture.apart else {}
+            one |= {"part": ".details"} if picture.apart else {}
             asked.append(one | {"width": picture.width, "height": picture.height})
     (folder / "pictures.json").write_text(json.dumps(asked))
     done = subprocess.run(
@@ -114,7 +114,7 @@ def make(pictures: tuple[Picture, ...], folder: Path) -> dict[str, Path]:
     for picture in pictures:
         if picture.apart:
             parts = [folder / f"{picture.name}-{at}.png" for at in range(len(picture.runs))]
-            beside(parts, folder / f"{picture.name}.png")
+            beside(parts, [run.name for run in picture.runs], folder / f"{picture.name}.png")
     return {picture.name: folder / f"{picture.name}.png" for picture in pictures}
 
 
@@ -123,13 +123,16 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-def beside(parts: list[Path], whole: Path) -> None:
-    """Put pictures of one size together, two in a row."""
+def beside(parts: list[Path], names: list[str], whole: Path) -> None:
+    """Put pictures of one size together, each below its name, two in a row."""
     images = [Image.open(part).convert("RGB") for part in parts]
     width, height = images[0].size
-    together = Image.new("RGB", (2 * width, (len(images) + 1) // 2 * height), "white")
-    for at, image in enumerate(images):
-        together.paste(image, (at % 2 * width, at // 2 * height))
+    above, font = 30, ImageFont.load_default(20)
+    together = Image.new("RGB", (2 * width, (len(images) + 1) // 2 * (height + above)), "white")
+    for at, (image, name) in enumerate(zip(images, names, strict=True)):
+        left, top = at % 2 * width, at // 2 * (height + above)
+        ImageDraw.Draw(together).text((left + 12, top + 3), name, "black", font)
+        together.paste(image, (left, top + above))
     together.save(whole)
 
 

@@ -121,11 +121,13 @@ class Compared:
         Raises ``IncastError`` where they have no timeline.
         """
         done = self.comparison
-        if done.view_gap or not (self.folder / chosen.PAGE).is_file():
-            how = done.view_gap or 'compare with settings={"measure.timeline": "auto"}'
+        if done.view_gap:
+            raise IncastError(f"nothing to view over time: {done.view_gap}")
+        if not (self.folder / chosen.PAGE).is_file():
+            how = 'compare with settings={"measure.timeline": "auto"}'
             raise IncastError(f"these runs have no timeline, and nothing to view over time: {how}")
         names = [case.controller.label for case in series_cases(done.study)]
-        return View([(name, Result.load(chosen.place(self.folder, name))) for name in names])
+        return View([(name, Result.load(place)) for name, place in chosen.places(self.folder, names).items()])
 
     def __repr__(self) -> str:
         return f"<Compared {self.comparison.study.title}: {len(self.comparison.runs)} runs in {self.folder}>"

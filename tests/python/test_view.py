@@ -139,9 +139,13 @@ def test_columns_are_exact_and_narrow() -> None:
 def test_texts_of_a_run_stand_nowhere_as_markup(tmp_path: Path) -> None:
     named = "</script><img src=x onerror=alert(1)>"
     folder = viewed.write(tmp_path / "<b>", names={0: named}, frames=3, flows=2)
+    events = folder / "timeline_events.parquet"
+    table = pq.read_table(events)
+    pq.write_table(table.append_column("</script><i>", pa.array([0] * table.num_rows)), events)
     text = page.page([folder])
     assert "<img" not in text
     assert "<b>" not in text
+    assert "<i>" not in text
 
 
 def test_a_folder_without_a_timeline_is_refused_with_what_makes_one(incast: Command, tmp_path: Path) -> None:

@@ -44,13 +44,13 @@ def test_a_comparison_with_timelines_links_a_run_of_each_controller(tmp_path: Pa
     assert repr(view) == "<View of 2 runs: dctcp; swift>"
     assert view.html == text
     for name, kind in (("dctcp", "dctcp"), ("swift", "swift")):
-        run = incast.Result.load(chosen.place(tmp_path / "c", name))
+        run = incast.Result.load(chosen.places(tmp_path / "c", ["dctcp", "swift"])[name])
         assert (run.summary["run"]["seed"], set(run.flows["controller"].to_pylist())) == (1, {kind})
 
 
 def test_runs_that_are_there_for_the_page_are_not_made_again(tmp_path: Path) -> None:
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
-    places = [chosen.place(tmp_path / "c", name) for name in ("dctcp", "swift")]
+    places = list(chosen.places(tmp_path / "c", ["dctcp", "swift"]).values())
     before = [place.stat().st_ino for place in places]
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
     assert [place.stat().st_ino for place in places] == before
@@ -105,3 +105,23 @@ def test_a_papers_figure_links_a_run_of_each_series_where_they_have_timelines(pa
     if timed:
         (told,) = re.findall(r'id="incast-runs">(.*?)</script>', view.read_text(encoding="utf-8"))
         assert len(json.loads(told)["runs"]) == 2
+
+
+def test_names_that_look_alike_have_folders_of_their_own(tmp_path: Path) -> None:
+    names = ["my_cc", "my-cc", "my cc", "swift:target=min-rtt"]
+    assert len(set(chosen.places(tmp_path, names).values())) == len(names)
+
+
+def test_no_earlier_page_is_taken_for_that_of_runs_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    assert (tmp_path / "c" / chosen.PAGE).is_file()
+
+    def broken() -> str:
+        raise incast.FolderError("no viewer here")
+
+    monkeypatch.setattr(page, "viewer", broken)
+    done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    assert not (tmp_path / "c" / chosen.PAGE).exists()
+    assert done.comparison.view_gap == "no viewer here"
+    with pytest.raises(incast.IncastError, match="nothing to view over time: no viewer here"):
+        done.view()

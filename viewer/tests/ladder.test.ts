@@ -38,6 +38,17 @@ describe("packets of a flow", () => {
   });
 });
 
+it("counts packets where data goes by their numbers", () => {
+  const numbered = { ...columns, flow: list(3, 3, 3, 3), back: list(0, 0, 0, 0), sent_s: list(0, 1, 2, 3),
+    seq: list(0, 1, 2, 1), ack: list(0, 0, 0, 0), payload_bytes: list(1460, 1460, 1460, 1460),
+    flags: texts(["NUMBERED"], 0, 0, 0, 0) };
+  const own = made();
+  Object.assign(own, { packets: { until_s: null, columns: numbered } });
+  const found = packetsOf(own, 3);
+  expect(found.map(kindOf)).toEqual(["data", "data", "data", "data again"]);
+  expect(saidOf(found[2]!)).toContain("packet 2 of 1,460 bytes");
+});
+
 describe("a ladder of packets", () => {
   const rungs = ladder(packets, { from_s: 0, to_s: 10 }, box);
 

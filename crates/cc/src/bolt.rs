@@ -1,6 +1,6 @@
 //! Bolt: the sender's half of sub-RTT congestion control (Arslan et al., NSDI 2023). Ports tell a sender of a queue by
 //! packets of their own, and say which packets may each add one to the window (`docs/programs/bolt.md`). The sender
-//! does what comes, algorithm 2 of the paper:
+//! does what comes, the paper's algorithm 2 as the public code has it:
 //!
 //! ```text
 //! a port has q packets, at rate C, and says so after t = now - when the packet was sent:

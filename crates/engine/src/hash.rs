@@ -54,7 +54,7 @@ pub mod purpose {
     /// Shadowing between two stations.
     pub const SHADOWING: u32 = 16;
     /// Whether an echo of a mark has its flow paced.
-    pub const PACER: u32 = 21;
+    pub const PACER: u32 = 22;
 }
 
 /// Mixes one word.
@@ -163,6 +163,17 @@ mod tests {
         // First outputs of splitmix64 from state 0 and 1234567 (published test values).
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(1_234_567), 6_457_827_717_110_365_317);
+    }
+
+    #[test]
+    fn every_purpose_draws_by_a_number_of_its_own() {
+        let numbers = include_str!("hash.rs").lines().filter_map(|line| line.trim().strip_prefix("pub const "));
+        let numbers = numbers.filter_map(|line| line.split_once(": u32 = ")?.1.strip_suffix(';')?.parse().ok());
+        let mut numbers: Vec<u32> = numbers.collect();
+        let all = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert!(all > 20 && numbers.len() == all, "{all} purposes, {} numbers", numbers.len());
     }
 
     #[test]

@@ -270,7 +270,7 @@ impl<R: Framed> Lanes<R> {
     /// All rows by (frame, subject).
     pub fn rows(&self) -> ByFrame<'_, R> {
         let lanes = self.of.iter().map(Lane::rows).map(Iterator::peekable).collect();
-        let block = (MOST / self.of.len().max(1)).max(1);
+        let block = (MOST / self.of.len().max(1)).clamp(1, FRAMES);
         ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new() }
     }
 
@@ -287,6 +287,8 @@ impl<R: Framed> Lanes<R> {
 
 /// Rows at most of a block of frames, were there one of each lane in each; a frame is a block at least.
 const MOST: usize = 1 << 20;
+/// Frames at most of a block.
+const FRAMES: usize = 1 << 12;
 
 /// The rows of all lanes, frame by frame. They are taken off in blocks of frames, from one lane after the other: to go
 /// from lane to lane for each frame would find none of them near.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from incast import run_folder
@@ -27,9 +27,13 @@ def write(runs: Mapping[str, Path], path: Path) -> None:
     page.put(page.of([(name, Folder(run)) for name, run in runs.items()]), path)
 
 
-def place(folder: Path, name: str) -> Path:
-    """Give the folder of a run that was made again for the page in a report's folder."""
-    return folder / RUNS / slug(name)
+def places(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    """Give the folders of runs that were made again for the page in a report's folder, by the names of the runs."""
+    found: dict[str, Path] = {}
+    for name in names:
+        tries = (slug(name), *(f"{slug(name)}-{number}" for number in range(2, len(found) + 3)))
+        found[name] = next(place for one in tries if (place := folder / RUNS / one) not in found.values())
+    return found
 
 
 def make(scenarios: Mapping[str, Scenario], folder: Path) -> None:
@@ -38,12 +42,12 @@ def make(scenarios: Mapping[str, Scenario], folder: Path) -> None:
     Stores of runs keep no timelines. A run that is there from before stays. Raises ``FolderError`` where there can be
     no page, and what a run raises.
     """
+    (folder / PAGE).unlink(missing_ok=True)  # whatever comes of it, no earlier page is taken for this one
     timed = {name: scenario for name, scenario in scenarios.items() if has_timeline(scenario)}
     if not timed:
-        (folder / PAGE).unlink(missing_ok=True)
         return
     page.viewer()
-    there = {name: place(folder, name) for name in timed}
+    there = places(folder, timed)
     for name, scenario in timed.items():
         own = there[name]
         if not (own.exists() and run_folder.holds(own, scenario.hash, scenario.seed)):

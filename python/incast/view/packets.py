@@ -126,7 +126,7 @@ def packets(trace: pa.Table, timeline: dict[str, Any], ports: list[str]) -> tupl
         "end_s": pa.array([one.end_s for one in found], pa.float64()),
         "mark_s": pa.array([one.mark_s for one in found], pa.float64()),
         "end": pa.array([one.end for one in found], pa.uint8()),
-        "hops": pa.array([one.hops for one in found], pa.uint8()),
+        "hops": pa.array([one.hops for one in found], pa.uint16()),
         "place": pa.array([one.place for one in found], pa.string()),
         "marked": pa.array([one.marked for one in found], pa.string()),
     }

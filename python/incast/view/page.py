@@ -75,7 +75,8 @@ def _described(runs: Sequence[tuple[str, Source]], pack: Pack) -> list[dict[str,
 
 
 def _told(described: list[dict[str, Any]], served: bool) -> str:
-    told = json.dumps({"version": 1, "served": served, "runs": described})
+    # names of columns come from files: none may end the element
+    told = json.dumps({"version": 1, "served": served, "runs": described}).replace("<", "\\u003c")
     return f'<script type="application/json" id="incast-runs">{told}</script>'
 
 

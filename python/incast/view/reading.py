@@ -144,12 +144,14 @@ def read_timeline(run: Source) -> dict[str, Any]:
     lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]
     if lacking:
         raise FolderError(f"{place} is damaged: it lacks {', '.join(lacking)}: run the scenario again")
-    if not timeline["frame_s"] > 0 or not isinstance(timeline["frames"], int) or timeline["frames"] < 1:
-        raise FolderError(f"{place} is damaged: it has no frames: run the scenario again")
-    nodes = len(timeline["nodes"])
-    for port in timeline["ports"]:
-        if not (0 <= port["from"] < nodes and 0 <= port["to"] < nodes):
+    try:
+        if not timeline["frame_s"] > 0 or not isinstance(timeline["frames"], int) or timeline["frames"] < 1:
+            raise FolderError(f"{place} is damaged: it has no frames: run the scenario again")
+        nodes = len(timeline["nodes"])
+        if not all(0 <= port["from"] < nodes and 0 <= port["to"] < nodes for port in timeline["ports"]):
             raise FolderError(f"{place} is damaged: a port is between nodes that are not there: run the scenario again")
+    except (TypeError, KeyError) as error:
+        raise FolderError(f"{place} is damaged ({error}): run the scenario again") from None
     return timeline
 
 

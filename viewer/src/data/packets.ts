@@ -44,9 +44,15 @@ export function packetsOf(run: Run, flow: number): Packet[] {
       mark_s: number("mark_s", row), seq, ack: number("ack", row), payload_bytes, flags: text(columns.flags, row),
       again: payload_bytes > 0 && seq < sent[side]!,
     });
-    if (payload_bytes > 0) sent[side] = Math.max(sent[side]!, seq + payload_bytes);
+    const goes = isNumbered(found.at(-1)!) ? 1 : payload_bytes;
+    if (payload_bytes > 0) sent[side] = Math.max(sent[side]!, seq + goes);
   }
   return found;
+}
+
+/** Whether its data goes by numbers of packets, as that of transports that receivers drive, and not by bytes. */
+export function isNumbered({ flags }: Packet): boolean {
+  return flags.split("|").includes("NUMBERED");
 }
 
 /** What a packet is, in a word. */

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { exact, seconds } from "../data/format";
-import { kindOf, type Packet } from "../data/packets";
+import { isNumbered, kindOf, type Packet } from "../data/packets";
 import type { Run } from "../data/run";
 import type { Span } from "../data/stretch";
 import { INKS } from "../scene/palette";
@@ -32,7 +32,8 @@ const RIGHT = 22;
 /** A packet in words. */
 export function saidOf(packet: Packet): string {
   const { sent_s, end_s, end, back, seq, ack, payload_bytes, flags, marked, place } = packet;
-  const what = payload_bytes > 0 ? `bytes ${exact(seq)} to ${exact(seq + payload_bytes - 1)}`
+  const what = payload_bytes > 0 && isNumbered(packet) ? `packet ${exact(seq)} of ${exact(payload_bytes)} bytes`
+    : payload_bytes > 0 ? `bytes ${exact(seq)} to ${exact(seq + payload_bytes - 1)}`
     : flags.includes("ACK") ? `ACK of ${exact(ack)}` : flags;
   const how = end === "received" ? `received ${seconds(end_s)}`
     : end === "under way" ? "under way at the run's end" : `${end} at ${place}, ${seconds(end_s)}`;

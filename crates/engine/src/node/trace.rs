@@ -83,6 +83,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let kind = match packet.kind() {
             Kind::Syn => Some("SYN"),
             Kind::Rst => Some("RST"),
+            Kind::Numbered => Some("NUMBERED"),
             _ => None,
         };
         let flags = FLAGS.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);
@@ -115,7 +116,8 @@ fn line(time: Time, packet: &Packet, event: Happening, (place, size, flags): (St
         place,
         event,
         seq: if packet.is_reverse() { 0 } else { packet.seq() },
-        ack: packet.ack,
+        // transports that receivers drive have words of their own there
+        ack: if packet.is(Kind::Numbered) || packet.is(Kind::Rts) { 0 } else { packet.ack },
         payload: packet.len as u32,
         size,
         flags,

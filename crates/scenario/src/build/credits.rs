@@ -56,7 +56,7 @@ pub(super) fn check(
         _ => None,
     };
     let own: Vec<_> = transports.iter().filter_map(sizes).collect();
-    let Some((first, _)) = own.first() else { return };
+    let Some((largest, _)) = own.iter().max_by_key(|(t, _)| t.mean_credit()) else { return };
     if !doc.routing.choice().is_symmetric() {
         let message = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their \
                        data, the other way";
@@ -66,7 +66,7 @@ pub(super) fn check(
     for (key, queue) in &queues {
         match queue {
             Queue::CreditShaping(queue) => {
-                queue.credits.check_sizes(first, packet, &mut Report::new(key.as_str(), problems))
+                queue.credits.check_sizes(largest, packet, &mut Report::new(key.as_str(), problems))
             }
             _ => {
                 let message = "expected \"credit-shaping\": expresspass sends a packet for each credit that comes, and \

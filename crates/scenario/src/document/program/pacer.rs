@@ -77,8 +77,8 @@ impl NodeProgram for Pacer {
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
             at.value("beta", self.beta, "expected a number of at least 0");
         }
-        if self.period.0 == cc::Time::ZERO {
-            at.text("period", self.period, "expected a time above 0");
+        if self.period.0 < cc::Time::ns(100) {
+            at.text("period", self.period, "expected 100ns or more: what waits looks at the rate once a period");
         }
         if let Some(burst) = self.burst.filter(|burst| burst.0.0 == 0) {
             at.text("burst", burst, "expected at least 1B");

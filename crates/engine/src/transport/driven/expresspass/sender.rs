@@ -172,7 +172,7 @@ impl Sender {
             if self.state != State::Stopped {
                 // what was to go again has come
                 self.stop(ctx, false);
-            } else if ctx.now - self.since >= self.two_round_trips() {
+            } else if ctx.now - self.since >= self.round_trip(ctx) * 2 {
                 self.stop(ctx, true);
             }
             return;
@@ -181,7 +181,7 @@ impl Sender {
         if left == 0 && self.state != State::Stopped {
             return self.stop(ctx, false);
         }
-        if self.state == State::Fed && ctx.now - self.period >= self.rtt.unwrap_or_default() {
+        if self.state == State::Fed && ctx.now - self.period >= self.round_trip(ctx) {
             if own.early_stop && self.credits >= left {
                 self.stop(ctx, false);
             }
@@ -189,8 +189,10 @@ impl Sender {
         }
     }
 
-    fn two_round_trips(&self) -> Time {
-        self.rtt.unwrap_or_default() * 2
+    /// The measured round trip. Without one, as when its request went more than once, the time after which that goes
+    /// again.
+    fn round_trip(&self, ctx: &NodeCtx<impl Effects>) -> Time {
+        self.rtt.unwrap_or_else(|| ctx.net.transport(self.base.transport).rto_min)
     }
 
     /// One of its timers fired.
@@ -220,8 +222,8 @@ impl Sender {
             State::Asking => self.since.saturating_add(t.rto_min),
             State::Fed => self.heard.saturating_add(t.rto_initial),
             // it stopped early, and the credits that were under way were too few
-            State::Stopped if left > 0 => self.since + self.two_round_trips(),
-            State::Stopped if !self.base.sent.is_empty() => self.since + self.two_round_trips().max(t.rto_min),
+            State::Stopped if left > 0 => self.since + self.round_trip(ctx) * 2,
+            State::Stopped if !self.base.sent.is_empty() => self.since + (self.round_trip(ctx) * 2).max(t.rto_min),
             State::Stopped => Time::NEVER,
         }
     }

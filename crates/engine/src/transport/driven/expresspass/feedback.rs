@@ -129,7 +129,8 @@ mod tests {
     fn quiet_round_trips_bring_the_rate_near_the_greatest() {
         near(after(Feedback::Code, &[(100, 0)]), (0.53125, 0.0625));
         near(after(Feedback::Code, &[(100, 0), (100, 0)]), (0.583_984, 0.1125));
-        near(after(Feedback::Code, &[(100, 0); 12]), (0.988_236_7, 0.5));
+        // what is left to the greatest is the half times 1 - w for each w: 0.0625, 0.1125 ... 0.4625, and three of 0.5
+        near(after(Feedback::Code, &[(100, 0); 12]), (0.996_499_3, 0.5));
         near(after(Feedback::Paper, &[(100, 0)]), (0.5375, 0.0625));
         near(after(Feedback::Paper, &[(100, 0), (100, 0)]), (0.695_703_1, 0.28125));
         // losses up to the target count as none: 1/16 of the half that is not used, or a tenth
@@ -144,8 +145,8 @@ mod tests {
         near(after(Feedback::Paper, &[(80, 20)]), (0.44, 0.03125));
         // the first quiet round trip after it does not raise the weight
         near(after(Feedback::Code, &[(80, 20), (80, 0)]), (0.03125 + 0.96875 * 0.425, 0.03125));
-        // no rate is below a credit a round trip, no weight below its least
-        near(after(Feedback::Code, &[(1, 99); 4]), (1.117_189_6 / 200.0, 0.01));
+        // one of 100: a credit a round trip and 1/16 more, and not more after that; no weight is below its least
+        near(after(Feedback::Code, &[(1, 99); 4]), (1.0625 / 200.0, 0.01));
     }
 
     #[test]

@@ -27,11 +27,13 @@ pub(crate) const TRACE: &[Quantity<PacketEvent>] = &rows! {
         "send (transport to NIC), enqueue (a port accepted it), mark (accepted and CE set), drop (refused by a \
          queue), loss (lost on a link), arrive (far end of a link), receive (taken by the transport); in a radio \
          cell transmit (a frame of it, or the acknowledgement of one, begins) and hear (a station has received it).";
-    "seq" ["B"] = U64(|e| e.seq), "First payload byte of a data segment; 0 for ACKs.";
+    "seq" ["B"] = U64(|e| e.seq),
+        "First payload byte of a data segment; 0 for ACKs. Of data with the flag NUMBERED, that of transports that \
+         receivers drive, the number of the packet, from 0.";
     "ack" ["B"] = U64(|e| e.ack), "Cumulative acknowledgement; 0 for data.";
     "payload_bytes" ["B"] = U32(|e| e.payload), "Payload.";
     "size_bytes" ["B"] = U32(|e| e.size), "IP packet, headers included; PSDU of a radio frame.";
     "flags" [""] = Word(|e| &e.flags),
-        "Header flags joined by a vertical bar: SYN, ACK, ECE, CE ...; of a radio frame its number in the packet and \
-         their count, such as \"2/6\", or \"acknowledgement\".";
+        "Header flags joined by a vertical bar: SYN, ACK, ECE, CE, NUMBERED ...; of a radio frame its number in the \
+         packet and their count, such as \"2/6\", or \"acknowledgement\".";
 };

@@ -212,7 +212,8 @@ impl<'a> Schema<'a> {
             v.as_f64().map_or(v.to_string(), |x| if x.fract() == 0.0 { format!("{x:.0}") } else { x.to_string() })
         };
         if let Some(above) = self.node["exclusiveMinimum"].as_f64() {
-            return format!("{what} above {above}");
+            let most = if high.is_null() { String::new() } else { format!(", at most {}", text(high)) };
+            return format!("{what} above {above}{most}");
         }
         match (low.is_null(), high.is_null()) {
             (true, true) => what.into(),

@@ -33,7 +33,7 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
         said(refused(shaping, &format!("{shaping}\n{key}")), told);
     }
     for (values, told) in [
-        ("alpha = 0.0", "transport.expresspass.alpha = 0.0: expected a number above 0"),
+        ("alpha = 0.0", "transport.expresspass.alpha = 0.0: expected a number above 0, at most 1"),
         ("jitter = 1.0", "transport.expresspass.jitter = 1: expected a share of at least 0 and below 1"),
         ("weight = 0.001", "transport.expresspass.min_weight: is 0.01; expected at most weight"),
         ("credit_min = \"100B\"", "transport.expresspass.credit_min: is 100B; expected at most credit_max, 92B"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -88,3 +88,12 @@ def refuse_too_many(seeds: int, points: int, what: str) -> None:
 def slug(text: str) -> str:
     """Write a name so that it can be a folder's."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-.") or "x"
+
+
+def told_apart(wanted: Iterable[Sequence[str]]) -> list[str]:
+    """Give a name for each: the first of those it would have that no other one has, or its last with a number."""
+    found: list[str] = []
+    for names in wanted:
+        numbered = (f"{names[-1]}-{number}" for number in range(2, len(found) + 3))
+        found.append(next(name for name in (*names, *numbered) if name not in found))
+    return found

@@ -15,7 +15,7 @@ from typing import Any
 
 from incast import kinds
 from incast.errors import StudyError
-from incast.plan import refuse_too_many, slug
+from incast.plan import refuse_too_many, slug, told_apart
 from incast.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
@@ -163,12 +163,9 @@ def axis_value_of(text: str) -> str | int | float | bool:
 
 def plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
     """Give a name for each: the first of those it would have that is plain and not another one's."""
-    found: list[str] = []
-    for names in wanted:
-        plain = [name if NAME.fullmatch(name) else slug(name).lstrip("+") or "x" for name in names]
-        numbered = (f"{plain[-1]}-{number}" for number in range(2, len(found) + 3))
-        found.append(next(name for name in (*plain, *numbered) if name not in found))
-    return found
+    return told_apart(
+        [name if NAME.fullmatch(name) else slug(name).lstrip("+") or "x" for name in names] for names in wanted
+    )
 
 
 class ComparisonDefinition(Definition):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from incast import run_folder
-from incast.plan import slug
+from incast.plan import slug, told_apart
 from incast.scenario import Scenario
 from incast.view import page
 from incast.view.reading import Folder
@@ -29,11 +29,9 @@ def write(runs: Mapping[str, Path], path: Path) -> None:
 
 def places(folder: Path, names: Iterable[str]) -> dict[str, Path]:
     """Give the folders of runs that were made again for the page in a report's folder, by the names of the runs."""
-    found: dict[str, Path] = {}
-    for name in names:
-        tries = (slug(name), *(f"{slug(name)}-{number}" for number in range(2, len(found) + 3)))
-        found[name] = next(place for one in tries if (place := folder / RUNS / one) not in found.values())
-    return found
+    names = list(names)
+    folders = told_apart([slug(name)] for name in names)
+    return {name: folder / RUNS / own for name, own in zip(names, folders, strict=True)}
 
 
 def make(scenarios: Mapping[str, Scenario], folder: Path) -> None:

@@ -48,6 +48,11 @@ def unpacked(parts: list[bytes], one: dict[str, Any]) -> np.ndarray[Any, Any]:
     return unpacked(parts, one["of"])[values] if "of" in one else values
 
 
+def texts(parts: list[bytes], one: dict[str, Any]) -> list[str]:
+    words = json.loads(inflated(parts, one["texts"]))
+    return [words[place] for place in unpacked(parts, one)]
+
+
 def of_page(text: str) -> tuple[list[dict[str, Any]], list[bytes]]:
     (described,) = re.findall(r'id="incast-runs">(.*?)</script>', text)
     parts = re.findall(r'id="incast-\d+">(.*?)</script>', text)
@@ -65,20 +70,19 @@ def test_every_figure_of_a_folder_stands_in_the_file_exactly(tmp_path: Path) -> 
         assert np.array_equal(unpacked(parts, run["records"][name]), table[name].to_numpy()), name
     fct = pq.read_table(folder / "flows.parquet")["fct_s"].to_numpy()
     assert np.array_equal(unpacked(parts, run["flows"]["fct_s"]), fct, equal_nan=True)
-    names = json.loads(inflated(parts, run["series"]["names"]))
-    assert names == [["flow 1", "cwnd_bytes"], ["flow 1", "rtt_s"]]
+    assert [texts(parts, run["series"][name]) for name in ("entity", "name")] == [
+        ["flow 1", "flow 1"], ["cwnd_bytes", "rtt_s"]
+    ]  # fmt: skip
     assert json.loads(inflated(parts, run["missing"])) == []
 
 
 def test_packets_of_a_traced_flow_are_followed_from_event_to_event(tmp_path: Path) -> None:
     folder = viewed.write(tmp_path / "r")
     (run,), parts = of_page(page.page([folder]))
-    assert run["packets"]["until_s"] is None
-    columns = run["packets"]["columns"]
+    assert run["packets_until_s"] is None
+    columns = run["packets"]
     got = {name: unpacked(parts, one).tolist() for name, one in columns.items()}
-    for name in ("flags", "place", "marked"):
-        words = json.loads(inflated(parts, columns[name]["texts"]))
-        got[name] = [words[place] for place in got[name]]
+    got |= {name: texts(parts, columns[name]) for name in ("flags", "place", "marked")}
     rows = [dict(zip(got, row, strict=True)) for row in zip(*got.values(), strict=True)]
     assert {row["flow"] for row in rows} == {viewed.TRACED}
     assert got["sent_s"] == sorted(got["sent_s"])

@@ -6,6 +6,8 @@ import { chromium, type Page } from "playwright-core";
 import { it } from "vitest";
 
 const FILES = process.env.INCAST_VIEW_FILES ?? "";
+/** Where each page is, by name: a file, or a server's. */
+const PAGES = JSON.parse(process.env.INCAST_VIEW_PAGES ?? "{}") as Record<string, string>;
 const STEPS = 100;
 
 /** Notes when the fabric and the heat map have been drawn and a frame has been shown since. */
@@ -64,7 +66,13 @@ function memory(pids: number[]): number[] {
   });
 }
 
-async function measured(name: string): Promise<Record<string, number | string>> {
+/** Bytes that came over the network, those of the page with them. */
+const moved = (page: Page) => page.evaluate(() => {
+  const all = performance.getEntries().filter((one) => one instanceof PerformanceResourceTiming);
+  return all.reduce((sum, one) => sum + one.encodedBodySize, 0);
+});
+
+async function measured(name: string, address: string): Promise<Record<string, number | string>> {
   const browser = await chromium.launch({
     executablePath: process.env.INCAST_CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--enable-unsafe-swiftshader"],
@@ -73,12 +81,13 @@ async function measured(name: string): Promise<Record<string, number | string>> 
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.addInitScript(WATCH);
     const paint = async () => {
-      await page.goto(`file://${join(FILES, `${name}.html`)}`);
+      await page.goto(address);
       await page.waitForFunction(() => performance.getEntriesByName("incast-painted").length > 0);
       return page.evaluate(() => performance.getEntriesByName("incast-painted")[0]!.startTime);
     };
     // the first of a browser's pages also starts its processes
     const paints = [await paint(), await paint(), await paint()];
+    const moved_bytes = await moved(page);
     const scrub = await perSecond(page, SCRUB);
     const wheel = await perSecond(page, WHEEL);
     const drag = await perSecond(page, DRAG);
@@ -86,7 +95,7 @@ async function measured(name: string): Promise<Record<string, number | string>> 
     const { processInfo } = await session.send("SystemInfo.getProcessInfo");
     const renderers = processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
     return {
-      name, first_paint_s: Math.min(...paints) / 1000, scrub_fps: scrub, zoom_fps: wheel, pan_fps: drag,
+      name, first_paint_s: Math.min(...paints) / 1000, moved_bytes, scrub_fps: scrub, zoom_fps: wheel, pan_fps: drag,
       page_bytes: Math.max(...memory(renderers)), all_bytes: memory(processInfo.map(({ id }) => id))
         .reduce((sum, own) => sum + own, 0),
     };
@@ -96,8 +105,7 @@ async function measured(name: string): Promise<Record<string, number | string>> 
 }
 
 it("measures", async () => {
-  const names = (process.env.INCAST_VIEW_NAMES ?? "").split(",").filter(Boolean);
   const all = [];
-  for (const name of names) all.push(await measured(name));
+  for (const [name, address] of Object.entries(PAGES)) all.push(await measured(name, address));
   writeFileSync(join(FILES, "speed.json"), JSON.stringify(all));
 }, 600_000);

@@ -293,12 +293,56 @@ it("shows runs that a server hands out, and asks nobody else", async () => {
   await becomes(() => figure(".details", "queue_max_bytes")).toBe(told.queue_max_bytes);
   await page.selectOption("#run", "1");
   await becomes(() => page.textContent("h1")).toContain("markup");
+  await becomes(() => page.textContent(".heat .bar")).toContain("largest queue");
   const others = asked.filter((url) => /^(http|ws)/.test(url) && !url.startsWith(SERVED));
   expect([others, asked.filter((url) => url.includes("/columns/")).length > 10]).toEqual([[], true]);
   expect(await page.evaluate(`new Promise((done) => {
     addEventListener("securitypolicyviolation", (event) => { done(event.effectiveDirective); });
     fetch("http://127.0.0.1:9/").catch(() => {});
   })`)).toBe("connect-src");
+});
+
+/** Of the served runs where columns lie, by table and name. */
+type Places = Record<string, Record<string, { at: number }> | null>[];
+
+it("asks a server for columns once something shows them, and says so when it does not answer", async () => {
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  faults = [];
+  const asked = new Set<number>();
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (one) => {
+    const column = /columns\/(\d+)$/.exec(one.url())?.[1];
+    if (column) asked.add(Number(column));
+  });
+  await page.goto(`${SERVED}#t=${told.frame * 1e-5}`);
+  await page.waitForSelector("#heat[data-painter]");
+  const runs = await page.evaluate(() => (
+    JSON.parse(document.getElementById("incast-runs")!.textContent!) as { runs: unknown }).runs) as Places;
+  const isAsked = (table: string, name: string, run = 0) => asked.has(runs[run]![table]![name]!.at);
+  expect([isAsked("records", "queue_max_bytes"), isAsked("records", "busy"), isAsked("records", "queue_mean_bytes"),
+    isAsked("by_flow", "cwnd_bytes"), isAsked("packets", "seq"), isAsked("records", "starts", 1)]).toEqual(
+    [true, false, false, false, false, false]);
+  await page.selectOption("#metric", "busy");
+  await becomes(() => page.textContent(".heat .bar")).toContain("utilisation");
+  expect([isAsked("records", "busy"), isAsked("records", "queue_mean_bytes")]).toEqual([true, false]);
+  await page.click(`#flows tr[data-flow="${told.slowest}"]`);
+  await becomes(() => page.textContent(".details h2")).toBe(`Flow ${told.slowest}`);
+  expect([isAsked("by_flow", "cwnd_bytes"), isAsked("packets", "seq")]).toEqual([true, true]);
+  // the server is gone: what is there stays, and goes on once it answers again
+  await page.route("**/columns/*", (route) => route.abort());
+  await page.selectOption("#port", String(told.port));
+  await becomes(() => page.locator("[role=alert]").allTextContents()).toEqual(
+    ["This cannot be shown: incast view --serve does not answer any more."]);
+  await page.locator("#port").blur();
+  await page.keyboard.press("ArrowRight");
+  await becomes(now).toContain(`frame ${told.frame + 1}`);
+  await becomes(() => page.locator(".details .figures").count()).toBe(0);
+  await page.keyboard.press("ArrowLeft");
+  await page.unroute("**/columns/*");
+  await page.selectOption("#port", "");
+  await page.selectOption("#port", String(told.port));
+  await becomes(() => figure(".details", "queue_mean_bytes")).toBe(told.queue_mean_bytes);
+  await becomes(() => page.locator("[role=alert]").count()).toBe(0);
 });
 
 it("works in a frame of a notebook, which it cannot leave", async () => {
@@ -322,6 +366,17 @@ it("says that a damaged file is damaged", async () => {
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));
   await open("cut.html");
   await becomes(() => page.textContent("[role=alert]")).toContain("damaged");
+  // a column that is not shown at once
+  const runs = JSON.parse(/id="incast-runs">([^<]*)/.exec(whole)![1]!) as { runs: Places };
+  const { at } = runs.runs[0]!.records!.busy!;
+  writeFileSync(join(FILES, "cut.html"), whole.replace(new RegExp(`(id="incast-${at}">)[^<]{40}`), "$1"));
+  await page.close();
+  await open("cut.html");
+  await page.selectOption("#metric", "busy");
+  await becomes(() => page.textContent("[role=alert]")).toContain("damaged");
+  await page.selectOption("#metric", "drops");
+  await becomes(() => page.textContent(".heat .bar")).toContain("drops");
+  await becomes(() => page.locator("[role=alert]").count()).toBe(0);
 });
 
 it("shows names with markup as text", async () => {

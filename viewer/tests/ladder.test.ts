@@ -13,8 +13,7 @@ const columns = {
   marked: texts(["", "s>h1"], 0, 0, 1, 0, 0, 0), seq: list(0, 0, 100, 200, 200, 0), ack: list(0, 100, 0, 0, 0, 0),
   payload_bytes: list(100, 0, 100, 100, 100, 100), flags: texts(["ECT", "ACK|ECE", "ECT|CE"], 0, 1, 2, 0, 0, 0),
 };
-const run = made();
-Object.assign(run, { packets: { until_s: null, columns } });
+const run = made({ packets: columns });
 const packets = packetsOf(run, 3);
 const box = { left: 10, right: 110, top: 0, bottom: 100 };
 
@@ -42,8 +41,7 @@ it("counts packets where data goes by their numbers", () => {
   const numbered = { ...columns, flow: list(3, 3, 3, 3), back: list(0, 0, 0, 0), sent_s: list(0, 1, 2, 3),
     seq: list(0, 1, 2, 1), ack: list(0, 0, 0, 0), payload_bytes: list(1460, 1460, 1460, 1460),
     flags: texts(["NUMBERED"], 0, 0, 0, 0) };
-  const own = made();
-  Object.assign(own, { packets: { until_s: null, columns: numbered } });
+  const own = made({ packets: numbered });
   const found = packetsOf(own, 3);
   expect(found.map(kindOf)).toEqual(["data", "data", "data", "data again"]);
   expect(saidOf(found[2]!)).toContain("packet 2 of 1,460 bytes");

@@ -1,16 +1,19 @@
 /** A small run for tests: two hosts at a switch, four ports, three frames. */
 
 import { Run } from "../src/data/run";
-import type { Columns } from "../src/data/unpack";
+import { Columns, type Column } from "../src/data/unpack";
 
 export const list = (...values: number[]) => ({ values: Float64Array.from(values) });
 
+type Table = Record<string, Column>;
+
 interface More {
-  flows?: Columns;
-  byFlow?: Columns;
-  paths?: Columns;
-  events?: Columns;
-  records?: Columns;
+  flows?: Table;
+  byFlow?: Table;
+  paths?: Table;
+  events?: Table;
+  records?: Table;
+  packets?: Table;
   timeline?: { frame_s?: number; frames?: number; start_s?: number };
 }
 
@@ -25,8 +28,12 @@ export function made(more: More = {}): Run {
     busy: list(1, 0.5, 0, 1),
   };
   const timeline = { label: "made", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports, ...more.timeline };
-  return new Run(timeline, {}, more.records ?? records, more.flows ?? null, more.byFlow ?? null,
-     more.events ?? null, more.paths ?? null, null, []);
+  const maybe = (columns?: Table) => (columns ? Columns.of(columns) : null);
+  return new Run(timeline, [], {
+    ports: Columns.of({}), records: Columns.of(more.records ?? records), flows: maybe(more.flows),
+    by_flow: maybe(more.byFlow), events: maybe(more.events), paths: maybe(more.paths), series: null,
+    packets: maybe(more.packets),
+  });
 }
 
 /** Nodes and ports of a fat tree. */

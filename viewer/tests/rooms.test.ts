@@ -17,8 +17,9 @@ import { list, made } from "./made";
 describe("a run", () => {
   it("has the figures of a port in a frame, and nothing where nothing is recorded", () => {
     const run = made();
-    expect(run.at(3, 2)).toMatchObject({ queue_max_bytes: 9000, busy: 1, drops: 0 });
-    expect(run.at(1, 1).queue_max_bytes).toBe(0);
+    expect([run.figure("queue_max_bytes", 3, 2), run.figure("busy", 3, 2), run.figure("drops", 3, 2)]).toEqual(
+      [9000, 1, 0]);
+    expect(run.figure("queue_max_bytes", 1, 1)).toBe(0);
     expect([...run.portOver("queue_max_bytes", 3)]).toEqual([400, 0, 9000]);
     expect([...run.worstOf("queue_max_bytes")]).toEqual([100, 1500, 0, 9000]);
     expect(run.names[1]).toBe("s>h0");

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { columns, Damaged, joined, json, numbers } from "../src/data/unpack";
+import { Columns, Damaged, joined, json, numbers } from "../src/data/unpack";
 
 const packed = (bytes: number[] | Uint8Array) => deflateSync(Uint8Array.from(bytes)).toString("base64");
 
@@ -28,8 +28,35 @@ describe("columns", () => {
   it("gives texts by their places", async () => {
     const texts = [packed([1, 0]), packed([...Buffer.from('["<b>", "é"]')])];
     const name = { at: 0, kind: "u8", length: 2, differences: false, texts: 1 } as const;
-    const read = await columns((at) => texts[at]!, { name });
-    expect(read.name).toEqual({ values: Uint8Array.from([1, 0]), texts: ["<b>", "é"] });
+    const table = new Columns({ name }, (at) => texts[at]!);
+    await table.read(["name"]);
+    expect(table.get("name")).toEqual({ values: Uint8Array.from([1, 0]), texts: ["<b>", "é"] });
+  });
+
+  it("are read when they are needed, each once, and those that a table lacks not at all", async () => {
+    const asked: number[] = [];
+    const one = (at: number) => ({ at, kind: "u8", length: 1, differences: false }) as const;
+    const table = new Columns({ a: one(0), b: one(1) }, (at) => {
+      asked.push(at);
+      return packed([at + 5]);
+    });
+    expect([table.has("a"), table.has("c"), table.lengthOf("a"), table.unread(["a", "c"])]).toEqual(
+      [true, false, 1, ["a"]]);
+    expect(() => table.get("a")).toThrow("not read");
+    await Promise.all([table.read(["a", "c"]), table.read(["a"])]);
+    await table.read(["a"]);
+    expect([asked, [...table.values("a")], [...table.values("c")], table.get("c")]).toEqual([[0], [5], [], undefined]);
+    expect([table.has("constructor"), table.unread(["a", "b"])]).toEqual([false, ["b"]]);
+  });
+
+  it("are asked for again of a server that did not answer, and what is damaged is not", async () => {
+    let asked = 0;
+    const answers = [() => Promise.reject(new Error("no answer")), () => "!"];
+    const table = new Columns({ a: { at: 0, kind: "u8", length: 1, differences: false } }, () => answers[asked++]!());
+    await expect(table.read(["a"])).rejects.toThrow("no answer");
+    await expect(table.read(["a"])).rejects.toThrow(Damaged);
+    await expect(table.read(["a"])).rejects.toThrow(Damaged);
+    expect(asked).toBe(2);
   });
 
   it("says of damaged columns that they are", async () => {

@@ -123,7 +123,10 @@ def packed(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     samples = run.table("samples")
     parts["series"] = None if samples is None or samples.num_rows == 0 else _series(samples, pack)
     trace = run.table("trace")
-    parts["packets"] = None if trace is None or trace.num_rows == 0 else _packets(trace, timeline, ports, pack)
+    parts |= {"packets": None, "packets_until_s": None}
+    if trace is not None and trace.num_rows:
+        found, parts["packets_until_s"] = packets(trace, timeline, [str(name) for name in ports["port"].to_pylist()])
+        parts["packets"] = _columns(found, found.column_names, pack)
     named = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
     missing = [words for part, words in named if parts[part] is None]
     return parts | {"missing": pack.text(missing)}
@@ -189,13 +192,6 @@ def _sparse(table: pa.Table, frames: int, pack: Pack) -> dict[str, Any]:
     return packed
 
 
-def _packets(trace: pa.Table, timeline: dict[str, Any], ports: pa.Table, pack: Pack) -> dict[str, Any]:
-    """Pack the packets of traced flows, and from when on they are left out."""
-    names = [str(name) for name in ports["port"].to_pylist()]
-    table, until_s = packets(trace, timeline, names)
-    return {"until_s": until_s, "columns": _columns(table, table.column_names, pack)}
-
-
 def _series(samples: pa.Table, pack: Pack) -> dict[str, Any]:
     """Pack samples series by series: whose, what, where its rows begin."""
     import pyarrow as pa
@@ -206,9 +202,10 @@ def _series(samples: pa.Table, pack: Pack) -> dict[str, Any]:
     keys = entities.indices.to_numpy().astype(np.int64) * len(names.dictionary) + names.indices.to_numpy()
     order = np.argsort(keys, kind="stable")
     found, starts = np.unique(keys[order], return_index=True)
-    of = [divmod(int(key), len(names.dictionary)) for key in found]
+    whose, what = np.divmod(found, len(names.dictionary))
     return {
-        "names": pack.text([[entities.dictionary[one].as_py(), names.dictionary[two].as_py()] for one, two in of]),
+        "entity": pack.column(pa.chunked_array([entities.dictionary.take(pa.array(whose))])),
+        "name": pack.column(pa.chunked_array([names.dictionary.take(pa.array(what))])),
         "starts": pack.whole(np.append(starts, len(keys)), differences=True),
         "time_s": pack.real(samples["time_s"].to_numpy()[order]),
         "value": pack.real(samples["value"].cast(pa.float64()).to_numpy()[order]),

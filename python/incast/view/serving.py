@@ -57,6 +57,11 @@ class Spool:
         """How many there are."""
         return len(self._ends) - 1
 
+    @property
+    def size(self) -> int:
+        """Bytes of all of them."""
+        return self._ends[-1]
+
     def __getitem__(self, at: int) -> bytes:
         """Read a column; raises ``IndexError`` beyond the last."""
         start, end = self._ends[at], self._ends[at + 1]

@@ -13,13 +13,23 @@ import { readHash, type Moment } from "../time/link";
 import { TimeBar } from "../time/TimeBar";
 import { spanBetween, worst as worstOf } from "../data/stretch";
 import { useAddress, useDark, useKeys, usePlaying } from "./hooks";
+import { useShown } from "./shown";
 import { within } from "./within";
 
 /** Ports of the list, the worst of all. */
 const LISTED = 200;
 
-export function App({ runs }: { runs: Run[] }) {
-  const [moment, setMoment] = useState(() => within(runs, readHash(location.hash)));
+interface Props {
+  runs: Run[];
+  /** What is asked for first: it is read already. */
+  begin: Moment;
+  /** Why something cannot be read, in words. */
+  say: (error: unknown) => string;
+}
+
+export function App({ runs, begin, say }: Props) {
+  const [asked, setMoment] = useState(begin);
+  const { moment, waits, failed } = useShown(runs, asked);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(30);
   const [dark, turn] = useDark();
@@ -107,35 +117,35 @@ export function App({ runs }: { runs: Run[] }) {
         <h1>{first.label}{second ? ` and ${second.label}` : ""}</h1>
         {runs.length > 1 && (
           <label>run{" "}
-            <select id="run" value={moment.run} onChange={(event) => {
-              setMoment(within(runs, { ...moment, run: Number(event.currentTarget.value) }));
+            <select id="run" value={asked.run} onChange={(event) => {
+              setMoment(within(runs, { ...asked, run: Number(event.currentTarget.value) }));
             }}>{runs.map((one, i) => <option value={i}>{one.label}</option>)}</select>
           </label>
         )}
         {runs.length > 1 && (
           <label>beside it{" "}
-            <select id="beside" value={moment.beside ?? ""} onChange={(event) => {
+            <select id="beside" value={asked.beside ?? ""} onChange={(event) => {
               const { value } = event.currentTarget;
-              setMoment(within(runs, { ...moment, beside: value === "" ? null : Number(value) }));
+              setMoment(within(runs, { ...asked, beside: value === "" ? null : Number(value) }));
             }}>
               <option value="">nothing</option>
-              {runs.map((one, i) => i !== moment.run && <option value={i}>{one.label}</option>)}
+              {runs.map((one, i) => i !== asked.run && <option value={i}>{one.label}</option>)}
             </select>
           </label>
         )}
         <label>colour{" "}
-          <select id="metric" value={moment.metric}
+          <select id="metric" value={asked.metric}
             onChange={(event) => { change({ metric: event.currentTarget.value as Metric }); }}>
             {METRICS.map((name) => <option value={name}>{TITLES[name]}</option>)}
           </select>
         </label>
         <label>port{" "}
-          <select id="port" value={moment.port ?? ""} onChange={(event) => {
+          <select id="port" value={asked.port ?? ""} onChange={(event) => {
             pin(event.currentTarget.value === "" ? null : Number(event.currentTarget.value));
           }}>
             <option value="">none (worst first)</option>
-            {moment.port !== null && !worst.includes(moment.port)
-              && <option value={moment.port}>{first.names[moment.port]}</option>}
+            {asked.port !== null && !worst.includes(asked.port)
+              && <option value={asked.port}>{first.names[asked.port]}</option>}
             {options}
           </select>
         </label>
@@ -146,8 +156,9 @@ export function App({ runs }: { runs: Run[] }) {
         {pair && !pair.why && pair.alone > 0 && (
           <span class="missing">{pair.alone.toLocaleString("en-US")} ports are in one run alone: not compared</span>
         )}
+        {failed !== null && <p class="failed" role="alert">{say(failed)}</p>}
       </header>
-      <main class={second ? "beside" : ""}>
+      <main class={second ? "beside" : ""} aria-busy={waits && failed === null}>
         <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
           pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
           {...(second ? { label: said(first, names[0]) } : {})} />

@@ -17,7 +17,7 @@ export function within(runs: Run[], asked: Partial<Moment>): Moment {
   return {
     run, beside: other ? beside : null, metric: asked.metric ?? "queue_max_bytes",
     time_s: clock.timeOf(clock.frameOf(asked.time_s ?? clock.timeline.start_s)),
-    port: asked.port !== undefined && asked.port !== null && asked.port < own.names.length ? asked.port : null,
+    port: asked.port !== undefined && asked.port !== null && asked.port < own.timeline.ports.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
     span: span ? spanBetween(clock, span.from_s, span.to_s) : null,
   };

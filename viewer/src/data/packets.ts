@@ -29,19 +29,20 @@ export interface Packet {
 
 /** The packets of a flow in the order in which they were sent; none of a flow that is not traced. */
 export function packetsOf(run: Run, flow: number): Packet[] {
-  const columns = run.packets?.columns;
-  if (!columns?.flow) return [];
-  const flows = columns.flow.values;
-  const number = (name: string, row: number) => columns[name]?.values[row] ?? NaN;
+  const columns = run.tables.packets;
+  if (!columns) return [];
+  const flows = columns.values("flow");
+  const number = (name: string, row: number) => columns.get(name)?.values[row] ?? NaN;
   const found: Packet[] = [];
   // how far either end has sent
   const sent = [0, 0];
+  const [place, marked, flags] = [columns.get("place"), columns.get("marked"), columns.get("flags")];
   for (let row = flows.indexOf(flow as never); row >= 0 && row < flows.length && flows[row] === flow; row++) {
     const [side, seq, payload_bytes] = [number("back", row), number("seq", row), number("payload_bytes", row)];
     found.push({
       sent_s: number("sent_s", row), end_s: number("end_s", row), end: ENDS[number("end", row)] ?? "under way",
-      back: side === 1, hops: number("hops", row), place: text(columns.place, row), marked: text(columns.marked, row),
-      mark_s: number("mark_s", row), seq, ack: number("ack", row), payload_bytes, flags: text(columns.flags, row),
+      back: side === 1, hops: number("hops", row), place: text(place, row), marked: text(marked, row),
+      mark_s: number("mark_s", row), seq, ack: number("ack", row), payload_bytes, flags: text(flags, row),
       again: payload_bytes > 0 && seq < sent[side]!,
     });
     const goes = isNumbered(found.at(-1)!) ? 1 : payload_bytes;

@@ -66,7 +66,7 @@ export class Pair {
       const step = this.steps[side]!;
       const sign = side ? 1 : -1;
       const values = run.metric(metric);
-      const ports = run.records.port!.values;
+      const ports = run.records.values("port");
       const own = new Map<number, number>();
       for (let f = frame * step; f < Math.min(run.frames, (frame + 1) * step); f++) {
         const [from, to] = run.rows(f);

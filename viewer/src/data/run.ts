@@ -1,6 +1,6 @@
 /** A run as the rooms above read it. Every figure is the one of the run folder. */
 
-import { columns, json, text, type Columns, type Numbers, type Packed, type Source } from "./unpack";
+import { Columns, json, text, type Numbers, type Packed, type Source } from "./unpack";
 
 export interface Node {
   name: string;
@@ -21,25 +21,32 @@ export interface Timeline {
   ports: { from: number; to: number }[];
 }
 
-export interface Described {
-  timeline: number;
-  ports: Record<string, Packed>;
-  records: Record<string, Packed>;
-  flows: Record<string, Packed> | null;
-  by_flow: Record<string, Packed> | null;
-  events: Record<string, Packed> | null;
-  paths: Record<string, Packed> | null;
-  /** Those of traced flows; absent of a run without. */
-  packets?: { until_s: number | null; columns: Record<string, Packed> } | null;
-  series: { names: number; starts: Packed; time_s: Packed; value: Packed } | null;
-  missing: number;
+/** The tables of a run; a folder may lack those that are null. */
+export interface Tables<One> {
+  ports: One;
+  /** Rows of ports, frame by frame, and where each frame's rows begin. */
+  records: One;
+  flows: One | null;
+  /** The same of flows. */
+  by_flow: One | null;
+  events: One | null;
+  paths: One | null;
+  /** Samples, series by series: whose and what each is, and where its samples begin. */
+  series: One | null;
+  /** Packets of traced flows. */
+  packets: One | null;
 }
 
-export interface Series {
-  names: [string, string][];
-  starts: Numbers;
-  time_s: Numbers;
-  value: Numbers;
+/** Names of columns, of some tables. */
+export type Need = { readonly [Name in keyof Tables<Columns>]?: readonly string[] };
+
+const each = (need: Need) => Object.entries(need) as [keyof Need, readonly string[]][];
+
+export interface Described extends Tables<Record<string, Packed>> {
+  timeline: number;
+  /** From when on packets are left out. */
+  packets_until_s: number | null;
+  missing: number;
 }
 
 export interface Event {
@@ -48,9 +55,6 @@ export interface Event {
   what: string;
   subject: number;
 }
-
-/** What is recorded of a port in a frame; `undefined` for a port of which nothing was: all of it is 0. */
-export type PortFigures = Record<Metric, number>;
 
 export const METRICS = [
   "queue_max_bytes", "queue_mean_bytes", "busy", "marks", "drops", "pauses", "paused",
@@ -63,14 +67,9 @@ export const TOGETHER: Record<Metric, "most" | "mean" | "sum"> = {
   pauses: "sum",
 };
 
-const NOTHING: PortFigures = {
-  queue_max_bytes: 0, queue_mean_bytes: 0, busy: 0, marks: 0, drops: 0, pauses: 0, paused: 0,
-};
-
 export class Run {
-  readonly names: string[];
-  /** Events in the order of their times. */
-  readonly events: Event[];
+  private named: string[] | null = null;
+  private happened: Event[] | null = null;
   private readonly largest = new Map<Metric, number>();
   private readonly worst = new Map<Metric, Float64Array>();
   /** What was asked for last: it is asked for in every frame. */
@@ -78,32 +77,55 @@ export class Run {
 
   constructor(
     readonly timeline: Timeline,
-    readonly ports: Columns,
-    readonly records: Columns,
-    readonly flows: Columns | null,
-    readonly byFlow: Columns | null,
-    events: Columns | null,
-    readonly paths: Columns | null,
-    readonly series: Series | null,
     readonly missing: string[],
-    /** Packets of traced flows, and from when on they are left out. */
-    readonly packets: { until_s: number | null; columns: Columns } | null = null,
-  ) {
-    const port = ports.port;
-    const { nodes } = timeline;
-    this.names = timeline.ports.map((link, i) =>
-      port?.texts ? port.texts[port.values[i]!]! : `${nodes[link.from]!.name}>${nodes[link.to]!.name}`);
-    this.events = [];
-    const time = events?.time_s;
-    if (events && time) {
-      for (let i = 0; i < time.values.length; i++) {
-        this.events.push({
-          time_s: time.values[i]!, kind: text(events.kind, i), what: text(events.what, i),
-          subject: events.subject?.values[i] ?? 0,
-        });
-      }
-      this.events.sort((a, b) => a.time_s - b.time_s);
+    readonly tables: Tables<Columns>,
+    /** From when on packets are left out. */
+    readonly packetsUntil_s: number | null = null,
+  ) {}
+
+  /** Whether all of the columns are read that are needed. */
+  isRead(need: Need): boolean {
+    return each(need).every(([name, columns]) => !this.tables[name]?.unread(columns).length);
+  }
+
+  /** Read those of them that are not. */
+  async read(need: Need): Promise<void> {
+    await Promise.all(each(need).map(([name, columns]) => this.tables[name]?.read(columns)));
+  }
+
+  get records(): Columns {
+    return this.tables.records;
+  }
+
+  get flows(): Columns | null {
+    return this.tables.flows;
+  }
+
+  get byFlow(): Columns | null {
+    return this.tables.by_flow;
+  }
+
+  /** Names of ports. */
+  get names(): string[] {
+    if (!this.named) {
+      const port = this.tables.ports.get("port");
+      const { nodes, ports } = this.timeline;
+      this.named = ports.map((link, i) => (
+        port ? text(port, i) : `${nodes[link.from]!.name}>${nodes[link.to]!.name}`));
     }
+    return this.named;
+  }
+
+  /** Events in the order of their times. */
+  get events(): Event[] {
+    if (!this.happened) {
+      const { events } = this.tables;
+      const subject = events?.values("subject");
+      this.happened = Array.from(events?.values("time_s") ?? [], (time_s, i) => ({
+        time_s, kind: text(events!.get("kind"), i), what: text(events!.get("what"), i), subject: subject?.[i] ?? 0,
+      })).sort((a, b) => a.time_s - b.time_s);
+    }
+    return this.happened;
   }
 
   get label(): string {
@@ -131,19 +153,18 @@ export class Run {
 
   /** The rows of records that belong to a frame. */
   rows(frame: number): [number, number] {
-    const starts = this.records.starts!.values;
+    const starts = this.records.values("starts");
     return [starts[frame]!, starts[frame + 1]!];
   }
 
   metric(metric: Metric): Numbers {
-    return this.records[metric]?.values ?? new Uint8Array(this.records.port!.values.length);
+    return this.records.get(metric)?.values ?? new Uint8Array(this.records.lengthOf("port"));
   }
 
-  /** The figures of a port in a frame, exactly those recorded. */
-  at(port: number, frame: number): PortFigures {
-    const row = find(this.records.port!.values, ...this.rows(frame), port);
-    if (row < 0) return NOTHING;
-    return Object.fromEntries(METRICS.map((name) => [name, this.metric(name)[row]!])) as PortFigures;
+  /** A figure of a port in a frame, exactly as it was recorded; 0 where nothing was. */
+  figure(metric: Metric, port: number, frame: number): number {
+    const row = find(this.records.values("port"), ...this.rows(frame), port);
+    return row < 0 ? 0 : this.metric(metric)[row]!;
   }
 
   /** Every record of the frames from one to before another. */
@@ -151,7 +172,7 @@ export class Run {
     metric: Metric, frame0: number, frame1: number, take: (port: number, frame: number, value: number) => void,
   ): void {
     const values = this.metric(metric);
-    const ports = this.records.port!.values;
+    const ports = this.records.values("port");
     for (let frame = Math.max(0, frame0); frame < Math.min(this.frames, frame1); frame++) {
       const [from, to] = this.rows(frame);
       for (let row = from; row < to; row++) take(ports[row]!, frame, values[row]!);
@@ -162,7 +183,7 @@ export class Run {
   frameInto(metric: Metric, frame: number, into: Float64Array): void {
     into.fill(0);
     const [from, to] = this.rows(frame);
-    const ports = this.records.port!.values;
+    const ports = this.records.values("port");
     const values = this.metric(metric);
     for (let row = from; row < to; row++) into[ports[row]!] = values[row]!;
   }
@@ -171,7 +192,7 @@ export class Run {
   portOver(metric: Metric, port: number): Float64Array {
     const over = new Float64Array(this.frames);
     const values = this.metric(metric);
-    const ports = this.records.port!.values;
+    const ports = this.records.values("port");
     for (let frame = 0; frame < this.frames; frame++) {
       const row = find(ports, ...this.rows(frame), port);
       if (row >= 0) over[frame] = values[row]!;
@@ -195,7 +216,7 @@ export class Run {
     if (!worst) {
       worst = new Float64Array(this.timeline.ports.length);
       const values = this.metric(metric);
-      const ports = this.records.port!.values;
+      const ports = this.records.values("port");
       for (let row = 0; row < ports.length; row++) {
         const port = ports[row]!;
         if (values[row]! > worst[port]!) worst[port] = values[row]!;
@@ -206,27 +227,29 @@ export class Run {
   }
 
   get flowCount(): number {
-    return this.flows?.flow?.values.length ?? 0;
+    return this.flows?.lengthOf("flow") ?? 0;
   }
 
   /** The ports of a flow's path, in order. */
   pathOf(flow: number): number[] {
-    const { paths } = this;
-    if (!paths?.flow || !paths.port) return [];
+    const { paths } = this.tables;
+    if (!paths) return [];
+    const [ports, position] = [paths.values("port"), paths.get("position")];
     const path: [number, number][] = [];
-    paths.flow.values.forEach((own, row) => {
-      if (own === flow) path.push([paths.position?.values[row] ?? row, paths.port!.values[row]!]);
+    paths.values("flow").forEach((own, row) => {
+      if (own === flow) path.push([position?.values[row] ?? row, ports[row]!]);
     });
     return path.sort((a, b) => a[0] - b[0]).map(([, port]) => port);
   }
 
   /** The flows whose paths lead over a port. */
   flowsOn(port: number): number[] {
-    const { paths } = this;
-    if (!paths?.flow || !paths.port) return [];
+    const { paths } = this.tables;
+    if (!paths) return [];
     if (this.lastOn.port === port) return this.lastOn.flows;
+    const own = paths.values("flow");
     const flows = new Set<number>();
-    paths.port.values.forEach((own, row) => { if (own === port) flows.add(paths.flow!.values[row]!); });
+    paths.values("port").forEach((one, row) => { if (one === port) flows.add(own[row]!); });
     this.lastOn = { port, flows: [...flows].sort((a, b) => a - b) };
     return this.lastOn.flows;
   }
@@ -237,11 +260,11 @@ export class Run {
    */
   flowOver(name: string, flow: number): Float64Array {
     const over = new Float64Array(this.frames).fill(NaN);
-    const column = this.byFlow?.[name];
+    const column = this.byFlow?.get(name);
     if (!this.byFlow || !column) return over;
     let last = NaN;
-    const starts = this.byFlow.starts!.values;
-    const flows = this.byFlow.flow!.values;
+    const starts = this.byFlow.values("starts");
+    const flows = this.byFlow.values("flow");
     for (let frame = 0; frame < this.frames; frame++) {
       const row = find(flows, starts[frame]!, starts[frame + 1]!, flow);
       if (row >= 0) last = column.values[row]!;
@@ -259,7 +282,7 @@ export class Run {
       return starts ? frame : 0;
     };
     const event = this.events.at(-1);
-    return Math.max(1, ended(this.records.starts?.values), ended(this.byFlow?.starts?.values),
+    return Math.max(1, ended(this.records.get("starts")?.values), ended(this.byFlow?.get("starts")?.values),
       event ? this.frameOf(event.time_s) + 1 : 0);
   }
 
@@ -270,13 +293,14 @@ export class Run {
 
   /** The samples of an entity: name, times, values. */
   samplesOf(entity: string): { name: string; time_s: Numbers; value: Numbers }[] {
-    const { series } = this;
+    const { series } = this.tables;
     if (!series) return [];
-    return series.names.flatMap(([whose, name], i) => {
-      const from = series.starts[i]!;
-      const to = series.starts[i + 1]!;
-      return whose === entity
-        ? [{ name, time_s: series.time_s.subarray(from, to), value: series.value.subarray(from, to) }] : [];
+    const [starts, time_s, value] = [series.values("starts"), series.values("time_s"), series.values("value")];
+    return Array.from({ length: series.lengthOf("entity") }, (_, i) => i).flatMap((i) => {
+      if (text(series.get("entity"), i) !== entity) return [];
+      const [from, to] = [starts[i]!, starts[i + 1]!];
+      const name = text(series.get("name"), i);
+      return [{ name, time_s: time_s.subarray(from, to), value: value.subarray(from, to) }];
     });
   }
 
@@ -300,23 +324,13 @@ export function find(list: Numbers, from: number, to: number, value: number): nu
   return low < to && list[low] === value ? low : -1;
 }
 
-export async function read(source: Source, run: Described): Promise<Run> {
-  const maybe = (packed: Record<string, Packed> | null) => (packed ? columns(source, packed) : null);
-  const [timeline, ports, records, flows, byFlow, events, paths, missing] = await Promise.all([
-    json(source, run.timeline), columns(source, run.ports), columns(source, run.records), maybe(run.flows),
-    maybe(run.by_flow), maybe(run.events), maybe(run.paths), json(source, run.missing),
-  ]);
-  const packets = run.packets
-    ? { until_s: run.packets.until_s, columns: await columns(source, run.packets.columns) } : null;
-  let series: Series | null = null;
-  if (run.series) {
-    const { names, starts, time_s, value } = run.series;
-    const parts = await columns(source, { starts, time_s, value });
-    series = {
-      names: (await json(source, names)) as [string, string][],
-      starts: parts.starts!.values, time_s: parts.time_s!.values, value: parts.value!.values,
-    };
-  }
-  return new Run(timeline as Timeline, ports, records, flows, byFlow, events, paths, series, missing as string[],
-    packets);
+/** A run whose columns are read when they are needed: its timeline, of which all is shown, is read at once. */
+export async function opened(source: Source, run: Described): Promise<Run> {
+  const [timeline, missing] = await Promise.all([json(source, run.timeline), json(source, run.missing)]);
+  const maybe = (packed: Record<string, Packed> | null) => packed && new Columns(packed, source);
+  return new Run(timeline as Timeline, missing as string[], {
+    ports: new Columns(run.ports, source), records: new Columns(run.records, source), flows: maybe(run.flows),
+    by_flow: maybe(run.by_flow), events: maybe(run.events), paths: maybe(run.paths), series: maybe(run.series),
+    packets: maybe(run.packets),
+  }, run.packets_until_s);
 }

@@ -13,7 +13,7 @@ export interface Stretch {
 
 /** Whether a flow has a congestion window: senders of datagrams have none, nor what goes with it. */
 export function hasWindow(run: Run, flow: number): boolean {
-  return !run.byFlow?.cwnd_bytes || run.flowOver("cwnd_bytes", flow).some((bytes) => bytes > 0);
+  return !run.byFlow?.has("cwnd_bytes") || run.flowOver("cwnd_bytes", flow).some((bytes) => bytes > 0);
 }
 
 /** The states of a flow, those of neighbouring frames together. */

@@ -100,14 +100,15 @@ export function figuresOf(run: Run, metric: Metric, span: Span): Figures {
 
 /** What each flow delivered in frames; null where it is not recorded. */
 function deliveredOver(run: Run, [first, last]: [number, number]): Float64Array | null {
-  const { starts, flow, delivered_bytes: bytes } = run.byFlow ?? {};
-  if (!starts || !flow || !bytes) return null;
+  const { byFlow } = run;
+  if (!byFlow?.has("delivered_bytes")) return null;
+  const [starts, flow, bytes] = [byFlow.values("starts"), byFlow.values("flow"), byFlow.values("delivered_bytes")];
   let flows = run.flowCount;
-  for (const own of flow.values) if (own >= flows) flows = own + 1;
+  for (const own of flow) if (own >= flows) flows = own + 1;
   const over = new Float64Array(flows);
-  for (let row = starts.values[first]!; row < starts.values[last]!; row++) {
-    const own = bytes.values[row]!;
-    if (!Number.isNaN(own)) over[flow.values[row]!]! += own;
+  for (let row = starts[first]!; row < starts[last]!; row++) {
+    const own = bytes[row]!;
+    if (!Number.isNaN(own)) over[flow[row]!]! += own;
   }
   return over;
 }

@@ -3,6 +3,12 @@
 import type { Run } from "./run";
 import { text } from "./unpack";
 
+/** Columns that are shown. */
+export const SHOWN = ["flow", "group", "src", "dst", "start_s", "fct_s", "slowdown", "throughput_active_bps",
+  "retransmissions", "timeouts", "marked", "controller"] as const;
+/** Columns that are searched. */
+export const SEARCHED = ["flow", "group", "controller", "role", "src", "dst"] as const;
+
 export interface Sorting {
   column: string;
   descending: boolean;
@@ -12,9 +18,9 @@ export interface Sorting {
 export function wordsOf(run: Run, row: number): string {
   const { flows } = run;
   if (!flows) return "";
-  const node = (name: string) => run.timeline.nodes[flows[name]?.values[row] ?? -1]?.name ?? "";
-  return [`flow ${flows.flow!.values[row]!}`,
-    text(flows.group, row), text(flows.controller, row), text(flows.role, row), node("src"),
+  const node = (name: string) => run.timeline.nodes[flows.get(name)?.values[row] ?? -1]?.name ?? "";
+  return [`flow ${flows.values("flow")[row]!}`, text(flows.get("group"), row), text(flows.get("controller"), row),
+    text(flows.get("role"), row), node("src"),
     node("dst"), `${node("src")}>${node("dst")}`].join(" ").toLowerCase();
 }
 
@@ -26,14 +32,14 @@ export function chosen(run: Run, search: string, { column, descending }: Sorting
     return "";
   }).split(/\s+/).filter(Boolean);
   let rows = Array.from({ length: run.flowCount }, (_, row) => row);
-  if (own !== null) rows = rows.filter((row) => run.flows!.flow!.values[row] === own);
+  if (own !== null) rows = rows.filter((row) => run.flows!.values("flow")[row] === own);
   if (words.length) {
     rows = rows.filter((row) => {
       const said = wordsOf(run, row);
       return words.every((word) => said.includes(word));
     });
   }
-  const by = run.flows?.[column];
+  const by = run.flows?.get(column);
   if (!by) return rows;
   const sign = descending ? -1 : 1;
   const { values, texts } = by;

@@ -102,15 +102,83 @@ export async function json(source: Source, at: number): Promise<unknown> {
   }
 }
 
-export type Columns = Record<string, Column>;
+/**
+ * Columns of a table. Each is read when something that shows it needs it: until then its bytes stay in the file or at
+ * the server.
+ */
+export class Columns {
+  private readonly there = new Map<string, Column>();
+  private readonly coming = new Map<string, Promise<void>>();
 
-export async function columns(source: Source, packed: Record<string, Packed>): Promise<Columns> {
-  const all = Object.entries(packed).map(async ([name, one]): Promise<[string, Column]> => {
-    const values = await numbers(source, one);
-    if (one.texts === undefined) return [name, { values }];
-    return [name, { values, texts: (await json(source, one.texts)) as string[] }];
-  });
-  return Object.fromEntries(await Promise.all(all));
+  constructor(private readonly packed: Record<string, Packed>, private readonly source: Source) {}
+
+  /** Columns that are there already. */
+  static of(columns: Record<string, Column>): Columns {
+    const described = Object.entries(columns).map(([name, { values }]): [string, Packed] => (
+      [name, { at: -1, kind: "f64", length: values.length, differences: false }]));
+    const made = new Columns(Object.fromEntries(described), () => "");
+    for (const [name, one] of Object.entries(columns)) made.there.set(name, one);
+    return made;
+  }
+
+  /** Whether the table has a column, read or not. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.packed, name);
+  }
+
+  get names(): string[] {
+    return Object.keys(this.packed);
+  }
+
+  /** How many values a column has; 0 without it. */
+  lengthOf(name: string): number {
+    return this.has(name) ? this.packed[name]!.length : 0;
+  }
+
+  /** Those of these columns that are still to be read. */
+  unread(names: readonly string[]): string[] {
+    return names.filter((name) => this.has(name) && !this.there.has(name));
+  }
+
+  /** Read those of these columns that the table has. */
+  async read(names: readonly string[]): Promise<void> {
+    await Promise.all(this.unread(names).map((name) => this.one(name)));
+  }
+
+  private one(name: string): Promise<void> {
+    let coming = this.coming.get(name);
+    if (!coming) {
+      coming = column(this.source, this.packed[name]!).then((found) => { this.there.set(name, found); })
+        .catch((error: unknown) => {
+          // a server may answer again, what is damaged stays so
+          if (!(error instanceof Damaged)) this.coming.delete(name);
+          throw error;
+        });
+      this.coming.set(name, coming);
+    }
+    return coming;
+  }
+
+  /** A column that was read; undefined of one that the table lacks. */
+  get(name: string): Column | undefined {
+    const found = this.there.get(name);
+    if (!found && this.has(name)) throw new Error(`column ${name} is shown and was not read`);
+    return found;
+  }
+
+  /** The values of a column that was read; none of one that the table lacks. */
+  values(name: string): Numbers {
+    return this.get(name)?.values ?? NONE;
+  }
+}
+
+const NONE = new Uint8Array(0);
+
+async function column(source: Source, packed: Packed): Promise<Column> {
+  const values = numbers(source, packed);
+  if (packed.texts === undefined) return { values: await values };
+  const [own, texts] = await Promise.all([values, json(source, packed.texts)]);
+  return { values: own, texts: texts as string[] };
 }
 
 /** The text of a row of a column of texts. */

@@ -77,13 +77,13 @@ export function panesOfPort(run: Run, port: number): Pane[] {
 export function panesOfFlow(run: Run, flow: number): Pane[] {
   const times = timesOf(run);
   const panes: Pane[] = [];
-  if (run.byFlow?.delivered_bytes) {
+  if (run.byFlow?.has("delivered_bytes")) {
     const label = `delivered in order, means of ${seconds(spanOf(run) * run.timeline.frame_s)}`;
     panes.push({ title: "Rate", unit: "b/s",
       curves: [{ label, time_s: times, values: rateOf(run, flow), stepped: true }] });
   }
   const sampled = panesOf(run, `flow ${flow}`);
-  if (run.byFlow?.cwnd_bytes && hasWindow(run, flow)
+  if (run.byFlow?.has("cwnd_bytes") && hasWindow(run, flow)
     && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
     panes.push({ title: "Window", unit: "B",
       curves: [{ label: "cwnd", time_s: times, values: run.flowOver("cwnd_bytes", flow), stepped: true }] });

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Run } from "../data/run";
 import { text } from "../data/unpack";
 import { seconds, short } from "../data/format";
-import { chosen, type Sorting } from "../data/table";
+import { chosen, SHOWN, type Sorting } from "../data/table";
 import { useSize } from "../scene/size";
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
 }
 
 const ROW = 24;
-type Shown = [string, string, (value: number) => string];
+type Shown = [(typeof SHOWN)[number], string, (value: number) => string];
 const COUNT = (value: number) => (Number.isNaN(value) ? "–" : String(value));
 const COLUMNS: Shown[] = [
   ["flow", "flow", COUNT], ["group", "group", COUNT], ["src", "from", COUNT], ["dst", "to", COUNT],
@@ -36,13 +36,13 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const { height } = useSize(box);
   const rows = useMemo(() => chosen(run, search, sorting), [run, search, sorting]);
   useEffect(() => { setActive(0); }, [rows]);
-  const shown = COLUMNS.filter(([name]) => run.flows?.[name]);
+  const shown = COLUMNS.filter(([name]) => run.flows?.has(name));
   if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
   const first = Math.max(0, Math.floor(top / ROW) - 5);
   const last = Math.min(rows.length, first + Math.ceil(height / ROW) + 10);
   const entry = active >= first && active < last ? active : first;
   const cell = (name: string, row: number, say: (value: number) => string) => {
-    const column = run.flows![name]!;
+    const column = run.flows!.get(name)!;
     if (column.texts) return text(column, row);
     const value = column.values[row]!;
     if (name === "src" || name === "dst") return run.timeline.nodes[value]?.name ?? String(value);
@@ -90,7 +90,7 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
           <tbody>
             {first > 0 && <tr style={{ height: first * ROW }} />}
             {rows.slice(first, last).map((row, i) => {
-              const flow = run.flows!.flow!.values[row]!;
+              const flow = run.flows!.values("flow")[row]!;
               const own = first + i;
               return (
                 <tr key={row} data-flow={flow} tabIndex={own === entry ? 0 : -1} aria-rowindex={own + 2}

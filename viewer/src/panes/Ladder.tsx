@@ -81,15 +81,15 @@ export function Ladder({ run, flow, packets, name, now_s, seen, dark, onSeek, on
   const [band, setBand] = useState<[number, number] | null>(null);
   const held = useRef<number | null>(null);
   const letters = smallLetters();
-  const until_s = run.packets?.until_s ?? null;
+  const until_s = run.packetsUntil_s;
   const area = useMemo<Box>(() => (
     { left: Math.round(6.7 * letters), right: width - RIGHT, top: 16, bottom: HEIGHT - 16 }), [width, letters]);
   const rungs = useMemo(() => (width ? ladder(packets, seen, area) : []), [packets, seen.from_s, seen.to_s, area]);
   const timeAt = (x: number) => (
     seen.from_s + (Math.min(1, Math.max(0, (x - area.left) / (area.right - area.left)))) * (seen.to_s - seen.from_s));
   const ends = useMemo(() => {
-    const row = run.flows?.flow?.values.indexOf(flow as never) ?? -1;
-    const node = (side: string) => run.timeline.nodes[run.flows?.[side]?.values[row] ?? -1]?.name;
+    const row = run.flows?.values("flow").indexOf(flow as never) ?? -1;
+    const node = (side: string) => run.timeline.nodes[run.flows?.get(side)?.values[row] ?? -1]?.name;
     return [node("src") ?? "sender", node("dst") ?? "receiver"] as const;
   }, [run, flow]);
 

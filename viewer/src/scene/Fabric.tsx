@@ -1,14 +1,15 @@
 /** The fabric on a canvas. The half of a line near a node is the port at that node. */
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Metric, Run } from "../data/run";
-import { METRICS } from "../data/run";
+import { OF_PORT } from "../data/need";
+import { METRICS, type Metric, type Run } from "../data/run";
 import { figure, seconds, short, TITLES, UNITS } from "../data/format";
 import { Aggregates } from "./aggregate";
 import { drawBusy, drawIdle, drawNodes, nearest, place, valuesOf } from "./draw";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { scale } from "./palette";
+import { useRead } from "./read";
 import { asSvg, onCanvas, type Pen } from "./pen";
 import { fileName, save, savePng } from "./save";
 import { groundOf, smallLetters, useSize } from "./size";
@@ -142,6 +143,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   };
 
   const told = hover && placed.picture.lines[hover.line];
+  const ready = useRead(run, told ? OF_PORT : null);
   return (
     <div class="fabric" ref={box} role="region" aria-label={label ? `Fabric of ${label}` : "Fabric"}>
       <canvas
@@ -193,7 +195,8 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
               {placed.picture.groups[told.to]!.name}, with the colour of the worst; zoom in to see each. The worst:
             </p>
           )}
-          <PortFigures run={run} port={worstOf(hover.line)} frame={frame} />
+          <PortFigures run={run} port={worstOf(hover.line)} frame={frame} metrics={ready ? METRICS : [metric]} />
+          {!ready && <p>reading the rest …</p>}
         </div>
       )}
       <div class="corner">
@@ -209,17 +212,24 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   );
 }
 
-export function PortFigures({ run, port, frame }: { run: Run; port: number; frame: number }) {
-  const figures = run.at(port, frame);
-  const flows = run.flowsOn(port);
+interface FiguresProps {
+  run: Run;
+  port: number;
+  frame: number;
+  /** Those that are there; of some alone nothing is said of flows. */
+  metrics?: readonly Metric[];
+}
+
+export function PortFigures({ run, port, frame, metrics = METRICS }: FiguresProps) {
+  const flows = metrics.length < METRICS.length ? [] : run.flowsOn(port);
   return (
     <>
       <strong>{run.names[port]}</strong>
       <dl data-port={port}>
-        {METRICS.map((name) => (
+        {metrics.map((name) => (
           <>
             <dt>{TITLES[name]}</dt>
-            <dd data-figure={name}>{figure(name, figures[name])}</dd>
+            <dd data-figure={name}>{figure(name, run.figure(name, port, frame))}</dd>
           </>
         ))}
         {flows.length > 0 && (

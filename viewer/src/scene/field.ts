@@ -42,7 +42,7 @@ export function fieldOf(run: Run, metric: Metric, largest: number): Field {
     worstIn: (frames) => worstIn(run, metric, run.names.length, frames), colours: scale,
     timeOf: (frame) => run.timeOf(frame), frameOf: (time_s) => run.frameOf(time_s), legend: null,
     raster: (rowOf, seen) => raster(run, metric, rowOf, seen, (value) => step(value, largest)),
-    told: (port, frame) => figure(metric, run.at(port, frame)[metric]),
+    told: (port, frame) => figure(metric, run.figure(metric, port, frame)),
   };
 }
 

@@ -1,0 +1,39 @@
+/** Which columns show something. What shows nothing is not read. */
+
+import { METRICS, type Metric, type Need } from "./run";
+import type { Span } from "./stretch";
+import { SEARCHED, SHOWN } from "./table";
+
+export interface Chosen {
+  metric: Metric;
+  port: number | null;
+  flow: number | null;
+  span: Span | null;
+}
+
+/** Names, frames and events: whatever is chosen, they are seen. */
+const ALWAYS: Need = {
+  ports: ["port"], records: ["starts", "port"], by_flow: ["starts"], events: ["time_s", "kind", "what", "subject"],
+};
+const TABLE: Need = { flows: [...SHOWN, ...SEARCHED] };
+/** Of a port that is pinned or pointed at. */
+export const OF_PORT: Need = { records: METRICS, paths: ["flow", "port"] };
+const OF_FLOW: Need = {
+  flows: ["flow", "src", "dst"], paths: ["flow", "port", "position"],
+  by_flow: ["flow", "delivered_bytes", "cwnd_bytes", "state"], series: ["entity", "name", "starts", "time_s", "value"],
+  packets: ["flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "place", "marked", "seq", "ack",
+    "payload_bytes", "flags"],
+};
+const OF_STRETCH: Need = {
+  records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
+};
+
+/** What is needed to show a run, with the table of its flows or without. */
+export function needsOf({ metric, port, flow, span }: Chosen, table: boolean): Need[] {
+  const needs: Need[] = [ALWAYS, { records: [metric] }];
+  if (table) needs.push(TABLE);
+  if (port !== null) needs.push(OF_PORT);
+  if (flow !== null) needs.push(OF_FLOW);
+  if (span) needs.push(OF_STRETCH);
+  return needs;
+}

@@ -159,6 +159,75 @@ it("selects a stretch of time in the heat map, in a pane and by keys, and clears
   await becomes(() => page.locator(".stretch").count()).toBe(0);
 });
 
+it("selects a stretch of time by single clicks, and zooms by buttons", async () => {
+  await open("small.html", `#t=0.0005&port=${told.port}`);
+  await page.click("#from");
+  await becomes(() => page.textContent(".stretch p")).toContain("frames 50 to 199");
+  // the end by a click into a curve, which moves the cursor
+  const over = page.locator(".pane .u-over").first();
+  await over.scrollIntoViewIfNeeded();
+  const pane = (await over.boundingBox())!;
+  await page.mouse.click(pane.x + pane.width / 3, pane.y + pane.height / 2);
+  await becomes(now).toMatch(/frame (99|100|101) of/);
+  await page.fill("#scrub", "99");
+  await page.click("#to");
+  await becomes(() => page.textContent(".stretch p")).toContain("frames 50 to 99");
+  await becomes(() => page.textContent(".stretch dd[data-sum=marks]")).toContain(told.stretch.marks);
+  // by keys alone
+  await page.click("#all");
+  for (const id of ["#from", "#to"]) {
+    await page.focus(id);
+    await page.keyboard.press("Enter");
+  }
+  await becomes(() => page.textContent(".stretch p")).toContain("figures are of frame 99");
+  for (const part of ["fabric", "heat"]) {
+    const picture = async () => (await page.locator(`#${part}`).screenshot()).toString("base64");
+    for (const sign of ["+", "−"]) {
+      const before = await picture();
+      await page.click(`.${part} button:has-text("${sign}")`);
+      await becomes(picture).not.toBe(before);
+    }
+  }
+});
+
+it("does nothing by keys of one character once they are off, and remembers it", async () => {
+  await open("small.html", "#t=0.001");
+  const theme = () => page.getAttribute("html", "data-theme");
+  await page.keyboard.press("d");
+  await becomes(theme).toBe("dark");
+  await page.keyboard.press("?");
+  await becomes(() => page.locator("dialog[open]").count()).toBe(1);
+  expect(await page.textContent("dialog")).toContain("next event");
+  // a dialog has the keys for itself
+  await page.keyboard.press("ArrowRight");
+  await page.uncheck("#letters");
+  await page.keyboard.press("Escape");
+  await becomes(() => page.locator("dialog[open]").count()).toBe(0);
+  await becomes(now).toContain("frame 100 of");
+  const nothing = async () => {
+    for (const key of ["d", "D", "n", "p", "[", "]", "/", "?"]) await page.keyboard.press(key);
+    await page.keyboard.press("ArrowRight");
+    await becomes(now).toContain("frame 101 of");
+    expect([await page.locator(".stretch, dialog[open], #search:focus").count()]).toEqual([0]);
+    await page.keyboard.press("ArrowLeft");
+    await becomes(now).toContain("frame 100 of");
+    expect(await page.getAttribute("#from", "title")).not.toContain("[");
+  };
+  await nothing();
+  await becomes(theme).toBe("dark");
+  await becomes(address).toMatch(/t=0\.001&/);
+  await page.reload();
+  await page.waitForSelector("#fabric");
+  await nothing();
+  await becomes(theme).toBe("light");
+  // on again
+  await page.click("button:has-text('help')");
+  await page.check("#letters");
+  await page.click("dialog button:has-text('close')");
+  await page.keyboard.press("d");
+  await becomes(theme).toBe("dark");
+});
+
 it("shows the packets of a traced flow as a ladder, with losses and marks", async () => {
   await open("small.html", `#flow=${told.traced.flow}`);
   await becomes(() => page.textContent(".ladder h3")).toContain(told.traced.words);
@@ -352,6 +421,10 @@ it("works in a frame of a notebook, which it cannot leave", async () => {
   await page.goto(`file://${join(FILES, "notebook.html")}`);
   const frame = page.frameLocator("iframe");
   await frame.locator("#fabric").waitFor();
+  // nothing can be remembered there, and all works
+  await frame.locator("button:has-text('help')").click();
+  await frame.locator("#letters").uncheck();
+  await frame.locator("dialog button:has-text('close')").click();
   await frame.locator("#scrub").fill("7");
   await becomes(() => frame.locator("#now").textContent()).toContain("frame 7 of");
   // longer than an address waits to be written

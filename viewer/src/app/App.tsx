@@ -10,9 +10,10 @@ import { Fabric } from "../scene/Fabric";
 import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
 import { readHash, type Moment } from "../time/link";
-import { TimeBar } from "../time/TimeBar";
+import { hint, TimeBar } from "../time/TimeBar";
 import { spanBetween, worst as worstOf } from "../data/stretch";
-import { useAddress, useDark, useKeys, usePlaying } from "./hooks";
+import { Help } from "./Help";
+import { useAddress, useDark, useKeys, useLetters, usePlaying } from "./hooks";
 import { useShown } from "./shown";
 import { within } from "./within";
 
@@ -33,6 +34,8 @@ export function App({ runs, begin, say }: Props) {
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(30);
   const [dark, turn] = useDark();
+  const [letters, setLetters] = useLetters();
+  const [helps, setHelps] = useState(false);
   const [shown, setShown] = useState<"difference" | "first" | "second">("difference");
   const first = runs[moment.run]!;
   const second = moment.beside === null ? null : runs[moment.beside]!;
@@ -69,22 +72,22 @@ export function App({ runs, begin, say }: Props) {
     document.title = `${first.label}${second ? ` and ${second.label}` : ""} – Incast`;
   }, [first, second]);
 
+  const { span } = moment;
+  const fromHere = () => {
+    select(run.timeOf(frame), span && span.to_s > run.timeOf(frame) ? span.to_s : run.end_s);
+  };
+  const toHere = () => {
+    select(span && span.from_s < run.timeOf(frame + 1) ? span.from_s : run.timeline.start_s, run.timeOf(frame + 1));
+  };
   usePlaying(playing, speed, run, setMoment, () => { setPlaying(false); });
   useKeys((far) => ({
     " ": () => { setPlaying((old) => !old); }, ArrowLeft: () => { seek(frame - far); },
     ArrowRight: () => { seek(frame + far); }, Home: () => { seek(0); }, End: () => { seek(run.frames - 1); },
     n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn,
-    "[": () => {
-      const { span } = moment;
-      select(run.timeOf(frame), span && span.to_s > run.timeOf(frame) ? span.to_s : run.end_s);
-    },
-    "]": () => {
-      const { span } = moment;
-      select(span && span.from_s < run.timeOf(frame + 1) ? span.from_s : run.timeline.start_s, run.timeOf(frame + 1));
-    },
+    "[": fromHere, "]": toHere, "?": () => { setHelps(true); },
     Escape: () => { change(moment.span ? { span: null } : { port: null, flow: null }); },
     "/": () => { document.getElementById("search")?.focus(); },
-  }));
+  }), letters);
 
   const path = useMemo(() => (moment.flow === null ? [] : first.pathOf(moment.flow)), [first, moment.flow]);
   const otherPath = useMemo(() => (
@@ -149,7 +152,8 @@ export function App({ runs, begin, say }: Props) {
             {options}
           </select>
         </label>
-        <button onClick={turn} title="Dark or light (d)">{dark ? "light" : "dark"}</button>
+        <button onClick={turn} title={hint("Dark or light", "d", letters)}>{dark ? "light" : "dark"}</button>
+        <button onClick={() => { setHelps(true); }} title={hint("Keys and pointer", "?", letters)}>help</button>
         {[first, second].map((own, i) => own && own.missing.length > 0 && (
           <span class="missing">not in {second ? names[i] : "this run"}: {own.missing.join(", ")}</span>
         ))}
@@ -192,10 +196,11 @@ export function App({ runs, begin, say }: Props) {
           }} />
       </main>
       <TimeBar run={run} frame={frame} span={moment.span} playing={playing} speed={speed} onSeek={seek}
-        onSpeed={setSpeed} onEvent={toEvent} onPlay={() => {
+        onSpeed={setSpeed} onEvent={toEvent} onFrom={fromHere} onTo={toHere} letters={letters} onPlay={() => {
           if (frame === run.frames - 1) seek(0);
           setPlaying(!playing);
         }} />
+      <Help open={helps} letters={letters} onLetters={setLetters} onClose={() => { setHelps(false); }} />
     </>
   );
 }

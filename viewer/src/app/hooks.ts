@@ -56,12 +56,39 @@ export function usePlaying(
   }, [playing]);
 }
 
-/** What keys do; `far` is how many steps a key with Shift goes. */
-export function useKeys(acts: (far: number) => Record<string, () => void>): void {
+/** Under this name a browser remembers that keys of one character are off. */
+const LETTERS = "incast-view-letters";
+
+/** What a browser remembers of a page; frames of notebooks and some files may keep nothing. */
+function stored(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether keys of one character act; it is remembered where the browser lets the page do so. */
+export function useLetters(): [boolean, (on: boolean) => void] {
+  const [letters, setLetters] = useState(() => stored()?.getItem(LETTERS) !== "off");
+  return [letters, (on) => {
+    setLetters(on);
+    try {
+      stored()?.setItem(LETTERS, on ? "on" : "off");
+    } catch {
+      // it has no room: the choice is for this page alone
+    }
+  }];
+}
+
+/** What keys do; `far` is how many steps a key with Shift goes, `letters` whether keys of one character act. */
+export function useKeys(acts: (far: number) => Record<string, () => void>, letters: boolean): void {
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+      // the space is no character that is spoken or read
+      if (!letters && event.key.length === 1 && event.key !== " ") return;
       // keys that the element itself takes are its own
       const { tagName } = target;
       if (/^(INPUT|SELECT|TEXTAREA)$/.test(tagName) || (tagName === "BUTTON" && event.key === " ")) return;

@@ -181,7 +181,8 @@ export function Details(props: Props) {
       )}
       {port === null && flow === null && !span && (
         <p class="told">
-          Click a link or a flow to see it over time; drag with Shift in the heat map to select a stretch of time.
+          Click a link or a flow to see it over time. To select a stretch of time drag with Shift in the heat map, or go
+          to its ends and press “from here” and “to here”.
         </p>
       )}
     </div>

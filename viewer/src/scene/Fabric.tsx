@@ -5,7 +5,7 @@ import { OF_PORT } from "../data/need";
 import { METRICS, type Metric, type Run } from "../data/run";
 import { figure, seconds, short, TITLES, UNITS } from "../data/format";
 import { Aggregates } from "./aggregate";
-import { drawBusy, drawIdle, drawNodes, nearest, place, valuesOf } from "./draw";
+import { drawBusy, drawIdle, drawNodes, middleOf, nearest, place, valuesOf } from "./draw";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { scale } from "./palette";
@@ -112,15 +112,20 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
     run.each(metric, frame, frame + 1, (port, _, value) => { if (value > most) [most, worst] = [value, port]; });
     return worst < 0 ? "nothing in this frame" : `most at ${run.names[worst]!}: ${figure(metric, most)}`;
   };
+  /** What lies at a place stays there. */
+  const zoomAt = (by: number, x: number, y: number) => {
+    setView((old) => {
+      const zoom = Math.min(200, Math.max(1, old.zoom * by));
+      const shift = 1 / zoom - 1 / old.zoom;
+      return zoom === 1 ? { zoom, x: 0, y: 0 }
+        : { zoom, x: old.x + (x - MARGIN) * shift, y: old.y + (y - TOP) * shift };
+    });
+  };
+  /** Around the pinned port, or the middle where it is out of sight. */
+  const zoom = (by: number) => {
+    zoomAt(by, ...(pinned === null ? null : middleOf(placed, pinned)) ?? [width / 2, (TOP + height - MARGIN) / 2]);
+  };
   const keyed = (event: KeyboardEvent) => {
-    const zoom = (by: number) => {
-      setView((old) => {
-        const next = Math.min(200, Math.max(1, old.zoom * by));
-        const shift = (1 / next - 1 / old.zoom) / 2;
-        return next === 1 ? { zoom: 1, x: 0, y: 0 }
-          : { zoom: next, x: old.x + (width - 2 * MARGIN) * shift, y: old.y + (height - MARGIN - TOP) * shift };
-      });
-    };
     const move = (by: number) => {
       setView((old) => {
         const step = by / old.zoom;
@@ -177,14 +182,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
         onWheel={(event) => {
           event.preventDefault();
           setHover(null);
-          const [x, y] = pointed(event);
-          setView((old) => {
-            const zoom = Math.min(200, Math.max(1, old.zoom * Math.exp(-event.deltaY / 400)));
-            if (zoom === 1) return { zoom, x: 0, y: 0 };
-            // what lies under the pointer stays there
-            return { zoom, x: old.x + (x - MARGIN) * (1 / zoom - 1 / old.zoom),
-              y: old.y + (y - TOP) * (1 / zoom - 1 / old.zoom) };
-          });
+          zoomAt(Math.exp(-event.deltaY / 400), ...pointed(event));
         }}
       />
       {told && hover && (
@@ -203,6 +201,10 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
         {label && <strong>{label}</strong>}
         <Legend colours={scale(groundOf(dark))} words={[
           `${TITLES[metric]}: 0`, `${short(largest / 4, unit)} (middle)`, short(largest, unit)]} />
+        <button aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"
+          onClick={() => { zoom(1 / 1.5); }}>−</button>
+        <button aria-label="Zoom into the fabric" title="Zoom in around the pinned port"
+          onClick={() => { zoom(1.5); }}>+</button>
         <button onClick={saveSvg} title="Save the fabric as it is seen, as SVG">SVG</button>
         <button title="Save the fabric as it is seen, as PNG" onClick={() => {
           if (canvas.current) savePng(canvas.current, caption(), `${run.label}-fabric`);

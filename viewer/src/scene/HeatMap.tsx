@@ -113,9 +113,9 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   };
   const cursor = ((frame + 0.5 - seen.frame0) / (seen.frame1 - seen.frame0)) * width;
   const row = pinned === null ? -1 : rowOf[pinned] ?? -1;
+  const inSight = (part: number) => (part >= 0 && part <= 1 ? part : 0.5);
+  const near = () => [inSight(cursor / width), inSight(row < 0 ? -1 : pinnedAt / height)] as const;
   const keyed = (event: KeyboardEvent) => {
-    const inSight = (part: number) => (part >= 0 && part <= 1 ? part : 0.5);
-    const near = () => [inSight(cursor / width), inSight(row < 0 ? -1 : pinnedAt / height)] as const;
     const rows = seen.row1 - seen.row0;
     const move = (by: number) => {
       const row0 = Math.min(whole.row1 - rows, Math.max(0, seen.row0 + by * rows));
@@ -144,7 +144,13 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         {field.legend && <Legend colours={colours} words={field.legend} />}
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
         <button aria-pressed={selects} onClick={() => { setSelects(!selects); }}
-          title="A drag selects a stretch of time, as with Shift; the keys [ and ] do at the cursor">select</button>
+          title="A drag selects a stretch of time, as with Shift; “from here” and “to here” do at the cursor">
+          select
+        </button>
+        <button aria-label="Zoom out of the heat map" title="Zoom out around the cursor and the pinned port"
+          onClick={() => { zoom(1 / 0.7, ...near(), true); }}>−</button>
+        <button aria-label="Zoom into the heat map" title="Zoom in around the cursor and the pinned port"
+          onClick={() => { zoom(0.7, ...near(), true); }}>+</button>
         <button title="Show all of the run" onClick={() => {
           setSeen(whole);
           paint.current?.load(field.raster(rowOf, whole), colours);

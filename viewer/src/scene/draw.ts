@@ -56,6 +56,14 @@ function half({ picture, x, y }: Placed, line: number, into: number[]): void {
   into.push(x0, y0, (x0 + x[to]!) / 2, (y0 + y[to]!) / 2);
 }
 
+/** Where a port's half of a line has its middle; null where that is out of sight. */
+export function middleOf({ picture, x, y, width, height }: Placed, port: number): [number, number] | null {
+  const line = picture.lines[picture.lineOf[port] ?? -1];
+  if (!line) return null;
+  const at: [number, number] = [0.75 * x[line.from]! + 0.25 * x[line.to]!, 0.75 * y[line.from]! + 0.25 * y[line.to]!];
+  return at[0] >= 0 && at[0] <= width && at[1] >= 0 && at[1] <= height ? at : null;
+}
+
 /** Lines in which nothing is; `skip` leaves some out. */
 export function drawIdle(pen: Pen, placed: Placed, dark: boolean, skip: (line: number) => boolean = () => false): void {
   const ends: number[] = [];

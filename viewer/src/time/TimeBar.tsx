@@ -15,13 +15,25 @@ interface Props {
   onPlay: () => void;
   onSpeed: (speed: number) => void;
   onEvent: (step: 1 | -1) => void;
+  /** The stretch begins, ends at the cursor. */
+  onFrom: () => void;
+  onTo: () => void;
+  /** Whether keys of one character act. */
+  letters: boolean;
+}
+
+/** What a control says of its key; nothing while keys of one character do nothing. */
+export function hint(words: string, key: string, letters: boolean): string {
+  return letters ? `${words} (${key})` : words;
 }
 
 export const SPEEDS = [5, 15, 30, 60, 120];
 /** Most marks of events that the bar draws: more would lie on one another. */
 const MOST = 400;
 
-export function TimeBar({ run, frame, span, playing, speed, onSeek, onPlay, onSpeed, onEvent }: Props) {
+export function TimeBar(props: Props) {
+  const { run, frame, span, playing, speed, onSeek, onPlay, onSpeed, onEvent, letters } = props;
+  const keyed = (words: string, key: string) => hint(words, key, letters);
   const none = !run.events.length;
   const part = (time_s: number) => `${(100 * time_s) / run.end_s}%`;
   const marks = useMemo(() => {
@@ -36,8 +48,12 @@ export function TimeBar({ run, frame, span, playing, speed, onSeek, onPlay, onSp
       <button onClick={() => { onSeek(frame - 1); }} aria-label="Back one frame" title="Back one frame (←)">◂</button>
       <button id="play" onClick={onPlay} title="Play or pause (space)">{playing ? "Pause" : "Play"}</button>
       <button onClick={() => { onSeek(frame + 1); }} aria-label="On one frame" title="On one frame (→)">▸</button>
-      <button disabled={none} onClick={() => { onEvent(-1); }} title="Event before (p)">event before</button>
-      <button disabled={none} onClick={() => { onEvent(1); }} title="Next event (n)">next event</button>
+      <button disabled={none} onClick={() => { onEvent(-1); }} title={keyed("Event before", "p")}>event before</button>
+      <button disabled={none} onClick={() => { onEvent(1); }} title={keyed("Next event", "n")}>next event</button>
+      <button id="from" onClick={props.onFrom} title={keyed("A stretch of time begins at the cursor", "[")}>
+        from here
+      </button>
+      <button id="to" onClick={props.onTo} title={keyed("A stretch of time ends at the cursor", "]")}>to here</button>
       <label>
         speed{" "}
         <select value={speed} onChange={(event) => { onSpeed(Number(event.currentTarget.value)); }}>

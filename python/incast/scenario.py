@@ -114,6 +114,11 @@ class Scenario:
         rows = self._core.timeline_rows() if "timeline" in self.resolved()["measure"] else 0
         return rows * ROW_BYTES, rows * ROW_S
 
+    def without_timeline(self) -> Scenario:
+        """Return the scenario without ``measure.timeline``, which no other result depends on."""
+        measure = self.resolved()["measure"]
+        return self if measure.pop("timeline", None) is None else self.with_({"measure": measure})
+
     def memory(self, most: float = math.inf) -> int:
         """Return how many bytes a run takes, roughly; if they are more than ``most``, so many at least.
 

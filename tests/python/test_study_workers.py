@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from incast import Study
-from incast.study import making
+from incast import Result, Scenario, Study
+from incast.study import making, record
+from incast.study.definition import KEEPS
 from incast.study.workers import Processes
 
 
@@ -33,3 +35,37 @@ def test_many_runs_for_each_worker_are_made_by_processes(
     store = study.run(tmp_path / "s", workers=workers)
     assert bool(crews) is hired
     assert store.runs.num_rows == runs
+
+
+@pytest.mark.parametrize("scenario", ["dumbbell", "pfc-incast", "incast"])
+def test_runs_of_a_store_record_no_timeline_and_their_stored_bytes_are_those_of_runs_with_one(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Scenario.load(scenario).with_({"run.duration": "2ms", "run.warmup": "0s", "measure.trace": [0]})
+    timed = asked.with_({"measure.timeline": "auto", "measure.series.flows": [0]})
+    assert timed.run().timeline_ports.num_rows
+    task = record.Task("0" * 16, timed.toml(), scenario, 3)
+    recorded: list[int] = []
+    run = Scenario.run
+
+    def seen(self: Scenario, *args: Any, **named: Any) -> Result:
+        result = run(self, *args, **named)
+        recorded.append(result.timeline_ports.num_rows)
+        return result
+
+    monkeypatch.setattr(Scenario, "run", seen)
+    without = record.read_record(record.make(task, tmp_path, KEEPS))
+    monkeypatch.setattr(Scenario, "without_timeline", lambda self: self)
+    record.run_of.cache_clear()
+    with_one = record.read_record(record.make(task, tmp_path, KEEPS))
+    record.run_of.cache_clear()
+    assert recorded[0] == 0 < recorded[1]
+    assert without.figures == with_one.figures
+    assert dict(without._tables) == dict(with_one._tables)
+    assert {"flows", "ports", "samples", "trace"} <= set(without.names())
+
+
+def test_a_scenario_without_its_timeline_is_the_one_that_never_had_it() -> None:
+    plain = Scenario.load("dumbbell").with_({"measure.series.flows": [0, 1]})
+    assert plain.with_({"measure.timeline": "10us"}).without_timeline() == plain
+    assert plain.without_timeline() is plain

@@ -18,7 +18,7 @@ from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition
 from incast.study.making import fresh_tasks
-from incast.study.record import Task, make, read_record
+from incast.study.record import Task, make, read_record, run_of
 from incast.study.store import STORE_FILE, Store, parquet
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
 
 def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
     controllers.look_in(folder)
-    scenario = Scenario.from_toml(task.toml, origin=folder, name=task.name).with_seed(task.seed)
+    scenario = run_of(task.toml, folder, task.name).with_seed(task.seed)
     began = time.monotonic()
     last = (0.0, 1.0, 0)
 

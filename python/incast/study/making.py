@@ -20,10 +20,9 @@ from incast.executor import Needs, Status, default_workers, share
 from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
 from incast.run_folder import engine_digest
-from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition, Point, kinds_in
-from incast.study.record import Journal, Task, run_id
+from incast.study.record import Journal, Task, run_id, run_of
 from incast.study.store import PENDING, RUNS, STORE_FILE, SUMS, Pending, Store, column, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
 from incast.study.writing import POINTS, runs_table, write_chunk
@@ -305,7 +304,7 @@ def _chunk_runs(store: Store, fresh: Sequence[tuple[_Row, int, str]], memory_lim
     Raises ``ScenarioError`` where a run takes more than ``memory_limit`` bytes.
     """
     texts = list(dict.fromkeys((row.toml, row.name) for row, _, _ in fresh))
-    some = (Scenario.from_toml(toml, origin=store.folder, name=name) for toml, name in _sampled(texts))
+    some = (run_of(toml, store.folder, name) for toml, name in _sampled(texts))
     needs = (scenario.refuse_above(memory_limit, f"a run of {scenario.name}") for scenario in some)
     most = max(needs, default=1)
     return max(1, min(CHUNK_RUNS, CHUNK_BYTES // most))
@@ -438,7 +437,7 @@ def _hired(
     some = _sampled(texts)
     needs = []
     for toml, name in some:
-        scenario = Scenario.from_toml(toml, origin=store.folder, name=name)
+        scenario = run_of(toml, store.folder, name)
         needs.append(Needs(scenario.threads, scenario.refuse_above(memory_limit, f"a run of {name}")))
     if len(some) == len(texts):
         weight = {text: need.memory for text, need in zip(texts, needs, strict=True)}

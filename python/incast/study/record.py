@@ -69,10 +69,10 @@ def run_id(scenario_hash: str, seed: int, engine: str | None = None) -> str:
 def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, cores: int = 1) -> bytes:
     """Make a run and give its record; files that the scenario names are found from ``folder`` on.
 
-    Raises what ``Scenario.run`` does.
+    A timeline is in no record, and none is recorded. Raises what ``Scenario.run`` does.
     """
     controllers.look_in(folder)
-    scenario = _scenario(task.toml, folder, task.name).with_seed(task.seed)
+    scenario = run_of(task.toml, folder, task.name).with_seed(task.seed)
     result = scenario.run(progress=progress, cores=cores)
     tables = {}
     for name in keep:
@@ -84,9 +84,9 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
 
 
 @lru_cache(maxsize=16)
-def _scenario(toml: str, folder: Path, name: str) -> Scenario:
-    """Read a scenario; the seeds of a point follow one another."""
-    return Scenario.from_toml(toml, origin=folder, name=name)
+def run_of(toml: str, folder: Path, name: str) -> Scenario:
+    """Read what is run of a scenario: all but its timeline. The seeds of a point follow one another."""
+    return Scenario.from_toml(toml, origin=folder, name=name).without_timeline()
 
 
 def figures_of(summary: Mapping[str, Any]) -> dict[str, Figure]:

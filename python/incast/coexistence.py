@@ -32,6 +32,7 @@ from incast.study.comparing import (
 )
 from incast.study.definition import KEEPS, Definition
 from incast.study.homes import OWN_STORE, Home, Place, claimed
+from incast.view import chosen
 
 PAIRS_FILE = "coexistence.json"
 PAIRS_FORMAT = 2
@@ -165,6 +166,15 @@ class Pairs:
             keep=KEEPS,
         )
 
+    def viewed(self) -> dict[str, Scenario]:
+        """Give the runs of a page over time, by their names: the first controller beside each, under seed 1."""
+        scenario, names = self.base()
+        first = self.controllers[0]
+        return {
+            f"{first.label} beside {other.label}": self.meeting(scenario, names, first, other).with_seed(1)
+            for other in self.controllers
+        }
+
     def places(self) -> dict[tuple[str, str, int], Place]:
         """Say where the runs stand in the study, by the two controllers and the seed."""
         seeds = range(1, self.seeds + 1)
@@ -248,10 +258,11 @@ def carry_out(
     show: Callable[[Status], None] = lambda _: None,
     rebuild: bool = False,
     memory_limit: float | None = None,
-) -> tuple[list[Meeting], Home]:
-    """Make the runs of every pair under every seed that the store lacks.
+) -> tuple[list[Meeting], Home, str | None]:
+    """Make the runs of every pair under every seed that the store lacks, and the page of some over time.
 
-    The store is the folder's own unless given. A folder of fewer controllers or seeds becomes this one's.
+    The store is the folder's own unless given. A folder of fewer controllers or seeds becomes this one's. The last
+    result says why there is no page although the runs have timelines, where that is so.
     """
     check(pairs)
     home = Home(folder, store or folder / OWN_STORE, slug(pairs.folder_name()))
@@ -268,8 +279,9 @@ def carry_out(
             show=show,
             memory_limit=memory_limit,
         )
+        gap = chosen.tried(pairs.viewed(), folder)
         _, found, home = load(folder)
-    return found, home
+    return found, home, gap
 
 
 def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:

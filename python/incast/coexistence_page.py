@@ -20,6 +20,7 @@ from incast.report import PAGE, document, embedded, number
 from incast.statistics import Estimate
 from incast.study.homes import Home
 from incast.tables import Column
+from incast.view import chosen
 
 MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = [
     ("shares", "Share of the goodput", "%", lambda m: m.share_pct, 1.0),
@@ -30,15 +31,26 @@ MAPS: list[tuple[str, str, str, Callable[[Meeting], Estimate | None], float]] = 
 """Maps of the report: name, title, unit, figure, and from its unit to the one shown."""
 
 
-def write(pairs: Pairs, found: Sequence[Meeting], home: Home, formats: Sequence[str] = ("png",)) -> Path:
-    """Write ``report.html``, the tables and the picture of the shares, in these formats, into the pairs' folder."""
+def write(
+    pairs: Pairs,
+    found: Sequence[Meeting],
+    home: Home,
+    formats: Sequence[str] = ("png",),
+    view_gap: str | None = None,
+) -> Path:
+    """Write ``report.html``, the tables and the picture of the shares, in these formats, into the pairs' folder.
+
+    ``view_gap`` says why there is no page of runs over time, where that is so.
+    """
     drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
-    files = tables_of(found) | {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats)}
+    files = tables_of(found) | {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats, view_gap)}
     gallery.write(home.folder, drawn, formats, files, drawn.__contains__)
     return home.folder / PAGE
 
 
-def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, home: Home, formats: Sequence[str]) -> str:
+def html(
+    pairs: Pairs, found: Sequence[Meeting], shares: bytes, home: Home, formats: Sequence[str], view_gap: str | None
+) -> str:
     """Make the page."""
     said = pairs.saying()
     by_pair = {(m.controller, m.other): m for m in found}
@@ -58,6 +70,9 @@ def html(pairs: Pairs, found: Sequence[Meeting], shares: bytes, home: Home, form
     parts += [f'<p class="note">{escape(note)}.</p>' for note in said.notes]
     caption = "Share of the goodput of both that the row gets beside the column; half widths of 95&nbsp;% intervals."
     parts.append(embedded(shares, "shares", caption, formats))
+    first, *_ = labels = [escape(c.label) for c in pairs.controllers]
+    what = f"the runs of {first} beside each of {', '.join(labels)} ({escape(said.name)}, seed 1)"
+    parts.append(chosen.link(home.folder, chosen.PAGE, what, view_gap))
     for _, name, unit, figure, scale in MAPS:
         head = "".join(f"<th>{escape(c.label)}</th>" for c in pairs.controllers)
         rows = "".join(

@@ -337,21 +337,11 @@ def carry_out(
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # a comparison stands without them
-        view_gap = _view(study, folder)
+        timed = {case.controller.label: study.scenario(case) for case in series_cases(study)}
+        view_gap = chosen.tried(timed, folder)
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison
-
-
-def _view(study: ComparisonStudy, folder: Path) -> str | None:
-    """Write the page of those runs that are drawn over time, where they have timelines; why it is not there, if so."""
-    try:
-        chosen.make({case.controller.label: study.scenario(case) for case in series_cases(study)}, folder)
-    except RunStopped:
-        raise
-    except (ScenarioError, RunError, FolderError, OSError) as error:
-        return str(error)
-    return None
 
 
 def load(folder: Path) -> Comparison:

@@ -305,12 +305,10 @@ def html(
 
 def _view(comparison: Comparison) -> str:
     """Link the page of runs over time, or say why there is none of runs with timelines."""
-    if comparison.view_gap:
-        return f'<p class="note">No page of the runs over time: {escape(comparison.view_gap)}.</p>'
     case, *others = series_cases(comparison.study)
     named = ", ".join(escape(one.controller.label) for one in (case, *others))
     where = f"{escape(case.scenario)}, {escape(comparison.study.key)} = {escape(case.value)}, seed {case.seed}"
-    return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {named} ({where})")
+    return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {named} ({where})", comparison.view_gap)
 
 
 def document(title: str, parts: Sequence[str]) -> str:

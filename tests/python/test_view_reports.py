@@ -11,7 +11,7 @@ import pytest
 
 import incast
 from conftest import Command
-from incast import run_folder
+from incast import Result, coexistence, coexistence_page, run_folder
 from incast.executor import Executor
 from incast.papers import evaluation, planning, reading
 from incast.papers import page as papers_page
@@ -86,6 +86,43 @@ def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) 
     (tmp_path / "c" / "report.html").unlink()
     assert "view: c/view.html" in incast("report", "c", "--quiet").out
     assert 'href="view.html"' in (tmp_path / "c" / "report.html").read_text(encoding="utf-8")
+
+
+def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Command, tmp_path: Path) -> None:
+    words = ["coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", "--set", "run.duration=4ms"]
+    words += ["--set", "run.warmup=1ms", "--quiet", "--out"]
+    assert "view:" not in incast(*words, "plain").out
+    assert "view.html" not in (tmp_path / "plain/report.html").read_text(encoding="utf-8")
+    done = incast(*words, "r", "--set", "measure.timeline=auto")
+    assert "view: r/view.html" in done.out
+    report = tmp_path / "r" / "report.html"
+    link = 'href="view.html">view.html</a>, the runs of dctcp beside each of dctcp, swift (coexistence, seed 1)'
+    assert link in report.read_text(encoding="utf-8")
+    (told,) = re.findall(r'id="incast-runs">(.*?)</script>', (tmp_path / "r/view.html").read_text(encoding="utf-8"))
+    assert len(json.loads(told)["runs"]) == 2
+    places = chosen.places(tmp_path / "r", ["dctcp beside dctcp", "dctcp beside swift"])
+    kinds = {name: set(Result.load(run).flows["controller"].to_pylist()) for name, run in places.items()}
+    assert kinds == {"dctcp beside dctcp": {"dctcp"}, "dctcp beside swift": {"dctcp", "swift"}}
+    # what is stored is that of runs without timelines
+    shares = [(tmp_path / name / "pairs.csv").read_bytes() for name in ("plain", "r")]
+    assert shares[0] == shares[1]
+    # the report is written again from what is there
+    report.unlink()
+    assert "view: r/view.html" in incast("report", "r", "--quiet").out
+    assert link in report.read_text(encoding="utf-8")
+
+
+def test_pairs_without_the_viewer_say_why_there_is_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise incast.FolderError("the viewer is not built: make viewer")
+
+    monkeypatch.setattr(page, "viewer", missing)
+    settings = [*SHORT.items(), ("measure.timeline", "auto")]
+    pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, settings)
+    found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
+    assert gap == "the viewer is not built: make viewer"
+    text = coexistence_page.write(pairs, found, home, view_gap=gap).read_text(encoding="utf-8")
+    assert "No page of the runs over time: the viewer is not built: make viewer." in text
 
 
 @pytest.mark.parametrize("timed", [True, False])

@@ -69,15 +69,18 @@ def coexist(
     folder = folder_of(out_, pairs.folder_name())
     limit = memory.limit_of(memory_limit)
     with progress.of_batch(err, quiet) as show:
-        found, home = coexistence.carry_out(
+        found, home, gap = coexistence.carry_out(
             pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
         )
-    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats), quiet)
+    print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats, gap), quiet)
+    if gap:
+        err.print(f"no page of runs over time: {gap}", highlight=False, soft_wrap=True)
 
 
 def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path, quiet: bool) -> None:
     """Say what controllers got beside each other, and where the report is."""
     from incast import coexistence_page
+    from incast.view import chosen
 
     with output.about(folder):
         if not quiet:
@@ -85,3 +88,5 @@ def print_pairs(pairs: Pairs, found: Sequence[Meeting], folder: Path, page: Path
         files = " ".join(sorted(path.name for path in folder.glob("shares.*")))
         out.print(f"results: {folder} (pairs.csv pairs.json {files})", highlight=False, soft_wrap=True)
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
+        if (view := page.parent / chosen.PAGE).is_file():
+            out.print(f"view: {view}", highlight=False, soft_wrap=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 
 from incast import run_folder
+from incast.errors import FolderError, RunError, RunStopped, ScenarioError
 from incast.plan import slug, told_apart
 from incast.scenario import Scenario
 from incast.view import page
@@ -54,8 +56,24 @@ def make(scenarios: Mapping[str, Scenario], folder: Path) -> None:
     write(there, folder / PAGE)
 
 
-def link(folder: Path, name: str, what: str) -> str:
-    """Give the paragraph of a report that links a page beside it; ``what`` is text of HTML. Nothing without a page."""
+def tried(scenarios: Mapping[str, Scenario], folder: Path) -> str | None:
+    """Do as ``make`` does; a report stands without the page: why it is not there, if that is so."""
+    try:
+        make(scenarios, folder)
+    except RunStopped:
+        raise
+    except (ScenarioError, RunError, FolderError, OSError) as error:
+        return str(error)
+    return None
+
+
+def link(folder: Path, name: str, what: str, gap: str | None = None) -> str:
+    """Give the paragraph of a report that links a page beside it, or says why there is none (``gap``).
+
+    ``what`` is text of HTML. Nothing where no page was to be made.
+    """
+    if gap:
+        return f'<p class="note">No page of the runs over time: {escape(gap)}.</p>'
     if not (folder / name).is_file():
         return ""
     return f'<p class="note">Over time, with fabric, queues and flows: <a href="{name}">{name}</a>, {what}.</p>'

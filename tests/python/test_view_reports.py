@@ -83,6 +83,7 @@ def test_a_report_stands_without_the_viewer_and_says_so(tmp_path: Path, monkeypa
 
 def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) -> None:
     compared(tmp_path / "c", **{"measure.timeline": "auto"})
+    incast("view", "c").refused("c is the folder of a report", "c/view.html", "c/timelines")
     (tmp_path / "c" / "report.html").unlink()
     assert "view: c/view.html" in incast("report", "c", "--quiet").out
     assert 'href="view.html"' in (tmp_path / "c" / "report.html").read_text(encoding="utf-8")

@@ -114,6 +114,22 @@ it("sorts and searches flows, and shows a flow over time", async () => {
   await becomes(() => page.textContent(".states output")).toContain("1 timeout in all");
 });
 
+it("has in sight what was chosen last: the flow, or the port", async () => {
+  await open("small.html", `#port=${told.port}&flow=1`);
+  const seen = async (words: string) => {
+    const [part, box] = await Promise.all([page.locator(".details :is(h2, strong)", { hasText: words }).boundingBox(),
+      page.locator(".details").boundingBox()]);
+    return part!.y - box!.y >= -1 && part!.y - box!.y < box!.height / 2;
+  };
+  await becomes(() => page.locator(".pane .u-wrap").count()).toBeGreaterThan(4);
+  expect([await seen(told.name), await seen("Flow 1")]).toEqual([true, false]);
+  await page.click("#flows tbody tr[data-flow] >> nth=2");
+  await becomes(() => seen("Flow ")).toBe(true);
+  await page.focus("#port");
+  await page.selectOption("#port", { index: 3 });
+  await becomes(() => page.evaluate(() => document.querySelector(".details")!.scrollTop)).toBe(0);
+});
+
 it("selects a stretch of time in the heat map, in a pane and by keys, and clears it", async () => {
   await open("small.html", `#t=0.001&port=${told.port}&flow=1`);
   const box = (await page.locator("#heat").boundingBox())!;

@@ -14,6 +14,7 @@ interface More {
   events?: Table;
   records?: Table;
   packets?: Table;
+  series?: Table;
   timeline?: { frame_s?: number; frames?: number; start_s?: number };
 }
 
@@ -31,7 +32,7 @@ export function made(more: More = {}): Run {
   const maybe = (columns?: Table) => (columns ? Columns.of(columns) : null);
   return new Run(timeline, [], {
     ports: Columns.of({}), records: Columns.of(more.records ?? records), flows: maybe(more.flows),
-    by_flow: maybe(more.byFlow), events: maybe(more.events), paths: maybe(more.paths), series: null,
+    by_flow: maybe(more.byFlow), events: maybe(more.events), paths: maybe(more.paths), series: maybe(more.series),
     packets: maybe(more.packets),
   });
 }

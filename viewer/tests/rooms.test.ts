@@ -6,11 +6,11 @@ import { rateOf, spanOf } from "../src/data/rates";
 import { hasWindow, stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf, framesOf, spanBetween, worst } from "../src/data/stretch";
 import { chosen } from "../src/data/table";
-import { beside, panesOfFlow } from "../src/panes/Details";
+import { beside, panesOf, panesOfFlow } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
 import { diverging, scale, signed, step } from "../src/scene/palette";
 import { asSvg } from "../src/scene/pen";
-import { pooled, portOrder, rowsOf } from "../src/scene/raster";
+import { pooled, portOrder, rowsOf, rowsOfSome } from "../src/scene/raster";
 import { readHash, written } from "../src/time/link";
 import { list, made } from "./made";
 
@@ -133,6 +133,22 @@ describe("what a flow delivered", () => {
   });
 });
 
+describe("a series of a flow", () => {
+  const name = (...texts: string[]) => ({ values: Uint8Array.from(texts, (_, i) => i), texts });
+  const series = { entity: name("flow 0", "flow 1", "flow 2"), name: name("cwnd_bytes", "cwnd_bytes", "cwnd_bytes"),
+    starts: list(0, 2, 3, 5), time_s: list(0, 1e-6, 0, 0, 4e-5), value: list(5, 7, 9, 4, 6) };
+  const run = made({ flows: { flow: list(0, 1, 2), finish_s: list(NaN, 2e-5, NaN) }, series });
+  const curve = (flow: number) => panesOf(run, flow).flatMap(({ curves }) => (
+    curves.map(({ time_s, values }) => [Array.from(time_s), Array.from(values)])));
+
+  it("holds its last value until the flow ends, or the run", () => {
+    expect(curve(0)).toEqual([[[0, 1e-6, run.end_s], [5, 7, 7]]]);
+    expect(curve(1)).toEqual([[[0, 2e-5], [9, 9]]]);
+    expect(curve(2)).toEqual([[[0, 4e-5], [4, 6]]]);
+    expect(curve(3)).toEqual([]);
+  });
+});
+
 describe("the table of flows", () => {
   const group = { values: Uint8Array.from([0, 1, 0]), texts: ["web", "bulk"] };
   const ends = { src: list(0, 1, 0), dst: list(1, 0, 1) };
@@ -153,6 +169,13 @@ describe("the table of flows", () => {
 });
 
 describe("the heat map", () => {
+  it("begins with the rows of ports that have something, unless they are most of all", () => {
+    const worst = (some: number, ports: number) => Float64Array.from({ length: ports }, (_, i) => (i < some ? 1 : 0));
+    expect([rowsOfSome(worst(50, 900), 900), rowsOfSome(worst(2, 900), 900), rowsOfSome(worst(2, 4), 4),
+      rowsOfSome(worst(90, 100), 100), rowsOfSome(worst(0, 100), 100), rowsOfSome(null, 100)]).toEqual(
+      [50, 8, 4, 100, 100, 100]);
+  });
+
   it("keeps the largest of what shares a cell", () => {
     const run = made();
     const order = portOrder(run, layout(run.timeline).order, run.worstOf("queue_max_bytes"));
@@ -239,6 +262,23 @@ describe("the layout", () => {
     expect(order).toEqual([1, 0, 2]);
     expect(y[0]).toBeGreaterThan(y[2]!);
     expect(x[1]).toBeLessThan(x[0]!);
+  });
+
+  it("has cells beside one another, each below its channel and with its gateway", () => {
+    const node = (name: string, kind: string, tier: number, pod: number | null, x?: number, y?: number) => (
+      { name, kind, tier, pod, ...(x === undefined ? {} : { x, y: y! }) });
+    const nodes = [node("a", "station", 0, 0, 10, 0), node("b", "station", 0, 0, -10, 5),
+      node("c", "station", 0, 1, 5, 0), node("air0", "channel", 1, 0), node("air1", "channel", 1, 1),
+      node("gateway0", "gateway", 2, null, 0, 0),
+      node("gateway1", "gateway", 2, null, 0, 0), node("server", "host", 0, 2)];
+    const ports = [[0, 3], [1, 3], [2, 4], [5, 3], [6, 4], [6, 7], [5, 7]].map(([from, to]) => (
+      { from: from!, to: to! }));
+    const { x, y } = layout({ nodes, ports });
+    const column = (i: number) => Math.floor(3 * x[i]!);
+    expect(nodes.map((_, i) => column(i))).toEqual([0, 0, 1, 0, 1, 0, 1, 2]);
+    // one scale: the second cell is a quarter as wide as the first
+    expect((x[2]! - x[6]!) / (x[0]! - x[1]!)).toBeCloseTo(0.25);
+    for (const i of [0, 1, 2, 5, 6]) expect(y[i]!).toBeGreaterThan(y[3]! + 0.1);
   });
 
   it("has hosts without a pod under the switch that they hang on", () => {

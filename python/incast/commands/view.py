@@ -38,8 +38,9 @@ def view(
     The file needs no network. Runs need a timeline: --set measure.timeline=auto.
     """
     with loading():
-        from incast.view import page, serving
+        from incast.view import chosen, page, serving
 
+    chosen.refuse_reports(runs)
     if serve:
         if out_ is not None:
             raise FolderError(f'--out "{out_}": expected no --serve beside it, which writes no file')

@@ -19,6 +19,16 @@ RUNS = "timelines"
 """Folder of runs that were made again for a page."""
 
 
+def refuse_reports(folders: Iterable[Path]) -> None:
+    """Raise ``FolderError`` of a folder that is a report's and no run's: it has the page already."""
+    for folder in folders:
+        if (folder / PAGE).is_file() and not (folder / run_folder.MANIFEST).exists():
+            raise FolderError(
+                f"{folder} is the folder of a report: expected that of a run. {folder / PAGE} shows its runs over time "
+                f"already; their folders are in {folder / RUNS}"
+            )
+
+
 def has_timeline(scenario: Scenario) -> bool:
     """Whether a run of the scenario has a timeline."""
     return scenario.resolved()["measure"].get("timeline") is not None

@@ -17,6 +17,8 @@ import { useAddress, useDark, useKeys, useLetters, usePlaying } from "./hooks";
 import { useShown } from "./shown";
 import { within } from "./within";
 
+/** So few ports have rows of so many pixels beside two fabrics, under a bar of so many. */
+const [FEW_PORTS, ROW, HEAT_BAR] = [16, 14, 70];
 /** Ports of the list, the worst of all. */
 const LISTED = 200;
 
@@ -162,7 +164,8 @@ export function App({ runs, begin, say }: Props) {
         )}
         {failed !== null && <p class="failed" role="alert">{say(failed)}</p>}
       </header>
-      <main class={second ? "beside" : ""} aria-busy={waits && failed === null}>
+      <main class={second ? "beside" : ""} style={second ? { "--heat": heightOf(first) } : {}}
+        aria-busy={waits && failed === null}>
         <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
           pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
           {...(second ? { label: said(first, names[0]) } : {})} />
@@ -203,6 +206,11 @@ export function App({ runs, begin, say }: Props) {
       <Help open={helps} letters={letters} onLetters={setLetters} onClose={() => { setHelps(false); }} />
     </>
   );
+}
+
+/** Rows of few ports need no third of the page: what they leave is for curves. */
+function heightOf(run: Run): string {
+  return run.names.length <= FEW_PORTS ? `min(30vh, ${HEAT_BAR + ROW * run.names.length}px)` : "1fr";
 }
 
 interface ShownProps {

@@ -19,7 +19,7 @@ const TABLE: Need = { flows: [...SHOWN, ...SEARCHED] };
 /** Of a port that is pinned or pointed at. */
 export const OF_PORT: Need = { records: METRICS, paths: ["flow", "port"] };
 const OF_FLOW: Need = {
-  flows: ["flow", "src", "dst"], paths: ["flow", "port", "position"],
+  flows: ["flow", "src", "dst", "finish_s"], paths: ["flow", "port", "position"],
   by_flow: ["flow", "delivered_bytes", "cwnd_bytes", "state"], series: ["entity", "name", "starts", "time_s", "value"],
   packets: ["flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "place", "marked", "seq", "ack",
     "payload_bytes", "flags"],

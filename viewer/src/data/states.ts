@@ -11,6 +11,13 @@ export interface Stretch {
   to_s: number;
 }
 
+/** When a flow ends, or the run in which it does not. */
+export function endOf(run: Run, flow: number): number {
+  const row = run.flows?.values("flow").indexOf(flow as never) ?? -1;
+  const finish_s = run.flows?.get("finish_s")?.values[row];
+  return finish_s === undefined || Number.isNaN(finish_s) ? run.end_s : finish_s;
+}
+
 /** Whether a flow has a congestion window: senders of datagrams have none, nor what goes with it. */
 export function hasWindow(run: Run, flow: number): boolean {
   return !run.byFlow?.has("cwnd_bytes") || run.flowOver("cwnd_bytes", flow).some((bytes) => bytes > 0);

@@ -1,11 +1,11 @@
 /** What is known of the pinned port and of the selected flow over time. */
 
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { exact, seconds } from "../data/format";
 import type { Metric, Run } from "../data/run";
 import { marksOf, packetsOf } from "../data/packets";
 import { rateOf, spanOf } from "../data/rates";
-import { hasWindow, stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
+import { endOf, hasWindow, stateAt, STATES, stretchesOf, timeoutsOf } from "../data/states";
 import type { Span } from "../data/stretch";
 import { PortFigures } from "../scene/Fabric";
 import { Ladder } from "./Ladder";
@@ -40,18 +40,21 @@ interface Pane {
   curves: Curve[];
 }
 
-/** The samples of an entity, those of one unit in one pane. */
-export function panesOf(run: Run, entity: string): Pane[] {
+/** The samples of a flow, those of one unit in one pane. A value holds until the next, the last one until the end. */
+export function panesOf(run: Run, flow: number): Pane[] {
   const units: [string, string, string][] = [["_bytes", "B", "Windows and bytes"], ["_s", "s", "Times"],
     ["_bps", "b/s", "Rates"], ["_packets", "packets", "Packets"]];
   const panes = new Map<string, Pane>();
-  for (const { name, time_s, value } of run.samplesOf(entity)) {
+  const end_s = endOf(run, flow);
+  for (const { name, time_s, value } of run.samplesOf(`flow ${flow}`)) {
     if (name === "acked_bytes" || name === "offered_bytes") continue; // sums, which dwarf a window
     const [ending, unit, title] = units.find(([own]) => name.endsWith(own)) ?? ["", "", name];
     const pane = panes.get(title) ?? { title, unit, curves: [] };
     panes.set(title, pane);
     const label = ending ? name.slice(0, -ending.length).replaceAll("_", " ") : name;
-    pane.curves.push({ label, time_s, values: value, stepped: true });
+    const holds = time_s.length > 0 && time_s.at(-1)! < end_s;
+    pane.curves.push({ label, stepped: true, time_s: holds ? [...time_s, end_s] : time_s,
+      values: holds ? [...value, value.at(-1)!] : value });
   }
   return [...panes.values()];
 }
@@ -82,7 +85,7 @@ export function panesOfFlow(run: Run, flow: number): Pane[] {
     panes.push({ title: "Rate", unit: "b/s",
       curves: [{ label, time_s: times, values: rateOf(run, flow), stepped: true }] });
   }
-  const sampled = panesOf(run, `flow ${flow}`);
+  const sampled = panesOf(run, flow);
   if (run.byFlow?.has("cwnd_bytes") && hasWindow(run, flow)
     && !sampled.some((pane) => pane.curves.some((curve) => curve.label === "cwnd"))) {
     panes.push({ title: "Window", unit: "B",
@@ -129,6 +132,15 @@ export function Details(props: Props) {
       stretches: stretchesOf(own, flow), timeouts_s: timeoutsOf(own, flow), traced: marksOf(packets[i]!) }));
     return all.some((one) => one.stretches.length || one.timeouts_s.length || one.traced) ? all : [];
   }, [packets]);
+  const box = useRef<HTMLDivElement>(null);
+  const ofChosen = useRef<HTMLElement>(null);
+  // what was chosen last is in sight; an address may choose both
+  const before = useRef({ port, flow });
+  useEffect(() => {
+    if (flow !== null && flow !== before.current.flow) ofChosen.current?.scrollIntoView({ block: "start" });
+    else if (port !== null && port !== before.current.port && box.current) box.current.scrollTop = 0;
+    before.current = { port, flow };
+  }, [port, flow]);
   const path = flow === null ? [] : run.pathOf(flow);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };
@@ -139,7 +151,7 @@ export function Details(props: Props) {
     </div>
   );
   return (
-    <div class="details" role="region" aria-label="Details">
+    <div class="details" ref={box} role="region" aria-label="Details">
       {span && (
         <section aria-label="Selected stretch of time">
           <h2>
@@ -159,7 +171,7 @@ export function Details(props: Props) {
         </section>
       )}
       {flow !== null && (
-        <section aria-label="Selected flow">
+        <section aria-label="Selected flow" ref={ofChosen}>
           <h2>Flow {flow}</h2>
           {path.length > 0 && <Path names={path.map((one) => run.names[one]!)} />}
           {strips.length > 0 && <States strips={strips} dark={dark} names={other?.names ?? null}

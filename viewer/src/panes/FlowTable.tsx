@@ -25,6 +25,9 @@ const COLUMNS: Shown[] = [
   ["timeouts", "timeouts", COUNT], ["marked", "marked", COUNT], ["controller", "controller", COUNT],
 ];
 
+/** Numbers stand under one another's ends, names under their beginnings. */
+const kindOf = (name: Shown[0]) => (["group", "src", "dst", "controller"].includes(name) ? "" : "number");
+
 export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const [search, setSearch] = useState("");
   const [sorting, setSorting] = useState<Sorting>({ column: "slowdown", descending: true });
@@ -78,7 +81,8 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
               {shown.map(([name, title]) => {
                 const own = sorting.column === name;
                 return (
-                  <th scope="col" aria-sort={own ? (sorting.descending ? "descending" : "ascending") : "none"}>
+                  <th scope="col" class={kindOf(name)}
+                    aria-sort={own ? (sorting.descending ? "descending" : "ascending") : "none"}>
                     <button data-column={name} onClick={() => {
                       setSorting({ column: name, descending: own ? !sorting.descending : true });
                     }}>{title}{own ? (sorting.descending ? " ▾" : " ▴") : ""}</button>
@@ -103,7 +107,9 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
                   onFocus={() => { setActive(own); }} class={flow === selected ? "selected" : ""}
                   style={{ height: ROW }} onClick={() => { onSelect(flow); }}
                   onKeyDown={(event) => { if (event.key === "Enter") onSelect(flow); }}>
-                  {shown.map(([name, , say]) => <td data-column={name}>{cell(name, row, say)}</td>)}
+                  {shown.map(([name, , say]) => (
+                    <td data-column={name} class={kindOf(name)}>{cell(name, row, say)}</td>
+                  ))}
                 </tr>
               );
             })}

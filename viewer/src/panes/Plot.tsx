@@ -42,6 +42,8 @@ interface Props {
   strips?: Strip[];
 }
 
+/** Height of curves, without what lies above and below. */
+const HEIGHT = 150;
 /** Height of a strip, and of the row of losses and marks above it, in the page's pixels. */
 const STRIP = 7;
 const ROW = 9;
@@ -129,7 +131,7 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
     const font = `${letters}px system-ui, sans-serif`;
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const own = new uPlot({
-      width, height: 150 + heightOf(strips), padding: [6 + heightOf(strips), 22, 0, 0],
+      width, height: HEIGHT + heightOf(strips), padding: [6 + heightOf(strips), 22, 0, 0],
       cursor: {
         // a drag in one pane is not one in the others
         sync: { key: "time", filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
@@ -140,8 +142,11 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
         y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
       },
       axes: [
-        { stroke: ink, grid, font, values: (_, ticks) => ticks.map((tick) => short(tick, "s")), size: 2.5 * letters },
-        { stroke: ink, grid, font, values: (_, ticks) => ticks.map((tick) => short(tick, unit)), size: 6.7 * letters },
+        { stroke: ink, grid, font, space: 6 * letters,
+          values: (_, ticks) => ticks.map((tick) => short(tick, "s")), size: 2.5 * letters },
+        { stroke: ink, grid, font, size: 6.7 * letters,
+          // the title says of what packets are
+          values: (_, ticks) => ticks.map((tick) => short(tick, unit === "packets" ? "" : unit)) },
       ],
       series: [
         { label: "time", value: (_, value) => short(value ?? NaN, "s") },
@@ -182,7 +187,8 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
   return (
     <section class="pane">
       <h3>{title}</h3>
-      <div ref={box} role="img" aria-label={`${title}: ${curves.map((curve) => curve.label).join(", ")} over time`} />
+      <div ref={box} style={{ minHeight: HEIGHT + heightOf(strips) }} role="img"
+        aria-label={`${title}: ${curves.map((curve) => curve.label).join(", ")} over time`} />
     </section>
   );
 }

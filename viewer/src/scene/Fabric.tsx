@@ -198,7 +198,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
         </div>
       )}
       <div class="corner">
-        {label && <strong>{label}</strong>}
+        {label && <strong title={label}>{label}</strong>}
         <Legend colours={scale(groundOf(dark))} words={[
           `${TITLES[metric]}: 0`, `${short(largest / 4, unit)} (middle)`, short(largest, unit)]} />
         <button aria-label="Zoom out of the fabric" title="Zoom out around the pinned port"

@@ -11,7 +11,7 @@ import type { Field } from "./field";
 import { layout } from "./layout";
 import { Legend } from "./Legend";
 import { painter, type Painter } from "./paint";
-import { portOrder, rowsOf, type Window } from "./raster";
+import { portOrder, rowsOf, rowsOfSome, type Window } from "./raster";
 import { savePng } from "./save";
 import { groundOf, useSize } from "./size";
 
@@ -40,25 +40,27 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   const [worst, setWorst] = useState(true);
   const [selects, setSelects] = useState(false);
   const ports = run.timeline.ports.length;
+  // what its first rows have most of
+  const ranks = useMemo(() => (
+    worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null), [field, worst, span]);
   const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
   const begin = useMemo<Window>(() => {
+    const row1 = rowsOfSome(ranks, ports);
     if (span) {
       const [start_s, frame_s] = [field.timeOf(0), field.timeOf(1) - field.timeOf(0)];
-      return { ...whole, frame0: (span.from_s - start_s) / frame_s, frame1: (span.to_s - start_s) / frame_s };
+      return { ...whole, row1, frame0: (span.from_s - start_s) / frame_s, frame1: (span.to_s - start_s) / frame_s };
     }
     // what comes after all is quiet would leave a stripe of the rest
     const busy = Math.max(10, Math.ceil(1.05 * field.busy));
-    return { ...whole, frame1: busy > 0.8 * all ? all : busy };
-  }, [whole, all, field, span]);
+    return { ...whole, row1, frame1: busy > 0.8 * all ? all : busy };
+  }, [whole, all, field, span, ranks]);
   const [seen, setSeen] = useState(begin);
   const [hover, setHover] = useState<{ port: number; frame: number; x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean; selects: boolean } | null>(null);
   const [band, setBand] = useState<[number, number] | null>(null);
   useEffect(() => { setSeen(begin); }, [begin]);
   const nodes = useMemo(() => layout(run.timeline).order, [run]);
-  const order = useMemo(() => (
-    portOrder(run, nodes, worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null)
-  ), [field, nodes, worst, span]);
+  const order = useMemo(() => portOrder(run, nodes, ranks), [field, nodes, ranks]);
   const rowOf = useMemo(() => rowsOf(order), [order]);
   const colours = useMemo(() => field.colours(groundOf(dark)), [field, dark]);
 
@@ -132,12 +134,14 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     act();
   };
   const pinnedAt = ((row + 0.5 - seen.row0) / (seen.row1 - seen.row0)) * height;
+  const rows = Math.ceil(seen.row1) - Math.floor(seen.row0);
   return (
     <div class="heat" role="region" aria-label="Heat map">
       <div class="bar">
         {children}
         <span ref={words}>
-          {field.title}, of {ports.toLocaleString("en-US")} ports,{" "}
+          {field.title}, of{" "}
+          {rows < ports && `${rows.toLocaleString("en-US")} of `}{ports.toLocaleString("en-US")} ports,{" "}
           {seconds(field.timeOf(Math.floor(seen.frame0)))} to{" "}
           {seconds(Math.min(field.end_s, field.timeOf(Math.ceil(seen.frame1))))} of {seconds(field.end_s)}
         </span>
@@ -151,7 +155,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
           onClick={() => { zoom(1 / 0.7, ...near(), true); }}>−</button>
         <button aria-label="Zoom into the heat map" title="Zoom in around the cursor and the pinned port"
           onClick={() => { zoom(0.7, ...near(), true); }}>+</button>
-        <button title="Show all of the run" onClick={() => {
+        <button title="Show all ports and all of the run" onClick={() => {
           setSeen(whole);
           paint.current?.load(field.raster(rowOf, whole), colours);
         }}>all</button>

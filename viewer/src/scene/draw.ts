@@ -109,6 +109,19 @@ export function drawBusy(
   }
 }
 
+/** More stations than these are not looked at one by one. */
+const STATIONS = 500;
+
+/** The pixels that stations on a plane have for their names, up to the nearest other one in their row; null without. */
+function roomAlone({ picture: { groups }, x, y }: Placed, nodes: Run["timeline"]["nodes"]): number[] | null {
+  if (groups.length > STATIONS || !nodes.some((node) => typeof node.x === "number")) return null;
+  return groups.map((_, i) => groups.reduce((least, __, k) => (
+    k === i || Math.abs(y[k]! - y[i]!) > NAME ? least : Math.min(least, Math.abs(x[k]! - x[i]!))), Infinity));
+}
+
+/** Height of a name, with the dot above it. */
+const NAME = 24;
+
 /** Nodes with their names, and groups of nodes as boxes behind one another. */
 export function drawNodes(
   pen: Pen, placed: Placed, zoom: number, nodes: Run["timeline"]["nodes"], dark: boolean, letters: number,
@@ -116,11 +129,12 @@ export function drawNodes(
   const { picture: { groups, perTier }, x: xs, y: ys, width, height, across } = placed;
   const { ink } = INKS[dark ? "dark" : "light"];
   const ground = `rgb(${groundOf(dark).join()})`;
+  const alone = roomAlone(placed, nodes);
   const size = Math.max(1.5, Math.min(7, (5 * zoom * width) / (8 * groups.length ** 0.9 + 300)));
   groups.forEach((group, i) => {
     const [x, y] = [xs[i]!, ys[i]!];
     if (x < -20 || x > width + 20 || y < -20 || y > height + 20) return;
-    const room = across / perTier[group.tier]!;
+    const room = alone?.[i] ?? across / perTier[group.tier]!;
     const { kind, tier } = nodes[group.nodes[0]!]!;
     let own = size;
     if (group.nodes.length > 1) {

@@ -60,27 +60,56 @@ function laidOut(nodes: Node[], ports: Network["ports"]): Layout {
     if (group) group.push(i);
     else groups.set(key, [i]);
   }
+  const part = (own: number): [number, number] => (
+    own < 0 ? [0, 1] : [(column.get(own)! + 0.04) / pods.length, 0.92 / pods.length]);
   for (const group of groups.values()) {
-    const own = pod(nodes[group[0]!]!);
-    const [left, width] = own < 0 ? [0, 1] : [(column.get(own)! + 0.04) / pods.length, 0.92 / pods.length];
+    const [left, width] = part(pod(nodes[group[0]!]!));
     group.forEach((i, k) => {
       x[i] = left + (width * (k + 0.5)) / group.length;
       y[i] = tiers === 1 ? 0.5 : 1 - nodes[i]!.tier / (tiers - 1);
     });
   }
-  placed(nodes, x, y);
+  placed(nodes, ports, part, x, y);
   return { x, y, order, tiers };
 }
 
-/** Stations of a radio cell stand on their plane, the channel's node amid them. */
-function placed(nodes: Node[], x: Float64Array, y: Float64Array): void {
-  const given = nodes.flatMap((node, i) => (typeof node.x === "number" && typeof node.y === "number" ? [i] : []));
-  if (!given.length) return;
-  const [xs, ys] = [given.map((i) => nodes[i]!.x!), given.map((i) => nodes[i]!.y!)];
-  const [left, top] = [Math.min(...xs), Math.min(...ys)];
-  const span = Math.max(Math.max(...xs) - left, Math.max(...ys) - top) || 1;
-  for (const i of given) {
-    x[i] = 0.02 + (0.96 * (nodes[i]!.x! - left)) / span;
-    y[i] = 0.02 + (0.96 * (nodes[i]!.y! - top)) / span;
+/** Part of the height that is left above a plane for its channel. */
+const ABOVE = 0.18;
+
+/**
+ * Stations of a radio cell stand on the plane of their cell, below its channel. Each cell has coordinates of its own:
+ * cells stand beside one another, in one scale. A gateway is of the cell whose channel it is linked to.
+ */
+function placed(
+  nodes: Node[], ports: Network["ports"], part: (pod: number) => [number, number], x: Float64Array, y: Float64Array,
+): void {
+  const cellOf = nodes.map((node) => node.pod ?? -1);
+  for (const { from, to } of ports) {
+    if (nodes[from]!.pod === null && nodes[to]!.kind === "channel") cellOf[from] = nodes[to]!.pod ?? -1;
   }
+  const cells = new Map<number, number[]>();
+  nodes.forEach((node, i) => {
+    if (typeof node.x === "number" && typeof node.y === "number") {
+      cells.set(cellOf[i]!, [...(cells.get(cellOf[i]!) ?? []), i]);
+    }
+  });
+  const edges = (own: number[]) => {
+    const [xs, ys] = [own.map((i) => nodes[i]!.x!), own.map((i) => nodes[i]!.y!)];
+    const [left, top] = [Math.min(...xs), Math.min(...ys)];
+    return { left, top, span: Math.max(Math.max(...xs) - left, Math.max(...ys) - top) };
+  };
+  const span = Math.max(0, ...[...cells.values()].map((own) => edges(own).span)) || 1;
+  for (const [cell, own] of cells) {
+    const [from, width] = part(cell);
+    const { left, top } = edges(own);
+    for (const i of own) {
+      x[i] = from + width * (0.02 + (0.96 * (nodes[i]!.x! - left)) / span);
+      y[i] = ABOVE + ((0.98 - ABOVE) * (nodes[i]!.y! - top)) / span;
+    }
+  }
+  nodes.forEach(({ kind }, i) => {
+    if (kind !== "channel") return;
+    const [from, width] = part(cellOf[i]!);
+    [x[i], y[i]] = [from + width / 2, 0];
+  });
 }

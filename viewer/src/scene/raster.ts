@@ -19,6 +19,7 @@ export interface Raster extends Window {
 
 export const MOST_COLUMNS = 2048;
 export const MOST_ROWS = 4096;
+const LEAST_ROWS = 8;
 
 /** What has figures of ports in frames: a run, or two and their difference. */
 export type Source = Pick<Run | Pair, "each">;
@@ -51,6 +52,12 @@ export function raster(
   const nothing = toStep(0);
   for (let i = 0; i < cells.length; i++) steps[i] = cells[i] === 0 ? nothing : toStep(cells[i]!);
   return { ...seen, width, height, steps };
+}
+
+/** How many rows are seen first: those of ports with something, the first ones, unless they are most of all. */
+export function rowsOfSome(worst: Float64Array | null, ports: number): number {
+  const some = worst?.reduce((count, own) => count + (own > 0 ? 1 : 0), 0) ?? ports;
+  return some === 0 || some > 0.8 * ports ? ports : Math.min(ports, Math.max(LEAST_ROWS, some));
 }
 
 /** In which row each port stands. */

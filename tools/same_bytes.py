@@ -35,6 +35,7 @@ SCENARIOS = [
     "coexistence",
     "dumbbell",
     "expresspass",
+    "phost",
     "hotspot",
     "htsim-permutation",
     "wireless-cell",

@@ -75,7 +75,9 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Activation(trigger) => net.place[net.triggers.list[trigger].home].domain,
             Timer::Opening(opening) => net.place[net.triggers.openings[opening].host].domain,
             Timer::Process(engine) => net.place[engine.host()].domain,
-            Timer::Program(node) | Timer::Turn(node) | Timer::Pull(node) => net.place[node.ix()].domain,
+            Timer::Program(node) | Timer::Turn(node) | Timer::Pull(node) | Timer::Token(node) => {
+                net.place[node.ix()].domain
+            }
             Timer::Cell(cell) => net.cells[cell].domain,
             Timer::DelayedAck(flow) | Timer::WindowUpdate(flow) | Timer::SinkStop(flow) | Timer::SynAck(flow) => {
                 net.ends[flow].receiver_domain

@@ -6,8 +6,8 @@ use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
     CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY,
-    MOST_PSDU, MOST_STATIONS, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules, RunError, Spec,
-    Ties, TransportSpec, Uet, Xcp,
+    MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules,
+    RunError, Spec, Ties, TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -107,6 +107,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         Protocol::Uet(uet) => check_uet(uet),
         Protocol::Homa(homa) => check_homa(spec, homa),
         Protocol::ExpressPass(own) => check_expresspass(spec, own),
+        Protocol::PHost(own) => check_phost(spec, own),
     })
 }
 
@@ -133,6 +134,37 @@ fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
         Some(flow) => invalid(format!(
             "a flow of homa with class {} and ack_class {}, expected {class}, its lowest level, and 0",
             flow.class, flow.ack_class
+        )),
+        None => Ok(()),
+    }
+}
+
+/// pHost: its numbers, that its flows have the classes of its packets, and that hosts have a time for a packet.
+fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
+    let time = |x: f64| x.is_finite() && x > 0.0;
+    let times = [own.gap, own.expiry, own.skip, own.reissue];
+    if !times.into_iter().all(time) || own.window == 0 || own.large == Some(0) {
+        return invalid(format!(
+            "phost with times of {times:?} packets, a window of {} tokens and messages large above {:?} bytes, \
+             expected times above 0, at least 1, and more than 0",
+            own.window, own.large
+        ));
+    }
+    let is_own = |f: &&FlowSpec| {
+        spec.transports[f.transport as usize].protocol.phost() == Some(own) && f.app.datagram_gap().is_none()
+    };
+    let class = own.lowest_class();
+    if let Some(flow) = spec.flows.iter().filter(is_own).find(|f| (f.class, f.ack_class) != (class, 0)) {
+        return invalid(format!(
+            "a flow of phost with class {} and ack_class {}, expected {class}, its lowest class, and 0",
+            flow.class, flow.ack_class
+        ));
+    }
+    let ends = |l: &&LinkSpec| spec.flows.iter().filter(is_own).any(|f| l.from == f.src || l.from == f.dst);
+    match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
+        Some(link) => invalid(format!(
+            "link {}: phost, and its host would give tokens without end, expected a rate: there is one a packet's time",
+            link.name
         )),
         None => Ok(()),
     }

@@ -72,6 +72,22 @@ impl Endpoints {
         }
     }
 
+    /// The next token of host `node` is due.
+    #[cold]
+    pub fn token(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
+        let host = ctx.net.place[node.ix()].node.of_host();
+        let tokens = &mut ctx.shared.driven[host.ix()].tokens;
+        // another came first
+        if tokens.at != ctx.now {
+            return;
+        }
+        tokens.at = Time::NEVER;
+        if let Some(flow) = tokens.next(ctx.now) {
+            self.receivers[ctx.net.ends[flow].receiver].give_token(ctx);
+        }
+        ctx.await_token(host);
+    }
+
     /// The next flow of a host has credit.
     fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx, node: NodeId) {
         let credits = &mut ctx.shared.driven[host.ix()].credits;

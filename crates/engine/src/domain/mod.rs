@@ -197,6 +197,7 @@ impl Domain {
             Timer::Cell(cell) => ctx.advance_cell(cell),
             Timer::Turn(node) => self.endpoints.turn(&mut ctx, node),
             Timer::Pull(node) => self.endpoints.pull(&mut ctx, node),
+            Timer::Token(node) => self.endpoints.token(&mut ctx, node),
             Timer::Activation(trigger) => {
                 let count = &mut self.activations[net.triggers.list[trigger].count as usize];
                 *count += 1;

@@ -162,6 +162,8 @@ timers! {
     /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
     /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
     Transition(LinkId),
+    /// The next token of a host is due.
+    Token(NodeId),
 }
 
 impl Timer {

@@ -5,6 +5,7 @@
 
 use crate::event::packet::Packet;
 use crate::host::scheduled::Scheduled;
+use crate::host::tokens::Tokens;
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,6 +22,8 @@ pub struct DrivenHost {
     pub credits: Credits,
     /// Messages that wait for grants.
     pub scheduled: Scheduled,
+    /// Messages that wait for tokens.
+    pub tokens: Tokens,
     /// Of so many turns at the wire data has one where control packets wait too.
     pub turns: u32,
 }

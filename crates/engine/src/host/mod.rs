@@ -6,6 +6,7 @@ pub mod messages;
 pub mod nic;
 pub mod processing;
 pub mod scheduled;
+pub mod tokens;
 
 use crate::host::nic::FairNic;
 use crate::host::processing::Processing;

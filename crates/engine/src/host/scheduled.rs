@@ -53,6 +53,11 @@ impl Scheduled {
         !self.order.is_empty()
     }
 
+    /// The first of all.
+    pub fn first(&self) -> Option<FlowId> {
+        Some(self.order.first_key_value()?.0.flow)
+    }
+
     /// The first `most` that may be granted.
     pub fn active(&self, most: usize) -> Vec<FlowId> {
         let mut senders = BTreeSet::new();
@@ -79,6 +84,7 @@ mod tests {
         assert_eq!(set(3, 3_000, 8), [3, 2]);
         // a second of the same sender waits for the first
         assert_eq!(set(4, 4_000, 8), [3, 2]);
+        assert_eq!(scheduled.first(), Some(FlowId(3)));
         assert!(scheduled.set(FlowId(3), None));
         assert_eq!(scheduled.active(2), [FlowId(4), FlowId(2)]);
     }

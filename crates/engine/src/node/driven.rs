@@ -4,6 +4,7 @@ use crate::event::order::Timer;
 use crate::event::packet::{Packet, flag};
 use crate::host::driven::{Class, List, Outlet, Pull};
 use crate::host::scheduled::Message;
+use crate::host::tokens::Standing;
 use crate::ids::{FlowId, HostIx};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
@@ -96,6 +97,25 @@ impl<E: Effects> NodeCtx<'_, E> {
             scheduled.at = self.now;
             let node = self.hosts[host].node;
             self.timer(self.now, Timer::Pull(node));
+        }
+    }
+
+    /// The message of a flow waits for tokens of its receiver's host, or none of it does.
+    pub fn wait_for_token(&mut self, host: HostIx, flow: FlowId, standing: Option<Standing>) {
+        self.shared.driven[host.ix()].tokens.set(self.now, flow, standing);
+        self.await_token(host);
+    }
+
+    /// A host has given a token: the next goes no sooner than `gap` later.
+    pub fn space_tokens(&mut self, host: HostIx, gap: Time) {
+        self.shared.driven[host.ix()].tokens.give(self.now, gap);
+    }
+
+    /// The event is due that gives a host's next token, unless it is already.
+    pub fn await_token(&mut self, host: HostIx) {
+        if let Some(at) = self.shared.driven[host.ix()].tokens.due(self.now) {
+            let node = self.hosts[host].node;
+            self.timer(at, Timer::Token(node));
         }
     }
 

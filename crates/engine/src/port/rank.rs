@@ -27,17 +27,31 @@ impl Packet {
         }
     }
 
-    /// How urgent it is, the least first: what data has been given, and 0 for all else.
+    /// How urgent it is, the least first: what data has been given, the class of numbered data (pHost), and 0 for all
+    /// else.
+    #[inline]
     pub fn rank(&self, ext: Option<&Ext>) -> u32 {
         match ext {
-            _ if !self.is(Kind::Data) => 0,
+            _ if !self.is(Kind::Data) => {
+                if self.is(Kind::Numbered) {
+                    self.rank_of_class()
+                } else {
+                    0
+                }
+            }
             _ if !self.has(flag::DUPLEX) => self.wnd,
             ext => ext.map_or(0, |ext| ext.number),
         }
     }
+
+    #[cold]
+    fn rank_of_class(&self) -> u32 {
+        self.own_class().unwrap_or(0) as u32
+    }
 }
 
 impl Waiting {
+    #[inline]
     fn rank(&self) -> u32 {
         self.packet.rank(self.ext.as_ref())
     }

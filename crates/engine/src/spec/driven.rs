@@ -18,6 +18,8 @@ pub enum Protocol {
     Homa(Homa),
     /// ExpressPass.
     ExpressPass(ExpressPass),
+    /// pHost.
+    PHost(PHost),
 }
 
 impl Protocol {
@@ -30,6 +32,7 @@ impl Protocol {
             Protocol::Uet(_) => "uet",
             Protocol::Homa(_) => "homa",
             Protocol::ExpressPass(_) => "expresspass",
+            Protocol::PHost(_) => "phost",
         }
     }
 
@@ -48,6 +51,11 @@ impl Protocol {
         if let Protocol::ExpressPass(own) = self { Some(own) } else { None }
     }
 
+    /// Its parameters, if it is pHost.
+    pub fn phost(&self) -> Option<&PHost> {
+        if let Protocol::PHost(own) = self { Some(own) } else { None }
+    }
+
     /// It is not TCP.
     pub fn is_driven(&self) -> bool {
         !matches!(self, Protocol::Tcp)
@@ -56,7 +64,7 @@ impl Protocol {
     /// It learns of losses by the headers of trimmed packets.
     pub fn needs_trimming(&self) -> bool {
         match self {
-            Protocol::Tcp | Protocol::Homa(_) | Protocol::ExpressPass(_) => false,
+            Protocol::Tcp | Protocol::Homa(_) | Protocol::ExpressPass(_) | Protocol::PHost(_) => false,
             Protocol::Ndp(_) | Protocol::Eqds(_) | Protocol::Uet(_) => true,
         }
     }
@@ -218,6 +226,60 @@ pub enum Feedback {
     Code,
     /// As printed, at second hand.
     Paper,
+}
+
+/// pHost (Gao et al., CoNEXT 2015). Requests, tokens and acknowledgements have class 0, data 1, that of large messages
+/// 2. Times are in those of a full packet on the host's link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PHost {
+    /// Which messages have tokens from the start.
+    pub free: Free,
+    /// How many at most.
+    pub free_packets: u32,
+    /// Time from one token of a host to its next, above 0.
+    pub gap: f64,
+    /// A sender may use a token for so long, above 0.
+    pub expiry: f64,
+    /// Tokens of a message that are unanswered at most, at least 1.
+    pub window: u32,
+    /// With as many unanswered a message has no token until so long after its last, above 0.
+    pub skip: f64,
+    /// So long after its last token those for what is missing go again, above 0.
+    pub reissue: f64,
+    /// Data of messages above so many bytes has class 2; `None`: none has.
+    pub large: Option<u64>,
+}
+
+impl PHost {
+    /// Packets at most that go unasked, or whose time a time is.
+    pub const MOST_PACKETS: u32 = 65_535;
+
+    /// Tokens that a message of so many packets has from the start.
+    pub fn free_of(&self, packets: u32) -> u32 {
+        match self.free {
+            Free::Short if packets > self.free_packets => 0,
+            _ => packets.min(self.free_packets),
+        }
+    }
+
+    /// Class of the data of a message of `size` bytes.
+    pub fn class_of(&self, size: u64) -> u8 {
+        if self.large.is_some_and(|large| size > large) { 2 } else { 1 }
+    }
+
+    /// The lowest class of its packets.
+    pub fn lowest_class(&self) -> u8 {
+        if self.large.is_some() { 2 } else { 1 }
+    }
+}
+
+/// Which messages of pHost have tokens from the start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Free {
+    /// Those that need no others, as in the authors' simulator (NetSys/simulator 179b64e).
+    Short,
+    /// All, for their first packets, as in the paper at second hand.
+    All,
 }
 
 /// How a sender of UET chooses entropies.

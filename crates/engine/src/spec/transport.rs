@@ -263,9 +263,10 @@ impl TransportSpec {
 
     /// The lowest class of its packets, where it gives them classes by itself.
     pub fn lowest_class(&self) -> Option<u8> {
-        match self.protocol.homa() {
-            Some(homa) => Some(homa.levels.saturating_sub(1)),
-            None => (!self.demotion.is_empty()).then_some(self.demotion.len() as u8),
+        match &self.protocol {
+            Protocol::Homa(homa) => Some(homa.levels.saturating_sub(1)),
+            Protocol::PHost(own) => Some(own.lowest_class()),
+            _ => (!self.demotion.is_empty()).then_some(self.demotion.len() as u8),
         }
     }
 }

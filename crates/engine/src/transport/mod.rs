@@ -315,6 +315,13 @@ impl ReceiveEndpoint {
         }
     }
 
+    /// Its host gives its message a token.
+    pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {
+            receiver.give_token(ctx);
+        }
+    }
+
     /// A pull of it is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {

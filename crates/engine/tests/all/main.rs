@@ -21,6 +21,7 @@ mod messages;
 mod pacer;
 mod pfabric;
 mod pfc;
+mod phost;
 mod programs;
 mod properties;
 mod published;

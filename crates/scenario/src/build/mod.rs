@@ -10,6 +10,7 @@ mod mirror;
 mod observe;
 mod priorities;
 mod ranks;
+mod tokens;
 mod triggers;
 pub(crate) mod warnings;
 
@@ -88,6 +89,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     homa::prioritise(&mut transports, &flows, &queries, &mut problems);
     priorities::classify(doc, &transports, &mut flows, &mut problems);
     credits::classify(doc, &own_queues, &mut flows, &mut problems);
+    tokens::check(&network, &transports, &mut problems);
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);

@@ -1,8 +1,8 @@
-//! Classes of flows whose transport gives each packet its own: Homa, and priorities by bytes sent (PIAS).
+//! Classes of flows whose transport gives each packet its own: Homa, pHost, and priorities by bytes sent (PIAS).
 
 use crate::document::Document;
 use crate::text::problem::Problem;
-use incast_engine::spec::{FlowSpec, TransportSpec};
+use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
 
 /// Packets that their transport gives no class have its lowest, control packets of receivers the highest.
 pub(super) fn classify(
@@ -37,8 +37,9 @@ pub(super) fn classify(
 
 /// Who gives classes, and what says how many.
 pub(super) fn who(t: &TransportSpec) -> (&'static str, &'static str) {
-    match t.protocol.homa() {
-        Some(_) => ("homa", "transport.homa.levels"),
-        None => ("transport.demotion", "one more than transport.demotion has sizes"),
+    match t.protocol {
+        Protocol::Homa(_) => ("homa", "transport.homa.levels"),
+        Protocol::PHost(_) => ("phost", "transport.phost.levels"),
+        _ => ("transport.demotion", "one more than transport.demotion has sizes"),
     }
 }

@@ -1,7 +1,7 @@
 //! Ranks of data (pFabric) and the ports that go by them: notes where one is without the other.
 
 use crate::document::Document;
-use incast_engine::spec::{Discipline, LinkSpec, Spec};
+use incast_engine::spec::{Discipline, LinkSpec, Spec, TransportSpec};
 
 /// The notes: ranks that ports do not look at, and ports that find none.
 pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
@@ -9,7 +9,8 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
     let (going, rest): (Vec<_>, Vec<_>) = spec.links.iter().filter(|l| l.from >= spec.hosts).partition(by_rank);
     let ranked = |group: u32| {
         let mut own = spec.flows.iter().filter(|f| f.group == group);
-        own.all(|f| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].rank.is_some())
+        let has_rank = |t: &TransportSpec| t.rank.is_some() || t.protocol.phost().is_some();
+        own.all(|f| f.app.datagram_gap().is_none() && has_rank(&spec.transports[f.transport as usize]))
     };
     let entries = (0..).zip(&doc.traffic);
     let (with, without): (Vec<_>, Vec<_>) =

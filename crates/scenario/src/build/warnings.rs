@@ -2,7 +2,7 @@
 //! of another reference, values that have no effect, flows that never start.
 
 use super::failures::changes_nothing;
-use super::{Built, credits, ranks, triggers};
+use super::{Built, credits, ranks, tokens, triggers};
 use crate::LeftOut;
 use crate::document::Document;
 use crate::document::app::App;
@@ -14,7 +14,9 @@ use crate::text::words::Word;
 use crate::topology::cell::notes::{at_line_rate, out_of_range};
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
-use incast_engine::spec::{Entropy, Limit, LinkSpec, PathChoice, Protocol, Recovery, Rules, Spec};
+use incast_engine::spec::{
+    Discipline, Entropy, Limit, LinkSpec, PathChoice, Protocol, QueueSpec, Recovery, Rules, Spec,
+};
 use std::slice;
 
 /// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
@@ -43,6 +45,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     }
     found.extend(without_priorities(doc, spec));
     found.extend(ranks::without_effect(doc, spec));
+    found.extend(tokens::short_of_a_round_trip(spec));
     found.extend(credits::without_effect(doc, &spec.transports));
     found.extend(threads_not_taken(doc, spec));
     found.extend(short_of_a_window(doc, spec));
@@ -325,12 +328,15 @@ fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
 /// Priorities of packets over ports that have one queue for all.
 fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
-    let key = match t.protocol.homa() {
-        Some(homa) => format!("transport.homa.levels = {}", homa.levels),
-        None => "transport.demotion".to_owned(),
+    let key = match &t.protocol {
+        Protocol::Homa(homa) => format!("transport.homa.levels = {}", homa.levels),
+        Protocol::PHost(own) => format!("transport.phost.levels = {}", own.lowest_class() + 1),
+        _ => "transport.demotion".to_owned(),
     };
+    let by_rank = t.protocol.phost().is_some();
     let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
-    let flat = most.filter(|queue| queue.classes().is_empty()).count();
+    let serves = |queue: &&QueueSpec| by_rank && queue.discipline == Discipline::Pfabric;
+    let flat = most.filter(|queue| queue.classes().is_empty() && !serves(queue)).count();
     (flat > 0 && !doc.traffic.is_empty()).then(|| {
         format!(
             "{key} does nothing at {flat} ports of switches, which have one queue for all \

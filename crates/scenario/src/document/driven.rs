@@ -188,6 +188,94 @@ table! {
     }
 }
 
+table! {
+    /// pHost. Times are in those of a full packet on the host's link.
+    PHost {
+        /// Which messages have tokens from the start.
+        free: Word<spec::Free>,
+        /// Packets of a message that go unasked at most. (About a bandwidth-delay product.)
+        #[schemars(range(max = 65535))]
+        free_packets: u32,
+        /// Time from one token of a host to its next. The authors' simulator has 1.027: a packet of 1500 bytes and a
+        /// header of 40.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        gap: f64,
+        /// So long after its arrival a token may be used.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        expiry: f64,
+        /// Tokens of a message that no data has answered, at most.
+        #[schemars(range(min = 1))]
+        window: u32,
+        /// With so many unanswered a message has one token more, so long after its last.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        skip: f64,
+        /// When all tokens of a message have gone, those for what is missing go again so long after the last.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        reissue: f64,
+        /// Priorities: what controls, data, and with 3 data of large messages.
+        #[schemars(range(min = 2, max = 3))]
+        levels: u32,
+        /// Messages above this are large. `auto`: those above `free_packets`.
+        large: Auto<Size>,
+    }
+}
+
+words! {
+    /// Which messages of pHost have tokens from the start.
+    "Free" spec::Free {
+        /// Those of up to `free_packets` packets, for all of them; others have none: as in the authors' simulator.
+        "short" => spec::Free::Short,
+        /// All, for their first `free_packets` packets: as in the paper, at second hand.
+        "all" => spec::Free::All,
+    }
+}
+
+impl PHost {
+    pub(crate) fn over(&self, base: &PHost) -> PHost {
+        self.or(base)
+    }
+
+    /// As the engine has it, where a full packet has `mss` bytes.
+    pub(crate) fn spec(&self, mss: u32) -> Option<spec::PHost> {
+        let free_packets = self.free_packets?;
+        let large = self.large?.given().map_or(free_packets as u64 * mss as u64, |size| size.0.0);
+        Some(spec::PHost {
+            free: self.free?.0,
+            free_packets,
+            gap: self.gap?,
+            expiry: self.expiry?,
+            window: self.window?,
+            skip: self.skip?,
+            reissue: self.reissue?,
+            large: (self.levels? > 2).then_some(large),
+        })
+    }
+
+    /// Bounds that types do not give.
+    pub(crate) fn check(&self, at: &mut Report) {
+        let times = [("gap", self.gap), ("expiry", self.expiry), ("skip", self.skip), ("reissue", self.reissue)];
+        for (key, time) in times {
+            if let Some(time) = time.filter(|time| !(*time > 0.0 && *time <= spec::PHost::MOST_PACKETS as f64)) {
+                let most = spec::PHost::MOST_PACKETS;
+                at.value(key, time, format!("expected a time of more than 0 and at most {most} packets"));
+            }
+        }
+        if let Some(n) = self.free_packets.filter(|n| *n > spec::PHost::MOST_PACKETS) {
+            let message = format!("expected at most {}: they go at once", spec::PHost::MOST_PACKETS);
+            at.value("free_packets", n, message);
+        }
+        if self.window == Some(0) {
+            at.value("window", 0, "expected at least 1 token");
+        }
+        if let Some(levels) = self.levels.filter(|levels| !(2..=3).contains(levels)) {
+            at.value("levels", levels, "expected 2 or 3");
+        }
+        if let Some(size) = self.large.and_then(Auto::given).filter(|size| size.0.0 == 0) {
+            at.text("large", size, "expected at least 1B: no message is shorter");
+        }
+    }
+}
+
 words! {
     /// How a receiver's rate of credits follows their losses.
     "Feedback" spec::Feedback {

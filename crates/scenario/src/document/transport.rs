@@ -6,7 +6,7 @@
 //! preset's values.
 
 use crate::document::demotion;
-use crate::document::driven::{Eqds, ExpressPass, Homa, Ndp, Uet, joined};
+use crate::document::driven::{Eqds, ExpressPass, Homa, Ndp, PHost, Uet, joined};
 use crate::document::pacing::Pacing;
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time};
@@ -52,6 +52,9 @@ macro_rules! keys {
             /// What ExpressPass has beside sizes, buffers and timeouts; with `preset = "expresspass"`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub expresspass: Option<ExpressPass>,
+            /// What pHost has beside sizes, buffers and timeouts; with `preset = "phost"`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub phost: Option<PHost>,
         }
 
         impl Transport {
@@ -66,6 +69,7 @@ macro_rules! keys {
                     uet: joined(&self.uet, &base.uet, Uet::over),
                     homa: joined(&self.homa, &base.homa, Homa::over),
                     expresspass: joined(&self.expresspass, &base.expresspass, ExpressPass::over),
+                    phost: joined(&self.phost, &base.phost, PHost::over),
                 }
             }
 
@@ -408,6 +412,10 @@ pub enum Preset {
     /// 1538 bytes, each for a credit of 76 to 92 that its receiver sends.
     #[serde(rename = "expresspass")]
     ExpressPass,
+    /// pHost (CoNEXT 2015) as in its authors' simulator: packets of 1500 bytes, messages of up to eight at once, others
+    /// for tokens of the receiver, one in the time of a packet.
+    #[serde(rename = "phost")]
+    PHost,
 }
 
 /// A preset's file: its values, where not those of its base, and what `auto` stands for.
@@ -418,7 +426,7 @@ struct Values {
 }
 
 /// The files of the presets.
-const FILES: [(Preset, &str, &str); 13] = [
+const FILES: [(Preset, &str, &str); 14] = [
     (Preset::Linux, "linux", include_str!("../../presets/linux.toml")),
     (Preset::LinuxDefault, "linux-default", include_str!("../../presets/linux-default.toml")),
     (Preset::Ns3, "ns3", include_str!("../../presets/ns3.toml")),
@@ -432,11 +440,12 @@ const FILES: [(Preset, &str, &str); 13] = [
     (Preset::Pias, "pias", include_str!("../../presets/pias.toml")),
     (Preset::Pfabric, "pfabric", include_str!("../../presets/pfabric.toml")),
     (Preset::ExpressPass, "expresspass", include_str!("../../presets/expresspass.toml")),
+    (Preset::PHost, "phost", include_str!("../../presets/phost.toml")),
 ];
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Preset; 13] = [
+    pub const ALL: [Preset; 14] = [
         Preset::Linux,
         Preset::LinuxDefault,
         Preset::Ns3,
@@ -450,6 +459,7 @@ impl Preset {
         Preset::Pias,
         Preset::Pfabric,
         Preset::ExpressPass,
+        Preset::PHost,
     ];
 
     /// Name as in scenarios.
@@ -544,6 +554,7 @@ impl Transport {
             Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
             Preset::Homa => all.homa.and_then(|homa| homa.spec()).map(spec::Protocol::Homa),
             Preset::ExpressPass => all.expresspass.and_then(|own| own.spec()).map(spec::Protocol::ExpressPass),
+            Preset::PHost => all.phost.and_then(|own| own.spec(all.mss?)).map(spec::Protocol::PHost),
             _ => return spec::Protocol::Tcp,
         };
         let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
@@ -559,6 +570,7 @@ impl Transport {
             (Preset::Uet, self.uet.is_some()),
             (Preset::Homa, self.homa.is_some()),
             (Preset::ExpressPass, self.expresspass.is_some()),
+            (Preset::PHost, self.phost.is_some()),
         ];
         for (preset, _) in own.into_iter().filter(|(_, given)| *given) {
             if self.preset != Some(preset) {
@@ -576,6 +588,7 @@ impl Transport {
         if let (Some(own), Some(all)) = (&self.expresspass, s.protocol.expresspass()) {
             own.check(all, &mut at.below("expresspass"));
         }
+        self.phost.iter().for_each(|own| own.check(&mut at.below("phost")));
         let above_zero = "expected a time above 0";
         if s.rto_min > s.rto_max {
             at.text("rto_min", s.rto_min, format!("expected at most rto_max, {}", s.rto_max));

@@ -33,6 +33,7 @@ builtin!(
     "permutation-elephants",
     "priority",
     "expresspass",
+    "phost",
     "pfabric",
     "pias",
     "incast-50",

@@ -11,6 +11,8 @@ mod front;
 mod homa;
 mod ndp;
 mod paths;
+mod phost;
+mod plan;
 mod sent;
 mod uet;
 
@@ -35,6 +37,7 @@ macro_rules! whichever {
             Self::Uet($end) => $answer,
             Self::Homa($end) => $answer,
             Self::ExpressPass($end) => $answer,
+            Self::PHost($end) => $answer,
         }
     };
 }
@@ -52,6 +55,8 @@ pub enum Sender {
     Homa(homa::Sender),
     /// ExpressPass.
     ExpressPass(expresspass::Sender),
+    /// pHost.
+    PHost(phost::Sender),
 }
 
 /// The receiving endpoint of such a transport.
@@ -67,6 +72,8 @@ pub enum Receiver {
     Homa(homa::Receiver),
     /// ExpressPass.
     ExpressPass(expresspass::Receiver),
+    /// pHost.
+    PHost(phost::Receiver),
 }
 
 impl Sender {
@@ -79,6 +86,7 @@ impl Sender {
             Protocol::Uet(_) => Some(Sender::Uet(uet::Sender::new(net, flow, host))),
             Protocol::Homa(_) => Some(Sender::Homa(homa::Sender::new(net, flow, host))),
             Protocol::ExpressPass(_) => Some(Sender::ExpressPass(expresspass::Sender::new(net, flow, host))),
+            Protocol::PHost(_) => Some(Sender::PHost(phost::Sender::new(net, flow, host))),
         }
     }
 
@@ -133,6 +141,7 @@ impl Sender {
             }
             Sender::Uet(end) => end.on_turn(ctx),
             Sender::Homa(end) => end.on_turn(ctx),
+            Sender::PHost(end) => end.on_turn(ctx),
         }
     }
 
@@ -180,6 +189,7 @@ impl Receiver {
             Protocol::Uet(_) => Some(Receiver::Uet(uet::Receiver::new(net, flow, host))),
             Protocol::Homa(_) => Some(Receiver::Homa(homa::Receiver::new(net, flow, host))),
             Protocol::ExpressPass(_) => Some(Receiver::ExpressPass(expresspass::Receiver::new(net, flow, host))),
+            Protocol::PHost(_) => Some(Receiver::PHost(phost::Receiver::new(net, flow, host))),
         }
     }
 
@@ -223,6 +233,13 @@ impl Receiver {
         }
     }
 
+    /// Its host gives its message a token.
+    pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let Receiver::PHost(end) = self {
+            end.give_token(ctx);
+        }
+    }
+
     /// A pull of it is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         if let Receiver::Ndp(end) = self {
@@ -233,7 +250,7 @@ impl Receiver {
     /// Its host's pacer has come to it in a list: it gives credit.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
         match self {
-            Receiver::Ndp(_) | Receiver::Homa(_) | Receiver::ExpressPass(_) => None,
+            Receiver::Ndp(_) | Receiver::Homa(_) | Receiver::ExpressPass(_) | Receiver::PHost(_) => None,
             Receiver::Eqds(end) => Some(end.grant(ctx, list)),
             Receiver::Uet(end) => Some(end.grant(ctx, list)),
         }

@@ -69,6 +69,26 @@ impl Outstanding {
         number
     }
 
+    /// A new packet waits to be sent. Its number.
+    pub fn wait(&mut self, now: Time, len: u32, last: bool) -> u32 {
+        let number = self.next();
+        self.packets.push_back(Sent { at: now, len: len as u16, times: 0, last, state: State::Lost });
+        self.lost.insert(number);
+        number
+    }
+
+    /// Sends this packet, the first time or once more, unless it has arrived. Whoever sends so does not ask for the
+    /// [oldest](Outstanding::oldest).
+    pub fn send(&mut self, now: Time, number: u32) -> Option<Sent> {
+        let packet = self.packets.get_mut(number.checked_sub(self.base)? as usize)?;
+        if packet.state == State::Lost {
+            self.lost.remove(&number);
+        }
+        packet.times = packet.times.saturating_add(1);
+        (packet.at, packet.state) = (now, State::Flying);
+        Some(*packet)
+    }
+
     /// Takes the first packet that waits to be sent again, which it is now.
     pub fn resend(&mut self, now: Time) -> Option<(u32, Sent)> {
         let number = self.lost.pop_first()?;

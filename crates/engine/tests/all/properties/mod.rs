@@ -6,6 +6,7 @@ mod credits;
 mod laws;
 pub mod networks;
 mod programs;
+mod tokens;
 
 use crate::support::*;
 use incast_record::packed::Lanes;

@@ -5,6 +5,7 @@ mod files;
 mod keys;
 mod notes;
 mod ports;
+mod tokens;
 mod traffic;
 
 use crate::wording::said;

@@ -11,7 +11,6 @@
 //! 3cac711), not held against the paper's text. Constants, window and the use of the lowest levels are those of the
 //! first, the authors' study, timeouts those of the last.
 
-mod plan;
 mod receiver;
 mod sender;
 

@@ -1,7 +1,6 @@
 //! The receiving endpoint: what has come of a message, what it lacks, what its sender is asked for again.
 
 use super::parameters;
-use super::plan::Plan;
 use crate::event::order::Timer;
 use crate::event::packet::{Answer, Kind, Packet, flag};
 use crate::host::driven::Class;
@@ -10,6 +9,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::driven::back::Receiving;
+use crate::transport::driven::plan::Plan;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
 use std::collections::BTreeSet;

@@ -1,7 +1,6 @@
 //! The sending endpoint: messages one after the other, each unasked at first and then as far as it is granted.
 
 use super::parameters;
-use super::plan::Plan;
 use crate::event::order::Timer;
 use crate::event::packet::{Kind, Packet, flag};
 use crate::host::driven::Class;
@@ -9,6 +8,7 @@ use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
 use crate::transport::driven::front::Sending;
+use crate::transport::driven::plan::Plan;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 use std::collections::VecDeque;

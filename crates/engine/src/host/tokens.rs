@@ -1,0 +1,133 @@
+//! Messages of a host that wait for its tokens (pHost): the host gives one a gap, to the one that lacks the fewest
+//! packets of those that may have one. Pure: no event is made here.
+
+use crate::host::scheduled::{Message, Rank, Scheduled};
+use crate::ids::FlowId;
+use incast_cc::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a message stands that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// Its place in the order.
+    pub rank: Rank,
+    /// It may have a token from then on.
+    pub from: Time,
+}
+
+/// Messages that wait.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    /// Those that may have a token.
+    ready: Scheduled,
+    /// Those that may have one later, and when.
+    later: BTreeSet<(Time, FlowId)>,
+    waiting: BTreeMap<FlowId, Standing>,
+    /// A token may go from then on.
+    free_at: Time,
+    /// When the event comes that gives the next.
+    pub at: Time,
+}
+
+impl Default for Tokens {
+    fn default() -> Tokens {
+        Tokens {
+            ready: Scheduled::default(),
+            later: BTreeSet::new(),
+            waiting: BTreeMap::new(),
+            free_at: Time::ZERO,
+            at: Time::NEVER,
+        }
+    }
+}
+
+impl Tokens {
+    /// The message of a flow waits, or none of it does.
+    pub fn set(&mut self, now: Time, flow: FlowId, standing: Option<Standing>) {
+        match self.waiting.remove(&flow) {
+            Some(before) if self.later.remove(&(before.from, flow)) => {}
+            Some(_) => {
+                self.ready.set(flow, None);
+            }
+            None => {}
+        }
+        let Some(standing) = standing else { return };
+        self.waiting.insert(flow, standing);
+        match standing.from <= now {
+            true => self.make_ready(standing.rank),
+            false => {
+                self.later.insert((standing.from, flow));
+            }
+        }
+    }
+
+    fn make_ready(&mut self, rank: Rank) {
+        // a sender may have several
+        self.ready.set(rank.flow, Some(Message { rank, src: 0 }));
+    }
+
+    /// The flow whose message is given a token now, `None` where none may have one.
+    pub fn next(&mut self, now: Time) -> Option<FlowId> {
+        while let Some((from, flow)) = self.later.first().copied().filter(|(from, _)| *from <= now) {
+            self.later.remove(&(from, flow));
+            if let Some(rank) = self.waiting.get(&flow).map(|standing| standing.rank) {
+                self.make_ready(rank);
+            }
+        }
+        self.ready.first()
+    }
+
+    /// A token goes now, the next no sooner than `gap` later.
+    pub fn give(&mut self, now: Time, gap: Time) {
+        self.free_at = now.saturating_add(gap);
+    }
+
+    /// When the event is due that gives the next token, if it is earlier than the one that is to come.
+    pub fn due(&mut self, now: Time) -> Option<Time> {
+        let from = match self.ready.first() {
+            Some(_) => now,
+            None => self.later.first()?.0,
+        };
+        let at = from.max(self.free_at);
+        (at < self.at).then(|| {
+            self.at = at;
+            at
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_a_gap_goes_to_what_lacks_least_of_those_that_may_have_one() {
+        let mut tokens = Tokens::default();
+        let us = Time::us;
+        let standing = |flow, left, from| Standing { rank: Rank { left, since: us(0), flow: FlowId(flow) }, from };
+        let set = |tokens: &mut Tokens, now, of: Standing| tokens.set(now, of.rank.flow, Some(of));
+        set(&mut tokens, us(5), standing(0, 20, us(0)));
+        assert_eq!((tokens.due(us(5)), tokens.due(us(5))), (Some(us(5)), None));
+        set(&mut tokens, us(5), standing(1, 9, us(8)));
+        tokens.at = Time::NEVER;
+        assert_eq!(tokens.next(us(5)), Some(FlowId(0)), "the shorter one may have none yet");
+        tokens.give(us(5), us(2));
+        assert_eq!(tokens.due(us(5)), Some(us(7)));
+        tokens.at = Time::NEVER;
+        assert_eq!(tokens.next(us(8)), Some(FlowId(1)));
+        // it is passed over for a time; what remains waits for the end of the gap, then for that time
+        tokens.give(us(8), us(2));
+        set(&mut tokens, us(8), standing(1, 8, us(38)));
+        assert_eq!(tokens.due(us(8)), Some(us(10)));
+        tokens.set(us(9), FlowId(0), None);
+        tokens.at = Time::NEVER;
+        assert_eq!((tokens.next(us(10)), tokens.due(us(10))), (None, Some(us(38))));
+        // what comes is earlier than that
+        set(&mut tokens, us(20), standing(2, 3, us(0)));
+        assert_eq!(tokens.due(us(20)), Some(us(20)));
+        tokens.set(us(20), FlowId(1), None);
+        tokens.set(us(20), FlowId(2), None);
+        tokens.at = Time::NEVER;
+        assert_eq!((tokens.next(us(50)), tokens.due(us(50))), (None, None));
+    }
+}

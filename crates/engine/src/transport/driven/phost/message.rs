@@ -1,0 +1,235 @@
+//! The message that a receiver serves: which tokens it has been given, which were answered, which packet is next.
+//! Pure.
+
+use crate::host::scheduled::Rank;
+use crate::host::tokens::Standing;
+use crate::ids::FlowId;
+use crate::spec::PHost;
+use crate::transport::driven::arrived::Arrived;
+use crate::transport::driven::phost::PacketTime;
+use incast_cc::Time;
+
+/// A message that tokens are given to.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    /// Its first packet, and the one after its last.
+    pub first: u32,
+    /// See `first`.
+    pub end: u32,
+    /// When it was announced.
+    pub since: Time,
+    /// Packets that have not come.
+    pub left: u32,
+    /// Tokens it has been given, those that it had from the start counted, and how many that may become for now.
+    tokens: u32,
+    goal: u32,
+    /// The token after the newest that data has answered.
+    answered: u32,
+    /// The packet that the last token was for, and one.
+    after: u32,
+    /// All tokens have gone: they go again for what is missing then.
+    again: Option<Time>,
+    /// When the last token went.
+    given: Time,
+}
+
+impl Served {
+    /// The message from packet `first` to before `end`, announced at `since`, is served from `now` on.
+    pub fn new(
+        own: &PHost,
+        (first, end): (u32, u32),
+        (since, now): (Time, Time),
+        arrived: &Arrived,
+        one: PacketTime,
+    ) -> Served {
+        let free = own.free_of(end - first);
+        let mut message = Served {
+            first,
+            end,
+            since,
+            left: 0,
+            tokens: free,
+            goal: end - first,
+            // packets that came before it was its turn: the first tokens are for packets in order
+            answered: arrived.top().saturating_sub(first).min(free),
+            after: first + free,
+            again: None,
+            given: since,
+        };
+        message.count(arrived);
+        if message.tokens >= message.goal {
+            message.again = Some(now + one.times(2.0 * free as f64));
+        }
+        message
+    }
+
+    /// Counts what has not come.
+    fn count(&mut self, arrived: &Arrived) {
+        let from = self.first.max(arrived.next());
+        self.left = (from..self.end).filter(|number| !arrived.has(*number)).count() as u32;
+    }
+
+    /// Its sender has given up what is after `end`.
+    pub fn shorten(&mut self, end: u32, arrived: &Arrived) {
+        self.end = end.max(self.first);
+        self.count(arrived);
+    }
+
+    /// Whether a packet is of it.
+    pub fn has(&self, number: u32) -> bool {
+        (self.first..self.end).contains(&number)
+    }
+
+    /// A packet of it has come for the first time.
+    pub fn came(&mut self) {
+        self.left -= 1;
+    }
+
+    /// A packet of it has come, for a token.
+    pub fn answer(&mut self, token: u32) {
+        self.answered = self.answered.max(token.saturating_add(1));
+    }
+
+    /// As many tokens are unanswered as may be.
+    fn is_paused(&self, own: &PHost) -> bool {
+        self.tokens.saturating_sub(self.answered) >= own.window
+    }
+
+    /// When it may have a token.
+    pub fn standing(&self, own: &PHost, flow: FlowId, one: PacketTime) -> Standing {
+        let rank = Rank { left: self.left as u64, since: self.since, flow };
+        let from = match self.again {
+            Some(again) => again,
+            None if self.is_paused(own) => self.given.saturating_add(one.times(own.skip)),
+            None => Time::ZERO,
+        };
+        Standing { rank, from }
+    }
+
+    /// It is given a token at `now`: the packet that this is for, and its number.
+    pub fn give(&mut self, own: &PHost, now: Time, arrived: &Arrived, one: PacketTime) -> Option<(u32, u32)> {
+        if self.again.take().is_some() {
+            self.goal = self.tokens + self.left;
+        }
+        if self.is_paused(own) {
+            // one more, to see whether its sender answers
+            self.answered = self.tokens + 1 - own.window;
+        }
+        let number = self.next_missing(arrived)?;
+        let token = self.tokens;
+        (self.tokens, self.after, self.given) = (token + 1, number + 1, now);
+        if self.tokens >= self.goal {
+            self.again = Some(now.saturating_add(one.times(own.reissue)));
+        }
+        Some((number, token))
+    }
+
+    /// The next packet after that of the last token that has not come; after the last the first.
+    fn next_missing(&self, arrived: &Arrived) -> Option<u32> {
+        let low = self.first.max(arrived.next());
+        let from = if self.after < self.end { self.after.max(low) } else { low };
+        (from..self.end).chain(low..from).find(|number| !arrived.has(*number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Free;
+
+    /// The authors' values.
+    fn authors() -> PHost {
+        PHost {
+            free: Free::Short,
+            free_packets: 8,
+            gap: 1.0,
+            expiry: 1.5,
+            window: 8,
+            skip: 25.0,
+            reissue: 9.0,
+            large: None,
+        }
+    }
+
+    /// 1500 bytes at 10 Gb/s.
+    const ONE: PacketTime = PacketTime(Time::ns(1200));
+
+    fn served(own: &PHost, packets: u32) -> (Served, Arrived) {
+        let arrived = Arrived::default();
+        (Served::new(own, (0, packets), (Time::us(2), Time::us(2)), &arrived, ONE), arrived)
+    }
+
+    fn from(message: &Served, own: &PHost) -> Time {
+        message.standing(own, FlowId(0), ONE).from
+    }
+
+    #[test]
+    fn eight_tokens_unanswered_pause_a_message_for_25_packets() {
+        let own = authors();
+        let (mut message, arrived) = served(&own, 20);
+        for i in 0..8 {
+            assert_eq!(from(&message, &own), Time::ZERO);
+            let now = Time::us(2) + Time::ns(1200) * i;
+            assert_eq!(message.give(&own, now, &arrived, ONE), Some((i as u32, i as u32)));
+        }
+        // the ninth waits for 30 us, and then goes alone
+        let last = Time::ns(2000 + 7 * 1200);
+        assert_eq!(from(&message, &own), last + Time::us(30));
+        assert_eq!(message.give(&own, last + Time::us(30), &arrived, ONE), Some((8, 8)));
+        assert_eq!(from(&message, &own), last + Time::us(60));
+        // an answer to the newest frees seven
+        message.answer(7);
+        assert_eq!(from(&message, &own), Time::ZERO);
+    }
+
+    #[test]
+    fn what_is_missing_has_tokens_again_nine_packets_after_the_last() {
+        let own = authors();
+        let (mut message, mut arrived) = served(&own, 10);
+        let mut now = Time::us(2);
+        for i in 0..10 {
+            assert_eq!(message.give(&own, now, &arrived, ONE), Some((i, i)));
+            if ![3, 8].contains(&i) {
+                arrived.insert(i, 1460);
+                message.came();
+                message.answer(i);
+            }
+            now += Time::ns(1200);
+        }
+        now = Time::ns(2000 + 9 * 1200 + 10_800);
+        assert_eq!((message.left, from(&message, &own)), (2, now));
+        assert_eq!(message.give(&own, now, &arrived, ONE), Some((3, 10)));
+        assert_eq!(from(&message, &own), Time::ZERO);
+        assert_eq!(message.give(&own, now + Time::ns(1200), &arrived, ONE), Some((8, 11)));
+        assert_eq!(from(&message, &own), now + Time::us(12));
+    }
+
+    #[test]
+    fn first_packets_have_tokens_from_the_start() {
+        let own = authors();
+        // all of six: looked at again after twice their time
+        let (message, _) = served(&own, 6);
+        assert_eq!(from(&message, &own), Time::ns(2000 + 12 * 1200));
+        // none of 20; in the paper's form eight, and the next is the ninth once one of them has come
+        assert_eq!([8, 9].map(|packets| own.free_of(packets)), [8, 0]);
+        let paper = PHost { free: Free::All, ..own };
+        let (mut message, mut arrived) = served(&paper, 20);
+        assert_eq!(from(&message, &paper), Time::us(32));
+        arrived.insert(0, 1460);
+        message.came();
+        message.answer(0);
+        assert_eq!(message.give(&paper, Time::us(4), &arrived, ONE), Some((8, 8)));
+    }
+
+    #[test]
+    fn a_message_that_ends_sooner_lacks_less() {
+        let own = authors();
+        let (mut message, mut arrived) = served(&own, 20);
+        arrived.insert(1, 1460);
+        message.came();
+        message.shorten(2, &arrived);
+        assert_eq!((message.left, message.give(&own, Time::us(3), &arrived, ONE)), (1, Some((0, 0))));
+        message.shorten(0, &arrived);
+        assert_eq!((message.left, message.next_missing(&arrived)), (0, None));
+    }
+}

@@ -1,0 +1,142 @@
+//! The receiving endpoint: what has come of a message, and the tokens that it is given.
+
+use super::message::Served;
+use super::{CONTROL, PacketTime, parameters, token_of};
+use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::host::driven::Class;
+use crate::ids::{FlowId, HostIx};
+use crate::map::fabric::FabricMap;
+use crate::node::context::{Effects, NodeCtx};
+use crate::transport::driven::back::Receiving;
+use crate::transport::driven::plan::Plan;
+use crate::transport::ip::IpSink;
+use incast_cc::Time;
+use std::collections::BTreeMap;
+
+/// A receiver.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// What every receiver has.
+    pub base: Receiving,
+    /// The first message that has not come whole, of those that have been announced.
+    served: Option<Served>,
+    /// Those after it, by their first packets: the one after the last, and when they were announced.
+    waiting: BTreeMap<u32, (u32, Time)>,
+}
+
+impl Receiver {
+    /// The receiver of flow `flow` on domain-local host `host`.
+    pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
+        Receiver {
+            base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
+            served: None,
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// A packet arrived.
+    pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        if p.is(Kind::Rts) {
+            self.on_request(ctx, p);
+        } else if p.is_trimmed() {
+            self.base.ip.count_trimmed(ctx, p);
+        } else if self.base.ip.is_whole(ctx, p) {
+            self.on_data(ctx, p);
+        }
+    }
+
+    /// A message is announced, once more, or as ending sooner.
+    fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let plan = Plan::read(p.ack);
+        let (first, end) = (plan.first, plan.end(0, ctx.net.transport(self.base.transport).mss));
+        match &mut self.served {
+            Some(served) if served.first == first => {
+                if end < served.end {
+                    served.shorten(end, &self.base.arrived);
+                }
+            }
+            _ if end > self.base.arrived.next() => {
+                let message = self.waiting.entry(first).or_insert((end, ctx.now));
+                message.0 = message.0.min(end);
+            }
+            _ => {
+                self.waiting.remove(&first);
+            }
+        }
+        let came = self.go_on(ctx, 0);
+        if !came && (p.has(flag::RETX) || end <= self.base.arrived.next()) {
+            self.acknowledge(ctx, end, 0);
+        }
+        self.wait(ctx);
+    }
+
+    fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
+        let t = ctx.net.transport(self.base.transport);
+        let number = p.seq() as u32;
+        let news = self.base.take(ctx, t, p);
+        let Some(served) = self.served.as_mut().filter(|served| served.has(number)) else { return };
+        served.answer(token_of(p));
+        if news {
+            served.came();
+            self.go_on(ctx, if p.has(flag::RETX) { 0 } else { p.sent_at().0 });
+        }
+        self.wait(ctx);
+    }
+
+    /// A message that has come whole is acknowledged, and the next is served. Whether one was.
+    fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, echo: u64) -> bool {
+        let mut came = false;
+        loop {
+            match &self.served {
+                Some(served) if served.left > 0 => return came,
+                Some(served) => {
+                    let end = served.end;
+                    self.served = None;
+                    self.acknowledge(ctx, end, if came { 0 } else { echo });
+                    came = true;
+                }
+                None => {
+                    let Some((first, (end, since))) = self.waiting.pop_first() else { return came };
+                    self.served = Some(self.begin(ctx, (first, end), since));
+                }
+            }
+        }
+    }
+
+    fn begin(&self, ctx: &NodeCtx<impl Effects>, packets: (u32, u32), since: Time) -> Served {
+        let t = ctx.net.transport(self.base.transport);
+        let one = PacketTime::of(ctx, t, self.base.ip.host);
+        Served::new(parameters(t), packets, (since, ctx.now), &self.base.arrived, one)
+    }
+
+    /// Says what has come, of messages up to that which ends at packet `end`.
+    fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, end: u32, echo: u64) {
+        let answer = Answer { next: self.base.arrived.next(), number: end, echo, ..Answer::default() };
+        self.base.answer(ctx, Class::Control, (Kind::Ack, flag::ACK, answer), 0);
+    }
+
+    /// Its message stands among those of its host that wait for tokens, or none does.
+    fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.base.transport);
+        let (host, flow) = (self.base.ip.host, self.base.flow);
+        let one = PacketTime::of(ctx, t, host);
+        let standing = self.served.as_ref().map(|served| served.standing(parameters(t), flow, one));
+        ctx.wait_for_token(host, flow, standing);
+    }
+
+    /// It is its message's turn: a token goes, the next of its host a gap later.
+    pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let t = ctx.net.transport(self.base.transport);
+        let (own, host) = (parameters(t), self.base.ip.host);
+        let one = PacketTime::of(ctx, t, host);
+        ctx.space_tokens(host, one.times(own.gap));
+        let Some(served) = &mut self.served else { return self.wait(ctx) };
+        let Some((number, token)) = served.give(own, ctx.now, &self.base.arrived, one) else { return };
+        let left = served.left as u64;
+        let answer = Answer { next: self.base.arrived.next(), number, map: left, count: token, ..Answer::default() };
+        let mut packet = self.base.packet(ctx, (Kind::Pull, 0, answer), 0);
+        packet.set_class(CONTROL);
+        ctx.emit(host, Class::Control, &packet);
+        self.wait(ctx);
+    }
+}

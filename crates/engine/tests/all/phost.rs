@@ -1,0 +1,233 @@
+//! pHost: times by hand, the order of messages at both ends, and that all comes once whatever is lost.
+
+use crate::support::*;
+
+/// Packets of 1500 bytes with 1460 of payload; the authors' values.
+pub fn authors() -> PHost {
+    PHost {
+        free: Free::Short,
+        free_packets: 8,
+        gap: 1.0,
+        expiry: 1.5,
+        window: 8,
+        skip: 25.0,
+        reissue: 9.0,
+        large: Some(8 * 1460),
+    }
+}
+
+fn transport(own: PHost) -> TransportSpec {
+    TransportSpec {
+        protocol: Protocol::PHost(own),
+        mss: 1460,
+        header: 40,
+        ack_size: 40,
+        mtu: 0,
+        handshake: false,
+        send_buffer: 1 << 30,
+        rto_min: Time::ms(1),
+        ..plain()
+    }
+}
+
+/// The transport, switches with a queue that goes by priorities, and flows of the lowest.
+fn with(mut spec: Spec, own: PHost, queue: QueueSpec) -> Spec {
+    let hosts = spec.hosts;
+    spec.queues = vec![queue, endless_queue()];
+    spec.links.iter_mut().filter(|l| l.from < hosts).for_each(|l| l.queue = 1);
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (own.lowest_class(), 0));
+    spec.transports = vec![transport(own)];
+    spec
+}
+
+fn strict(limit: Limit) -> QueueSpec {
+    classes(Scheduler::Strict, vec![queue(Discipline::DropTail, limit); 3])
+}
+
+/// As the authors have it.
+fn ranked() -> QueueSpec {
+    queue(Discipline::Pfabric, Limit::Bytes(36_864))
+}
+
+/// Messages of one host each to another around a switch: (source, destination, start, bytes).
+fn messages_of(flows: &[(u32, u32, u64, u64)], own: PHost, delay: Time) -> Spec {
+    let mut spec = star(5, Rate::gbps(10), delay);
+    let flow = |&(src, dst, start, bytes)| FlowSpec { start: Time(start), ..bulk(src, dst, Some(bytes)) };
+    spec.flows = flows.iter().map(flow).collect();
+    with(spec, own, strict(Limit::None))
+}
+
+/// When the last byte of each flow has come, ps after its start.
+fn received(o: &Outcome) -> Vec<u64> {
+    o.flows.iter().map(|f| f.received_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()
+}
+
+fn sum(o: &Outcome, f: fn(&FlowRecord) -> u64) -> u64 {
+    o.flows.iter().map(f).sum()
+}
+
+/// 40 bytes and 1500 on the wire, ps; both over two links of 1 us.
+const SHORT: u64 = 32_000;
+const FULL: u64 = 1_200_000;
+const SMALL: u64 = 2 * (SHORT + 1_000_000);
+const LARGE: u64 = 2 * (FULL + 1_000_000);
+
+#[test]
+fn a_short_message_goes_behind_its_request() {
+    let alone = |bytes| compared(&messages_of(&[(0, 1, 0, bytes)], authors(), Time::us(1)));
+    let o = alone(1460);
+    assert_eq!((received(&o), o.flows[0].finish_ps), (vec![SHORT + LARGE], Some(SHORT + LARGE + SMALL)));
+    // six packets: no token; a request and an ACK
+    let o = alone(6 * 1460);
+    assert_eq!((received(&o), o.packets_sent), (vec![SHORT + 5 * FULL + LARGE], 1 + 6 + 1));
+    assert_eq!(o.flows[0].timeouts, 0);
+}
+
+#[test]
+fn a_long_message_has_a_token_a_packet() {
+    // the request, then a token each 1.2 us, of which each brings a packet
+    let o = compared(&messages_of(&[(0, 1, 0, 20 * 1460)], authors(), Time::us(1)));
+    assert_eq!(received(&o), [2 * SMALL + LARGE + 19 * FULL]);
+    assert_eq!((o.packets_sent, o.flows[0].retransmissions), (1 + 20 + 20 + 1, 0));
+    // the authors' gap leaves room for a header
+    let wide = PHost { gap: 1540.0 / 1500.0, ..authors() };
+    let o = compared(&messages_of(&[(0, 1, 0, 20 * 1460)], wide, Time::us(1)));
+    assert_eq!(received(&o), [2 * SMALL + LARGE + 19 * 1_232_000]);
+    // the paper's form: eight packets at once and twelve tokens, each when a packet has come that leaves seven
+    // unanswered. Links of 2 us: the first token is at the sender 864 ns after its wire has become free, the ninth goes
+    // when that token's packet has come
+    let paper = PHost { free: Free::All, ..authors() };
+    let o = compared(&messages_of(&[(0, 1, 0, 20 * 1460)], paper, Time::us(2)));
+    let (small, large) = (SMALL + 2_000_000, LARGE + 2_000_000);
+    assert_eq!(received(&o), [SHORT + large + 2 * (small + large) + 3 * FULL]);
+    assert_eq!((o.packets_sent, o.flows[0].retransmissions), (1 + 20 + 12 + 1, 0));
+}
+
+#[test]
+fn a_token_that_is_late_dies_and_goes_again() {
+    // host 0 has a packet of TCP on its wire at all times: every token waits for 1.2 us and more
+    let mut spec = messages_of(&[(0, 1, 0, 20 * 1460), (0, 2, 0, 14_600)], authors(), Time::us(1));
+    spec.transports.push(TransportSpec { initial_window: 1000.0, mss: 8960, header: 40, ..plain() });
+    spec.flows[1] = FlowSpec { transport: 1, ..bulk(0, 2, Some(400_000)) };
+    let o = compared(&spec);
+    // 400 kB at once: 322 us, in which all tokens die
+    assert!(received(&o)[0] > 322_000_000 && o.flows[0].retransmissions == 0, "{:?}", o.flows);
+    assert_eq!((o.flows[0].delivered, o.flows[0].sent), (20 * 1460, 20));
+}
+
+#[test]
+fn a_receiver_gives_its_tokens_to_the_shortest_message() {
+    let flows = [(0, 4, 0, 200 * 1460), (1, 4, 0, 100 * 1460), (2, 4, 0, 50 * 1460)];
+    for queue in [strict(Limit::None), ranked()] {
+        let o = compared(&with(messages_of(&flows, authors(), Time::us(1)), authors(), queue));
+        let [long, middle, short] = received(&o)[..] else { panic!() };
+        // requests meet, and the first to come has a token or two before the shortest has one each 1.2 us
+        let alone = |packets: u64| 2 * SMALL + LARGE + (packets - 1) * FULL;
+        assert!(short >= alone(50) && short < alone(54), "{short}");
+        assert!(middle >= alone(150) && middle < alone(160), "{middle}");
+        assert!(long >= alone(350) && long < alone(364), "{long}");
+    }
+}
+
+#[test]
+fn a_sender_gives_its_wire_to_the_message_that_lacks_least() {
+    let o = compared(&messages_of(&[(0, 1, 0, 300 * 1460), (0, 2, 20_000_000, 3 * 1460)], authors(), Time::us(1)));
+    // the short one waits for the packet that is under way, and its request goes before
+    assert!(received(&o)[1] <= SHORT + 3 * FULL + LARGE, "{:?}", received(&o));
+    // packets of the long one whose tokens died meanwhile have others
+    let alone = 2 * SMALL + LARGE + 299 * FULL;
+    assert!(received(&o)[0] > alone && received(&o)[0] < alone + 40_000_000, "{:?}", received(&o));
+    assert_eq!(sum(&o, |f| f.retransmissions), 0);
+}
+
+#[test]
+fn priorities_follow_from_sizes() {
+    let own = authors();
+    assert_eq!([1, 11_680, 11_681].map(|size| own.class_of(size)), [1, 1, 2]);
+    let flows = [(0, 4, 0, 20 * 1460), (1, 4, 0, 8 * 1460)];
+    let o = compared(&messages_of(&flows, own, Time::us(1)));
+    let class = |i: usize| o.ports.iter().filter_map(|p| p.classes.get(i)).map(|c| c.packets).sum::<u64>();
+    // over one port of the switch each: requests, tokens and ACKs; the eight packets; the twenty
+    assert_eq!((class(1), class(2)), (8, 20));
+    assert_eq!(PHost { large: None, ..authors() }.lowest_class(), 1);
+}
+
+#[test]
+fn every_message_comes_whole_and_once_whatever_is_lost() {
+    for seed in 1..4 {
+        for (free, loss, queue) in [
+            (Free::Short, 0.02, strict(Limit::Packets(6))),
+            (Free::All, 0.02, strict(Limit::None)),
+            (Free::Short, 0.2, ranked()),
+        ] {
+            let mut spec = fat_tree(4, Rate::gbps(100), Time::us(1));
+            (spec.choice, spec.seed) = (PathChoice::Spray, seed);
+            spec.links.iter_mut().step_by(3).for_each(|l| l.loss = Loss::Packet(loss));
+            spec.flows = (0..16).map(|h| bulk(h, (h * 5 + 3) % 16, Some(1 + h as u64 * 17_000))).collect();
+            spec.flows.extend((1..9).map(|h| FlowSpec { start: Time::us(h as u64), ..bulk(h, 0, Some(60_000)) }));
+            spec.ends_when_finished = true;
+            let o = compared(&with(spec, PHost { free, ..authors() }, queue));
+            for f in &o.flows {
+                assert_eq!(Some(f.delivered), f.size, "{f:?}");
+                assert!(f.finish_ps.is_some() && f.received_ps.is_some(), "{f:?}");
+            }
+            assert!(sum(&o, |f| f.retransmissions) > 0, "something is lost");
+            assert!(loss < 0.1 || sum(&o, |f| f.timeouts) > 0, "a request or an ACK is lost");
+        }
+    }
+}
+
+#[test]
+fn queries_closed_loops_and_endless_flows_run_over_it() {
+    let o = compared(&with(asking(6, 50_000, plain()), authors(), strict(Limit::None)));
+    let queries = messages(&o, MessageKind::Query);
+    assert_eq!(queries.len(), 3);
+    // six responses of 50 kB at 10 Gb/s
+    assert!(queries.iter().all(|q| q.finish_ps.is_some_and(|end| end - q.start_ps < 320_000_000)), "{queries:?}");
+
+    let mut spec = messages_of(&[(0, 4, 0, 1), (1, 4, 0, 1)], authors(), Time::us(1));
+    let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
+    spec.flows[0].app = App::ClosedLoop(app);
+    spec.flows[1].app = App::Bulk(Bulk { size: None, write: 65_160 });
+    run_for(&mut spec, Time::ms(4));
+    let o = compared(&spec);
+    let writes = messages(&o, MessageKind::Write);
+    assert_eq!(writes.iter().filter(|w| w.finish_ps.is_some()).count(), 20, "{writes:?}");
+    // 1460 of 1500 bytes, less tokens that die
+    let rate = (o.flows[0].delivered + o.flows[1].delivered) as f64 * 8.0 / 4e-3;
+    assert!(rate > 9.4e9 && rate < 9.74e9, "{rate}");
+}
+
+#[test]
+fn a_message_that_is_given_up_ends() {
+    let mut spec = messages_of(&[(0, 1, 0, 1), (2, 1, 0, 30 * 1460)], authors(), Time::us(1));
+    spec.flows[0] = FlowSpec { stop: Time::us(100), at_stop: AtStop::Reset, ..bulk(0, 1, None) };
+    spec.flows[0].class = authors().lowest_class();
+    run_for(&mut spec, Time::ms(2));
+    let o = compared(&spec);
+    assert!(o.flows[0].delivered < 90_000 && o.flows[0].delivered > 30_000, "{:?}", o.flows[0]);
+    // beside a token a packet: requests, ACKs, and tokens that were under way, each of which has a request and an ACK
+    let beside = o.packets_sent - o.flows[0].sent * 2 - o.flows[1].sent * 2;
+    assert!(beside < 24, "{beside}");
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let told = |change: &dyn Fn(&mut Spec)| {
+        let mut spec = messages_of(&[(0, 1, 0, 100)], authors(), Time::us(1));
+        change(&mut spec);
+        incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
+    };
+    let own = |own: PHost| told(&|s| s.transports = vec![transport(own.clone())]);
+    let wrong = "expected times above 0, at least 1, and more than 0";
+    for gap in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+        assert!(own(PHost { gap, ..authors() }).contains(wrong));
+    }
+    assert!(own(PHost { window: 0, ..authors() }).contains(wrong));
+    assert!(own(PHost { large: Some(0), ..authors() }).contains(wrong));
+    assert!(told(&|s| s.flows[0].class = 1).contains("expected 2, its lowest class"));
+    assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
+    let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);
+    assert!(told(&two).contains("has 2 classes"));
+}

@@ -1,0 +1,158 @@
+//! pHost in any network: engines agree, packets and tokens are conserved, data comes once and whole.
+
+use super::networks::*;
+use crate::support::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn endpoints() -> impl Strategy<Value = PHost> {
+    let times = (pick(&[1.0, 1.027, 2.5]), pick(&[0.4, 1.5, 20.0]), pick(&[3.0, 25.0]), pick(&[2.0, 9.0, 40.0]));
+    let large = pick(&[None, Some(1), Some(12_000)]);
+    let counts = (pick(&[0u32, 1, 8, 30]), 1u32..40);
+    (pick(&[Free::Short, Free::All]), counts, times, large).prop_map(
+        |(free, (free_packets, window), (gap, expiry, skip, reissue), large)| PHost {
+            free,
+            free_packets,
+            gap,
+            expiry,
+            window,
+            skip,
+            reissue,
+            large,
+        },
+    )
+}
+
+/// How ports serve packets of pHost.
+#[derive(Clone, Copy, Debug)]
+enum Ports {
+    /// As the network has them.
+    Drawn,
+    /// By class.
+    Strict(u64),
+    /// By rank.
+    Ranked(u64),
+}
+
+fn ports() -> impl Strategy<Value = Ports> {
+    prop_oneof![Just(Ports::Drawn), (1u64..30).prop_map(Ports::Strict), (3_000u64..60_000).prop_map(Ports::Ranked)]
+}
+
+/// Two of three transports are pHost.
+fn with_tokens(spec: &mut Spec, own: &PHost, ports: Ports, slow: bool) {
+    for t in &mut spec.transports {
+        (t.handshake, t.lone_syn, t.rank, t.mtu) = (false, false, None, 0);
+        t.demotion.clear();
+    }
+    for t in &mut spec.transports[..2] {
+        t.protocol = Protocol::PHost(own.clone());
+        (t.ack_size, t.extra_packets) = (64, 0);
+        t.rto_min = if slow { Time::ms(5) } else { Time::us(200) };
+    }
+    let lowest = own.lowest_class();
+    for flow in &mut spec.flows {
+        let driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
+        (flow.class, flow.ack_class) = if driven && flow.app.datagram_gap().is_none() { (lowest, 0) } else { (0, 0) };
+    }
+    for port in &mut spec.queues {
+        match ports {
+            Ports::Strict(n) => *port = classes(Scheduler::Strict, vec![drop_tail(n); 3]),
+            Ports::Ranked(bytes) => {
+                *port = QueueSpec { count_in_service: slow, ..queue(Discipline::Pfabric, Limit::Bytes(bytes)) }
+            }
+            Ports::Drawn if matches!(port.discipline, Discipline::FairNic { .. }) => *port = drop_tail(20),
+            Ports::Drawn => only_first_class(port),
+        }
+        port.device = 0;
+    }
+    spec.links.iter_mut().for_each(|l| l.bucket = 0);
+    spec.links.iter_mut().filter(|l| l.rate == Rate::INFINITE).for_each(|l| l.rate = Rate::gbps(1));
+    let shared = !matches!(ports, Ports::Ranked(_));
+    spec.buffer = spec.buffer.take().filter(|_| shared).map(|buffer| BufferSpec { pfc: None, ..buffer });
+    spec.host_costs.clear();
+    spec.programs.clear();
+    spec.queries.iter_mut().for_each(|q| q.close = None);
+    spec.observe.trace = (0..spec.flows.len() as u32).collect();
+    spec.observe.flows = (0..spec.flows.len() as u32).collect();
+    // a sample at every change: the last is what a sender has at the end
+    spec.observe.interval = None;
+}
+
+/// No packet goes without a token, and tokens are where packets are, used, dead, or held.
+fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
+    prop_assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
+    let mut last = BTreeMap::new();
+    for s in &o.samples {
+        last.insert((s.entity.to_string(), s.name), s.value as u64);
+    }
+    let (mut sent, mut came, mut gone, mut data) = (0, 0, 0, BTreeMap::new());
+    for (f, flow) in (0..).zip(&spec.flows) {
+        let driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
+        if !driven || flow.app.datagram_gap().is_some() {
+            continue;
+        }
+        let (source, sink) = (&spec.node_names[flow.src as usize], &spec.node_names[flow.dst as usize]);
+        let (mut tokens, mut packets) = (0u64, 0u64);
+        for e in o.trace.iter().filter(|e| e.flow == f) {
+            // a token, or a request
+            let asks = e.payload == 0 && !e.flags.contains("ACK");
+            match e.event {
+                Happening::Send if asks => sent += 1,
+                Happening::Drop | Happening::Loss if asks => gone += 1,
+                Happening::Arrive if asks && e.place == *source => {
+                    came += 1;
+                    tokens += 1;
+                }
+                Happening::Arrive if asks && e.place == *sink => came += 1,
+                Happening::Send if e.payload > 0 => packets += 1,
+                Happening::Receive if e.payload > 0 => {
+                    let len = data.entry((f, e.seq)).or_insert(e.payload);
+                    prop_assert_eq!(*len, e.payload, "flow {}: packet {} has one length", f, e.seq);
+                }
+                _ => {}
+            }
+        }
+        let told = |name| last.get(&(format!("flow {f}"), name)).copied().unwrap_or(0);
+        let (had, held) = (told("tokens"), told("tokens_held"));
+        prop_assert_eq!(had, packets + told("tokens_expired") + told("tokens_unused") + held, "flow {}", f);
+        prop_assert!(had >= tokens, "flow {}: {} had, {} came", f, had, tokens);
+        let all = (0..).map_while(|n| data.get(&(f, n))).map(|len| *len as u64).sum::<u64>();
+        let record = &o.flows[f as usize];
+        prop_assert_eq!(record.delivered, all, "flow {}: what is delivered has come in order, once", f);
+        prop_assert!(record.delivered <= record.written);
+        if record.finish_ps.is_some() && flow.at_stop == AtStop::Drain {
+            prop_assert_eq!(record.delivered, record.written, "flow {}", f);
+        }
+    }
+    // what finds no way is dropped and not traced
+    let traced = o.trace.iter().filter(|e| matches!(e.event, Happening::Drop | Happening::Loss)).count() as u64;
+    let elsewhere = o.packets_in_flight + (o.packets_dropped - traced);
+    prop_assert!(sent >= came + gone && sent <= came + gone + elsewhere, "{} {} {}", sent, came, gone);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(12))]
+
+    #[test]
+    fn tokens_are_conserved_and_data_comes_once_in_any_network(
+        spec in networks(), own in endpoints(), ports in ports(), slow: bool,
+    ) {
+        let mut spec = spec;
+        with_tokens(&mut spec, &own, ports, slow);
+        spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
+        let outcome = compared(&spec);
+        conserved(&spec, &outcome)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(200))]
+
+    #[test]
+    fn the_laws_of_tokens_hold_on_any_network(spec in networks(), own in endpoints(), ports in ports(), slow: bool) {
+        let mut spec = spec;
+        with_tokens(&mut spec, &own, ports, slow);
+        conserved(&spec, &run(&spec))?;
+    }
+}

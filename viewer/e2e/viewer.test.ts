@@ -2,51 +2,12 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromium, type Browser, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import {
+  address, alerts, becomes, blank, figure, FILES, inBrowser, now, open, page, told, type Places,
+} from "./browser";
 
-const FILES = process.env.INCAST_VIEW_FILES ?? "";
-const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
-  port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
-  slowest: number; least: number; markup: string;
-  traced: { flow: number; words: string; lost_frame: number };
-  stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
-};
-/** Where a server hands out the runs of `two.html`. */
-const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
-let browser: Browser;
-let page: Page;
-let faults: string[];
-
-beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.INCAST_CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--enable-unsafe-swiftshader"],
-  });
-});
-afterAll(() => browser.close());
-afterEach(async () => {
-  await page.close();
-  expect(faults).toEqual([]);
-});
-
-async function open(file: string, hash = "", script = ""): Promise<void> {
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  faults = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (asked) => {
-    if (/^(http|ws)/.test(asked.url())) faults.push(`asked the network: ${asked.url()}`);
-  });
-  if (script) await page.addInitScript(script);
-  await page.goto(`file://${join(FILES, file)}${hash}`);
-  await page.waitForSelector("#fabric, .damaged");
-}
-
-/** What something comes to be: a picture follows what a person does after a moment, an address after some more. */
-const becomes = <T>(what: () => Promise<T> | T) => expect.poll(what, { timeout: 20000, interval: 20 });
-const address = () => page.url();
-const figure = (scope: string, name: string) => page.textContent(`${scope} dd[data-figure=${name}]`);
-const now = () => page.textContent("#now");
+inBrowser();
 
 it("shows the figures of the tables when pinned, and when hovered", async () => {
   await open("small.html", `#t=${told.frame * 1e-5}&port=${told.port}`);
@@ -216,7 +177,8 @@ it("does nothing by keys of one character once they are off, and remembers it", 
   expect(await page.textContent("dialog")).toContain("next event");
   // a dialog has the keys for itself
   await page.keyboard.press("ArrowRight");
-  await page.uncheck("#letters");
+  const acting = page.getByRole("checkbox", { name: "keys of one character act", exact: true });
+  await acting.uncheck();
   await page.keyboard.press("Escape");
   await becomes(() => page.locator("dialog[open]").count()).toBe(0);
   await becomes(now).toContain("frame 100 of");
@@ -224,7 +186,7 @@ it("does nothing by keys of one character once they are off, and remembers it", 
     for (const key of ["d", "D", "n", "p", "[", "]", "/", "?"]) await page.keyboard.press(key);
     await page.keyboard.press("ArrowRight");
     await becomes(now).toContain("frame 101 of");
-    expect([await page.locator(".stretch, dialog[open], #search:focus").count()]).toEqual([0]);
+    expect(await page.locator(".stretch, dialog[open], #search:focus").count()).toBe(0);
     await page.keyboard.press("ArrowLeft");
     await becomes(now).toContain("frame 100 of");
     expect(await page.getAttribute("#from", "title")).not.toContain("[");
@@ -238,7 +200,7 @@ it("does nothing by keys of one character once they are off, and remembers it", 
   await becomes(theme).toBe("light");
   // on again
   await page.click("button:has-text('help')");
-  await page.check("#letters");
+  await acting.check();
   await page.click("dialog button:has-text('close')");
   await page.keyboard.press("d");
   await becomes(theme).toBe("dark");
@@ -368,72 +330,8 @@ it("zooms and moves fabric and heat map by keys", async () => {
   }
 });
 
-it("shows runs that a server hands out, and asks nobody else", async () => {
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  faults = [];
-  const asked: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (one) => asked.push(one.url()));
-  await page.goto(`${SERVED}#t=${told.frame * 1e-5}&port=${told.port}&beside=0`);
-  await becomes(() => figure(".details", "queue_max_bytes")).toBe(told.queue_max_bytes);
-  await page.selectOption("#run", "1");
-  await becomes(() => page.textContent("h1")).toContain("markup");
-  await becomes(() => page.textContent(".heat .bar")).toContain("largest queue");
-  const others = asked.filter((url) => /^(http|ws)/.test(url) && !url.startsWith(SERVED));
-  expect([others, asked.filter((url) => url.includes("/columns/")).length > 10]).toEqual([[], true]);
-  expect(await page.evaluate(`new Promise((done) => {
-    addEventListener("securitypolicyviolation", (event) => { done(event.effectiveDirective); });
-    fetch("http://127.0.0.1:9/").catch(() => {});
-  })`)).toBe("connect-src");
-});
-
-/** Of the served runs where columns lie, by table and name. */
-type Places = Record<string, Record<string, { at: number }> | null>[];
-
-it("asks a server for columns once something shows them, and says so when it does not answer", async () => {
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  faults = [];
-  const asked = new Set<number>();
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (one) => {
-    const column = /columns\/(\d+)$/.exec(one.url())?.[1];
-    if (column) asked.add(Number(column));
-  });
-  await page.goto(`${SERVED}#t=${told.frame * 1e-5}`);
-  await page.waitForSelector("#heat[data-painter]");
-  const runs = await page.evaluate(() => (
-    JSON.parse(document.getElementById("incast-runs")!.textContent!) as { runs: unknown }).runs) as Places;
-  const isAsked = (table: string, name: string, run = 0) => asked.has(runs[run]![table]![name]!.at);
-  expect([isAsked("records", "queue_max_bytes"), isAsked("records", "busy"), isAsked("records", "queue_mean_bytes"),
-    isAsked("by_flow", "cwnd_bytes"), isAsked("packets", "seq"), isAsked("records", "starts", 1)]).toEqual(
-    [true, false, false, false, false, false]);
-  await page.selectOption("#metric", "busy");
-  await becomes(() => page.textContent(".heat .bar")).toContain("utilisation");
-  expect([isAsked("records", "busy"), isAsked("records", "queue_mean_bytes")]).toEqual([true, false]);
-  await page.click(`#flows tr[data-flow="${told.slowest}"]`);
-  await becomes(() => page.textContent(".details h2")).toBe(`Flow ${told.slowest}`);
-  expect([isAsked("by_flow", "cwnd_bytes"), isAsked("packets", "seq")]).toEqual([true, true]);
-  // the server is gone: what is there stays, and goes on once it answers again
-  await page.route("**/columns/*", (route) => route.abort());
-  await page.selectOption("#port", String(told.port));
-  await becomes(() => page.locator("[role=alert]").allTextContents()).toEqual(
-    ["This cannot be shown: incast view --serve does not answer any more."]);
-  await page.locator("#port").blur();
-  await page.keyboard.press("ArrowRight");
-  await becomes(now).toContain(`frame ${told.frame + 1}`);
-  await becomes(() => page.locator(".details .figures").count()).toBe(0);
-  await page.keyboard.press("ArrowLeft");
-  await page.unroute("**/columns/*");
-  await page.selectOption("#port", "");
-  await page.selectOption("#port", String(told.port));
-  await becomes(() => figure(".details", "queue_mean_bytes")).toBe(told.queue_mean_bytes);
-  await becomes(() => page.locator("[role=alert]").count()).toBe(0);
-});
-
 it("works in a frame of a notebook, which it cannot leave", async () => {
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-  faults = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
+  await blank();
   await page.goto(`file://${join(FILES, "notebook.html")}`);
   const frame = page.frameLocator("iframe");
   await frame.locator("#fabric").waitFor();
@@ -455,17 +353,41 @@ it("says that a damaged file is damaged", async () => {
   writeFileSync(join(FILES, "cut.html"), whole.replace(/(id="incast-0">)[^<]{40}/, "$1"));
   await open("cut.html");
   await becomes(() => page.textContent("[role=alert]")).toContain("damaged");
-  // a column that is not shown at once
+});
+
+it("goes on without a column that is damaged", async () => {
+  const whole = readFileSync(join(FILES, "small.html"), "utf-8");
   const runs = JSON.parse(/id="incast-runs">([^<]*)/.exec(whole)![1]!) as { runs: Places };
-  const { at } = runs.runs[0]!.records!.busy!;
+  const { at } = runs.runs[0]!.records!.marks!;
   writeFileSync(join(FILES, "cut.html"), whole.replace(new RegExp(`(id="incast-${at}">)[^<]{40}`), "$1"));
-  await page.close();
   await open("cut.html");
-  await page.selectOption("#metric", "busy");
-  await becomes(() => page.textContent("[role=alert]")).toContain("damaged");
+  await page.selectOption("#metric", "marks");
+  await becomes(async () => (await alerts()).join()).toContain("This file is damaged");
+  await becomes(() => page.inputValue("#metric")).toBe("queue_max_bytes");
   await page.selectOption("#metric", "drops");
   await becomes(() => page.textContent(".heat .bar")).toContain("drops");
-  await becomes(() => page.locator("[role=alert]").count()).toBe(0);
+  await becomes(alerts).toEqual([]);
+  // a stretch has sums of marks: there is none, and all else goes on
+  await page.click("#from");
+  await becomes(async () => (await alerts()).join()).toContain("This file is damaged");
+  await page.click(`#flows tr[data-flow="${told.slowest}"]`);
+  await becomes(() => page.textContent(".details h2")).toBe(`Flow ${told.slowest}`);
+  await becomes(alerts).toEqual([]);
+  expect(await page.locator(".stretch").count()).toBe(0);
+  await page.click("#from");
+  await becomes(alerts).toHaveLength(1);
+  await page.locator("#from").blur();
+  await page.keyboard.press("Escape");
+  await becomes(() => page.textContent(".details .told")).toContain("Click a link or a flow");
+  // an address that asks for it shows the rest
+  await page.close();
+  await open("cut.html", `#t=${told.frame * 1e-5}&port=${told.port}`);
+  await becomes(now).toContain(`frame ${told.frame} of`);
+  await becomes(async () => (await alerts()).join()).toContain("This file is damaged");
+  await page.close();
+  await open("cut.html", "#m=marks&flow=1");
+  await becomes(() => page.textContent(".heat .bar")).toContain("largest queue");
+  expect(await alerts()).toHaveLength(1);
 });
 
 it("shows names with markup as text", async () => {

@@ -13,15 +13,15 @@ const columns = {
   marked: texts(["", "s>h1"], 0, 0, 1, 0, 0, 0), seq: list(0, 0, 100, 200, 200, 0), ack: list(0, 100, 0, 0, 0, 0),
   payload_bytes: list(100, 0, 100, 100, 100, 100), flags: texts(["ECT", "ACK|ECE", "ECT|CE"], 0, 1, 2, 0, 0, 0),
 };
-const run = made({ packets: columns });
+const run = await made({ packets: columns });
 const packets = packetsOf(run, 3);
 const box = { left: 10, right: 110, top: 0, bottom: 100 };
 
 describe("packets of a flow", () => {
-  it("are those of its trace, and say which bytes were sent before", () => {
+  it("are those of its trace, and say which bytes were sent before", async () => {
     expect(packets.map(kindOf)).toEqual(["data", "ACK", "data", "data", "data again"]);
     expect(packets.map(({ end }) => end)).toEqual(["received", "received", "received", "dropped", "under way"]);
-    expect([packetsOf(run, 4), packetsOf(made(), 3)]).toEqual([[], []]);
+    expect([packetsOf(run, 4), packetsOf(await made(), 3)]).toEqual([[], []]);
   });
 
   it("have their losses and marks at the time of these", () => {
@@ -37,11 +37,11 @@ describe("packets of a flow", () => {
   });
 });
 
-it("counts packets where data goes by their numbers", () => {
+it("counts packets where data goes by their numbers", async () => {
   const numbered = { ...columns, flow: list(3, 3, 3, 3), back: list(0, 0, 0, 0), sent_s: list(0, 1, 2, 3),
     seq: list(0, 1, 2, 1), ack: list(0, 0, 0, 0), payload_bytes: list(1460, 1460, 1460, 1460),
     flags: texts(["NUMBERED"], 0, 0, 0, 0) };
-  const own = made({ packets: numbered });
+  const own = await made({ packets: numbered });
   const found = packetsOf(own, 3);
   expect(found.map(kindOf)).toEqual(["data", "data", "data", "data again"]);
   expect(saidOf(found[2]!)).toContain("packet 2 of 1,460 bytes");

@@ -1,13 +1,15 @@
 /** A small run for tests: two hosts at a switch, four ports, three frames. */
 
-import { Run } from "../src/data/run";
-import { Columns, type Column } from "../src/data/unpack";
+import { deflateSync } from "node:zlib";
+import { Run, type Need, type Tables } from "../src/data/run";
+import { Columns, type Column, type Packed, type Source } from "../src/data/unpack";
 
 export const list = (...values: number[]) => ({ values: Float64Array.from(values) });
 
 type Table = Record<string, Column>;
 
 interface More {
+  ports?: Table;
   flows?: Table;
   byFlow?: Table;
   paths?: Table;
@@ -18,7 +20,28 @@ interface More {
   timeline?: { frame_s?: number; frames?: number; start_s?: number };
 }
 
-export function made(more: More = {}): Run {
+/** Columns as packing.py packs them, all of them as f64. */
+class Pack {
+  private readonly texts: string[] = [];
+  readonly source: Source = (at) => this.texts[at]!;
+
+  private put(bytes: Uint8Array): number {
+    return this.texts.push(deflateSync(bytes).toString("base64")) - 1;
+  }
+
+  columns(table: Table): Columns {
+    const packed = Object.entries(table).map(([name, { values, texts }]): [string, Packed] => {
+      const bytes = new Uint8Array(Float64Array.from(values).buffer);
+      const planes = bytes.map((_, i) => bytes[(i % values.length) * 8 + Math.floor(i / values.length)]!);
+      const told = texts && { texts: this.put(new TextEncoder().encode(JSON.stringify(texts))) };
+      return [name, { at: this.put(planes), kind: "f64", length: values.length, differences: false, ...told }];
+    });
+    return new Columns(Object.fromEntries(packed), this.source);
+  }
+}
+
+/** The run with nothing read of it, and what reads all that it has. */
+function packed(more: More): [Run, Need] {
   const nodes = [
     { name: "h0", kind: "host", tier: 0, pod: null }, { name: "h1", kind: "host", tier: 0, pod: null },
     { name: "s", kind: "switch", tier: 1, pod: null },
@@ -29,12 +52,27 @@ export function made(more: More = {}): Run {
     busy: list(1, 0.5, 0, 1),
   };
   const timeline = { label: "made", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports, ...more.timeline };
-  const maybe = (columns?: Table) => (columns ? Columns.of(columns) : null);
-  return new Run(timeline, [], {
-    ports: Columns.of({}), records: Columns.of(more.records ?? records), flows: maybe(more.flows),
-    by_flow: maybe(more.byFlow), events: maybe(more.events), paths: maybe(more.paths), series: maybe(more.series),
-    packets: maybe(more.packets),
-  });
+  const tables: Tables<Table> = {
+    ports: more.ports ?? {}, records: more.records ?? records, flows: more.flows ?? null, by_flow: more.byFlow ?? null,
+    events: more.events ?? null, paths: more.paths ?? null, series: more.series ?? null, packets: more.packets ?? null,
+  };
+  const pack = new Pack();
+  const there = Object.entries(tables).filter((table): table is [keyof Tables<Table>, Table] => table[1] !== null);
+  const columns = Object.fromEntries(Object.keys(tables).map((name) => [name, null])) as unknown as Tables<Columns>;
+  for (const [name, table] of there) columns[name] = pack.columns(table);
+  return [new Run(timeline, [], columns), Object.fromEntries(there.map(([name, table]) => [name, Object.keys(table)]))];
+}
+
+/** A run of which nothing is read yet. */
+export function unread(more: More = {}): Run {
+  return packed(more)[0];
+}
+
+/** A run of which all is read. */
+export async function made(more: More = {}): Promise<Run> {
+  const [run, all] = packed(more);
+  await run.read(all);
+  return run;
 }
 
 /** Nodes and ports of a fat tree. */

@@ -15,8 +15,8 @@ import { readHash, written } from "../src/time/link";
 import { list, made } from "./made";
 
 describe("a run", () => {
-  it("has the figures of a port in a frame, and nothing where nothing is recorded", () => {
-    const run = made();
+  it("has the figures of a port in a frame, and nothing where nothing is recorded", async () => {
+    const run = await made();
     expect([run.figure("queue_max_bytes", 3, 2), run.figure("busy", 3, 2), run.figure("drops", 3, 2)]).toEqual(
       [9000, 1, 0]);
     expect(run.figure("queue_max_bytes", 1, 1)).toBe(0);
@@ -25,32 +25,32 @@ describe("a run", () => {
     expect(run.names[1]).toBe("s>h0");
   });
 
-  it("finds the frame of a time that is the frame's own", () => {
-    const run = made();
+  it("finds the frame of a time that is the frame's own", async () => {
+    const run = await made();
     for (let frame = 0; frame < 3; frame++) expect(run.frameOf(run.timeOf(frame))).toBe(frame);
     expect([run.frameOf(-1), run.frameOf(9)]).toEqual([0, 2]);
   });
 
-  it("goes from event to event", () => {
+  it("goes from event to event", async () => {
     const names = { values: Uint8Array.from([0, 0]), texts: ["timeout"] };
-    const run = made({ events: { time_s: list(2e-5, 1e-5), kind: names, what: names, subject: list(4, 5) } });
+    const run = await made({ events: { time_s: list(2e-5, 1e-5), kind: names, what: names, subject: list(4, 5) } });
     expect(run.eventFrom(0, 1)?.subject).toBe(5);
     expect(run.eventFrom(1e-5, 1)?.subject).toBe(4);
     expect(run.eventFrom(2e-5, 1)).toBeUndefined();
     expect(run.eventFrom(2e-5, -1)?.subject).toBe(5);
   });
 
-  it("knows the path of a flow in its order and the flows of a port", () => {
-    const run = made({ paths: { flow: list(0, 0, 1), port: list(3, 0, 3), position: list(1, 0, 0) } });
+  it("knows the path of a flow in its order and the flows of a port", async () => {
+    const run = await made({ paths: { flow: list(0, 0, 1), port: list(3, 0, 3), position: list(1, 0, 0) } });
     expect(run.pathOf(0)).toEqual([0, 3]);
     expect(run.flowsOn(3)).toEqual([0, 1]);
   });
 });
 
-describe("the states of a flow", () => {
+describe("the states of a flow", async () => {
   const names = { values: Uint8Array.from([0, 0]), texts: ["timeout"] };
   const what = { values: Uint8Array.from([0, 0]), texts: ["flow"] };
-  const run = made({
+  const run = await made({
     timeline: { frames: 5, frame_s: 1, start_s: 0 },
     byFlow: { starts: list(0, 1, 2, 4, 4, 5), flow: list(7, 7, 3, 7, 7), state: list(0, 0, 1, 3, 3),
       delivered_bytes: list(5, 6, 7, 8, 9) },
@@ -64,8 +64,9 @@ describe("the states of a flow", () => {
     expect([...run.flowOver("delivered_bytes", 7)]).toEqual([5, 6, 8, 0, 9]);
   });
 
-  it("go on until the last frame in which anything is recorded", () => {
-    expect([run.busyFrames, made().busyFrames, made({ timeline: { frames: 2 } }).busyFrames]).toEqual([5, 3, 1]);
+  it("go on until the last frame in which anything is recorded", async () => {
+    const [plain, short] = [await made(), await made({ timeline: { frames: 2 } })];
+    expect([run.busyFrames, plain.busyFrames, short.busyFrames]).toEqual([5, 3, 1]);
   });
 
   it("are told in words, and timeouts by their times", () => {
@@ -75,9 +76,9 @@ describe("the states of a flow", () => {
   });
 });
 
-describe("a stretch of time", () => {
+describe("a stretch of time", async () => {
   const what = { values: Uint8Array.from([0, 0]), texts: ["timeout"] };
-  const run = made({
+  const run = await made({
     byFlow: { starts: list(0, 1, 2, 4), flow: list(7, 7, 7, 3), delivered_bytes: list(5, 6, 7, NaN) },
     events: { time_s: list(0.5e-5, 2e-5), kind: what, what, subject: list(7, 3) },
     records: { starts: list(0, 2, 2, 4), port: list(1, 3, 0, 3), queue_max_bytes: list(1500, 400, 100, 9000),
@@ -96,7 +97,7 @@ describe("a stretch of time", () => {
       [[0, 1], [0, 1], [0, 2], [1, 3]]);
   });
 
-  it("has sums of packets, the largest queue and means of shares", () => {
+  it("has sums of packets, the largest queue and means of shares", async () => {
     const whole = figuresOf(run, "busy", { from_s: 0, to_s: 3e-5 });
     expect(whole).toMatchObject({
       frames: [0, 3], marks: 15, drops: 4, pauses: 0, largest: { at: 3, value: 9000 }, delivered_bytes: 18,
@@ -106,7 +107,7 @@ describe("a stretch of time", () => {
     const first = figuresOf(run, "marks", { from_s: 0, to_s: 1e-5 });
     expect(first).toMatchObject({ marks: 3, largest: { at: 1, value: 1500 }, delivered_bytes: 5, ports: [
       { at: 3, value: 2 }, { at: 1, value: 1 }], events: [["timeout", 1]] });
-    expect(figuresOf(made(), "busy", { from_s: 0, to_s: 1e-5 }).delivered_bytes).toBeNull();
+    expect(figuresOf(await made(), "busy", { from_s: 0, to_s: 1e-5 }).delivered_bytes).toBeNull();
   });
 
   it("has the worst first, and of equals the first", () => {
@@ -114,10 +115,10 @@ describe("a stretch of time", () => {
   });
 });
 
-describe("what a flow delivered", () => {
+describe("what a flow delivered", async () => {
   const byFlow = { starts: list(0, 2, 3, 5, 6), flow: list(0, 1, 0, 0, 1, 0),
     delivered_bytes: list(10, 3, 0, 40, 5, 30), cwnd_bytes: list(1, NaN, 2, 2, NaN, 2), state: list(0, 1, 1, 1, 1, 1) };
-  const run = made({ timeline: { frames: 4, frame_s: 8, start_s: 0 }, byFlow });
+  const run = await made({ timeline: { frames: 4, frame_s: 8, start_s: 0 }, byFlow });
 
   it("is a rate over several frames, so that no frame is above its link", () => {
     expect([spanOf(run), ...rateOf(run, 0)]).toEqual([1, 10, 0, 40, 30]);
@@ -133,11 +134,11 @@ describe("what a flow delivered", () => {
   });
 });
 
-describe("a series of a flow", () => {
+describe("a series of a flow", async () => {
   const name = (...texts: string[]) => ({ values: Uint8Array.from(texts, (_, i) => i), texts });
   const series = { entity: name("flow 0", "flow 1", "flow 2"), name: name("cwnd_bytes", "cwnd_bytes", "cwnd_bytes"),
     starts: list(0, 2, 3, 5), time_s: list(0, 1e-6, 0, 0, 4e-5), value: list(5, 7, 9, 4, 6) };
-  const run = made({ flows: { flow: list(0, 1, 2), finish_s: list(NaN, 2e-5, NaN) }, series });
+  const run = await made({ flows: { flow: list(0, 1, 2), finish_s: list(NaN, 2e-5, NaN) }, series });
   const curve = (flow: number) => panesOf(run, flow).flatMap(({ curves }) => (
     curves.map(({ time_s, values }) => [Array.from(time_s), Array.from(values)])));
 
@@ -149,10 +150,10 @@ describe("a series of a flow", () => {
   });
 });
 
-describe("the table of flows", () => {
+describe("the table of flows", async () => {
   const group = { values: Uint8Array.from([0, 1, 0]), texts: ["web", "bulk"] };
   const ends = { src: list(0, 1, 0), dst: list(1, 0, 1) };
-  const run = made({ flows: { flow: list(0, 1, 2), group, slowdown: list(NaN, 2, 7), ...ends } });
+  const run = await made({ flows: { flow: list(0, 1, 2), group, slowdown: list(NaN, 2, 7), ...ends } });
 
   it("is sorted either way, with what is missing last", () => {
     expect(chosen(run, "", { column: "slowdown", descending: true })).toEqual([2, 1, 0]);
@@ -176,8 +177,8 @@ describe("the heat map", () => {
       [50, 8, 4, 100, 100, 100]);
   });
 
-  it("keeps the largest of what shares a cell", () => {
-    const run = made();
+  it("keeps the largest of what shares a cell", async () => {
+    const run = await made();
     const order = portOrder(run, layout(run.timeline).order, run.worstOf("queue_max_bytes"));
     expect([...order]).toEqual([3, 1, 0, 2]);
     const whole = { frame0: 0, frame1: 3, row0: 0, row1: 4 };
@@ -195,16 +196,16 @@ describe("the heat map", () => {
   });
 });
 
-describe("two runs", () => {
+describe("two runs", async () => {
   // frames half as long, and a frame more than the first run has
-  const finer = made({
+  const finer = await made({
     timeline: { frame_s: 5e-6, frames: 8 },
     records: {
       starts: list(0, 1, 2, 2, 2, 3, 3, 3, 4), port: list(3, 3, 0, 3), queue_max_bytes: list(900, 300, 100, 50),
       busy: list(1, 0.5, 0.5, 1), drops: list(2, 3, 0, 0),
     },
   });
-  const pair = new Pair(made(), finer);
+  const pair = new Pair(await made(), finer);
   const told = (metric: "queue_max_bytes" | "busy" | "drops") => {
     const found: [number, number, number][] = [];
     pair.each(metric, 0, 9, (port, frame, less) => { found.push([port, frame, less]); });
@@ -234,15 +235,15 @@ describe("two runs", () => {
     expect([...diverging(ground).slice(4 * 128, 4 * 128 + 3)]).toEqual(ground);
   });
 
-  it("are matched by names of ports, and say why they cannot be compared", () => {
+  it("are matched by names of ports, and say why they cannot be compared", async () => {
     expect([pair.firstOf(3), pair.secondOf(2), pair.firstOf(null), pair.alone]).toEqual([3, 2, null, 0]);
-    const other = made();
+    const other = await made();
     other.names[3] = "s>h9";
-    const some = new Pair(made(), other);
+    const some = new Pair(await made(), other);
     expect([some.why, some.alone, some.firstOf(3), some.secondOf(3)]).toEqual(["", 2, null, null]);
-    const third = new Pair(made(), made({ timeline: { frame_s: 7e-6 } }));
+    const third = new Pair(await made(), await made({ timeline: { frame_s: 7e-6 } }));
     expect(third.why).toContain("no multiple");
-    expect(new Pair(made(), made({ timeline: { start_s: 1e-3 } })).why).toContain("begin");
+    expect(new Pair(await made(), await made({ timeline: { start_s: 1e-3 } })).why).toContain("begin");
   });
 
   it("have their curves in one pane, the second's dashed in the first's colours", () => {

@@ -1,6 +1,7 @@
 import { deflateSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
-import { Columns, Damaged, joined, json, numbers } from "../src/data/unpack";
+import { describe, expect, it, vi } from "vitest";
+import { served } from "../src/data/source";
+import { Columns, Damaged, joined, json, numbers, text } from "../src/data/unpack";
 
 const packed = (bytes: number[] | Uint8Array) => deflateSync(Uint8Array.from(bytes)).toString("base64");
 
@@ -57,6 +58,32 @@ describe("columns", () => {
     await expect(table.read(["a"])).rejects.toThrow(Damaged);
     await expect(table.read(["a"])).rejects.toThrow(Damaged);
     expect(asked).toBe(2);
+  });
+
+  it("of texts are asked for again where the server does not answer for their list", async () => {
+    let asked = 0;
+    const name = { at: 0, kind: "u8", length: 1, differences: false, texts: 1 } as const;
+    const table = new Columns({ name }, (at) => {
+      if (at === 0) return packed([0]);
+      return asked++ ? packed([...Buffer.from('["a"]')]) : Promise.reject(new Error("no answer"));
+    });
+    const first = table.read(["name"]);
+    await expect(first).rejects.toThrow("no answer");
+    await expect(first).rejects.not.toThrow(Damaged);
+    await table.read(["name"]);
+    expect([asked, text(table.get("name"), 0)]).toEqual([2, "a"]);
+  });
+
+  it("are not there where a server ends in the middle of an answer, or refuses", async () => {
+    const part = new ReadableStream({
+      start(answer) { answer.enqueue(new Uint8Array(3)); },
+      pull(answer) { answer.error(new TypeError("network error")); },
+    });
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response(part)));
+    await expect(served(1)).rejects.toThrow("incast view --serve does not answer any more");
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status: 404 })));
+    await expect(served(1)).rejects.toThrow("says 404 of column 1");
+    vi.unstubAllGlobals();
   });
 
   it("says of damaged columns that they are", async () => {

@@ -1,6 +1,6 @@
 /** The page: what is chosen, and what shows it. */
 
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { seconds, TITLES } from "../data/format";
 import { Pair } from "../data/pair";
 import { METRICS, type Metric, type Run } from "../data/run";
@@ -9,30 +9,33 @@ import { FlowTable } from "../panes/FlowTable";
 import { Fabric } from "../scene/Fabric";
 import { differenceOf, fieldOf } from "../scene/field";
 import { HeatMap } from "../scene/HeatMap";
-import { readHash, type Moment } from "../time/link";
+import { readHash } from "../time/link";
 import { hint, TimeBar } from "../time/TimeBar";
-import { spanBetween, worst as worstOf } from "../data/stretch";
+import { spanBetween, worst as worstOf, type Span } from "../data/stretch";
 import { Help } from "./Help";
 import { useAddress, useDark, useKeys, useLetters, usePlaying } from "./hooks";
-import { useShown } from "./shown";
+import { useShown, type Begun, type Change } from "./shown";
+import { Waiting } from "./Waiting";
 import { within } from "./within";
 
-/** So few ports have rows of so many pixels beside two fabrics, under a bar of so many. */
+/**
+ * Under two fabrics a heat map of at most so many ports is as high as its rows need: pixels of a row, and of the bar
+ * above the rows.
+ */
 const [FEW_PORTS, ROW, HEAT_BAR] = [16, 14, 70];
 /** Ports of the list, the worst of all. */
 const LISTED = 200;
 
 interface Props {
   runs: Run[];
-  /** What is asked for first: it is read already. */
-  begin: Moment;
+  /** What is shown first: it is read already. */
+  begin: Begun;
   /** Why something cannot be read, in words. */
   say: (error: unknown) => string;
 }
 
 export function App({ runs, begin, say }: Props) {
-  const [asked, setMoment] = useState(begin);
-  const { moment, waits, failed } = useShown(runs, asked);
+  const { asked, moment, waits, failed, change, again } = useShown(runs, begin);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(30);
   const [dark, turn] = useDark();
@@ -45,28 +48,31 @@ export function App({ runs, begin, say }: Props) {
   // of two runs the one that ends later has the clock, its frames and its events
   const run = pair ? pair.longer : first;
   const frame = run.frameOf(moment.time_s);
-  const change = useCallback((part: Partial<Moment>) => { setMoment((old) => ({ ...old, ...part })); }, []);
-  const seek = useCallback((to: number) => {
-    change({ time_s: run.timeOf(Math.min(run.frames - 1, Math.max(0, to))) });
-  }, [run]);
-  const select = useCallback((one_s: number, other_s: number) => {
-    change({ span: spanBetween(run, one_s, other_s) });
-  }, [run]);
-  const toEvent = useCallback((step: 1 | -1) => {
+  /** What panes choose is of the runs that they show: of others that are asked for meanwhile it says nothing. */
+  const choose = (to: Change) => {
+    change((now) => {
+      const chosen = typeof to === "function" ? to(now) : to;
+      if (now.run === moment.run && now.beside === moment.beside) return chosen;
+      return chosen.time_s === undefined ? {} : { time_s: chosen.time_s };
+    });
+  };
+  const seek = (to: number) => { change({ time_s: run.timeOf(Math.min(run.frames - 1, Math.max(0, to))) }); };
+  const select = (one_s: number, other_s: number) => { choose({ span: spanBetween(run, one_s, other_s) }); };
+  const toEvent = (step: 1 | -1) => {
     // a frame shows its events from its beginning on
     const event = step > 0 ? run.eventFrom(run.timeOf(frame + 1) - run.timeline.frame_s * 1e-5, 1)
       : run.eventFrom(run.timeOf(frame), -1);
     if (!event) return;
-    change({ time_s: run.timeOf(run.frameOf(event.time_s)) });
+    choose({ time_s: run.timeOf(run.frameOf(event.time_s)) });
     if (event.what === "port" && event.subject < run.names.length) {
-      change({ port: run === first ? event.subject : pair!.firstOf(event.subject) });
+      choose({ port: run === first ? event.subject : pair!.firstOf(event.subject) });
     }
-    if (event.what === "flow" && event.subject < first.flowCount) change({ flow: event.subject });
-  }, [run, first, pair, frame]);
+    if (event.what === "flow" && event.subject < first.flowCount) choose({ flow: event.subject });
+  };
 
   useAddress(moment);
   useEffect(() => {
-    const moved = () => { setMoment(within(runs, readHash(location.hash))); };
+    const moved = () => { change(() => within(runs, readHash(location.hash))); };
     addEventListener("hashchange", moved);
     return () => { removeEventListener("hashchange", moved); };
   }, [runs]);
@@ -74,20 +80,25 @@ export function App({ runs, begin, say }: Props) {
     document.title = `${first.label}${second ? ` and ${second.label}` : ""} – Incast`;
   }, [first, second]);
 
-  const { span } = moment;
+  /** One end of a stretch is at the cursor, the other where it was asked for last, or at that of the run. */
+  const end = (at_s: number, other_s: (span: Span | null) => number) => {
+    choose(({ span }) => ({ span: spanBetween(run, at_s, other_s(span)) }));
+  };
   const fromHere = () => {
-    select(run.timeOf(frame), span && span.to_s > run.timeOf(frame) ? span.to_s : run.end_s);
+    const from_s = run.timeOf(frame);
+    end(from_s, (span) => (span && span.to_s > from_s ? span.to_s : run.end_s));
   };
   const toHere = () => {
-    select(span && span.from_s < run.timeOf(frame + 1) ? span.from_s : run.timeline.start_s, run.timeOf(frame + 1));
+    const to_s = run.timeOf(frame + 1);
+    end(to_s, (span) => (span && span.from_s < to_s ? span.from_s : run.timeline.start_s));
   };
-  usePlaying(playing, speed, run, setMoment, () => { setPlaying(false); });
+  usePlaying(playing, speed, run, change, () => { setPlaying(false); });
   useKeys((far) => ({
     " ": () => { setPlaying((old) => !old); }, ArrowLeft: () => { seek(frame - far); },
     ArrowRight: () => { seek(frame + far); }, Home: () => { seek(0); }, End: () => { seek(run.frames - 1); },
     n: () => { toEvent(1); }, p: () => { toEvent(-1); }, d: turn,
     "[": fromHere, "]": toHere, "?": () => { setHelps(true); },
-    Escape: () => { change(moment.span ? { span: null } : { port: null, flow: null }); },
+    Escape: () => { change(({ span }) => (span ? { span: null } : { port: null, flow: null })); },
     "/": () => { document.getElementById("search")?.focus(); },
   }), letters);
 
@@ -115,7 +126,8 @@ export function App({ runs, begin, say }: Props) {
   const said = (own: Run, label: string) =>
     (moment.time_s > own.end_s ? `${label}: over since ${seconds(own.end_s)}` : label);
   const seekTime = (time_s: number) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); };
-  const pin = (port: number | null) => { change({ port }); };
+  const pin = (port: number | null) => { choose({ port }); };
+  const follow = (flow: number) => { choose({ flow }); };
   return (
     <>
       <header>
@@ -123,7 +135,7 @@ export function App({ runs, begin, say }: Props) {
         {runs.length > 1 && (
           <label>run{" "}
             <select id="run" value={asked.run} onChange={(event) => {
-              setMoment(within(runs, { ...asked, run: Number(event.currentTarget.value) }));
+              change({ run: Number(event.currentTarget.value) });
             }}>{runs.map((one, i) => <option value={i}>{one.label}</option>)}</select>
           </label>
         )}
@@ -131,7 +143,7 @@ export function App({ runs, begin, say }: Props) {
           <label>beside it{" "}
             <select id="beside" value={asked.beside ?? ""} onChange={(event) => {
               const { value } = event.currentTarget;
-              setMoment(within(runs, { ...asked, beside: value === "" ? null : Number(value) }));
+              change({ beside: value === "" ? null : Number(value) });
             }}>
               <option value="">nothing</option>
               {runs.map((one, i) => i !== asked.run && <option value={i}>{one.label}</option>)}
@@ -162,10 +174,14 @@ export function App({ runs, begin, say }: Props) {
         {pair && !pair.why && pair.alone > 0 && (
           <span class="missing">{pair.alone.toLocaleString("en-US")} ports are in one run alone: not compared</span>
         )}
-        {failed !== null && <p class="failed" role="alert">{say(failed)}</p>}
+        {failed !== null && (
+          <p class="failed">
+            <span role="alert">{say(failed)}</span> <button id="again" onClick={again}>try again</button>
+          </p>
+        )}
       </header>
       <main class={second ? "beside" : ""} style={second ? { "--heat": heightOf(first) } : {}}
-        aria-busy={waits && failed === null}>
+        aria-busy={waits}>
         <Fabric key={`g${moment.run}`} run={first} frame={first.frameOf(moment.time_s)} metric={metric}
           pinned={moment.port} path={path} dark={dark} largest={largest} onPin={pin}
           {...(second ? { label: said(first, names[0]) } : {})} />
@@ -189,15 +205,16 @@ export function App({ runs, begin, say }: Props) {
           </div>
         )}
         <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
-          onSelect={(flow) => { change({ flow }); }} />
+          onSelect={follow} />
         <Details run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
           metric={metric} span={moment.span} onSeek={seekTime} onSpan={select}
           onAll={() => { change({ span: null }); }}
-          onPin={pin} onFlow={(flow) => { change({ flow }); }}
+          onPin={pin} onFlow={follow}
           other={second && {
             run: second, port: otherPort, names, onPin: (port) => { pin(pair!.firstOf(port)); },
           }} />
       </main>
+      <Waiting waits={waits} />
       <TimeBar run={run} frame={frame} span={moment.span} playing={playing} speed={speed} onSeek={seek}
         onSpeed={setSpeed} onEvent={toEvent} onFrom={fromHere} onTo={toHere} letters={letters} onPlay={() => {
           if (frame === run.frames - 1) seek(0);

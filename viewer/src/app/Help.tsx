@@ -50,7 +50,7 @@ export function Help({ open, letters, onLetters, onClose }: Props) {
       <h3>Keys of one character</h3>
       <label>
         <input type="checkbox" id="letters" checked={letters}
-          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> on
+          onChange={(event) => { onLetters(event.currentTarget.checked); }} /> keys of one character act
       </label>
       <dl class={letters ? "" : "off"}>{rows(LETTERS)}</dl>
       <h3>Pointer</h3>

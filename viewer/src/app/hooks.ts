@@ -1,8 +1,9 @@
 /** What the page does by itself: it follows the clock, the keys and the theme, and writes its address. */
 
-import { useEffect, useLayoutEffect, useRef, useState, type Dispatch, type StateUpdater } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Run } from "../data/run";
 import { written, type Moment } from "../time/link";
+import type { Change } from "./shown";
 
 /** Between two changes of the address. */
 const ADDRESS_MS = 350;
@@ -29,7 +30,7 @@ export function useAddress(moment: Moment): void {
 
 /** Goes on by so many frames a second until the run's end, while the page plays. */
 export function usePlaying(
-  playing: boolean, speed: number, run: Run, setMoment: Dispatch<StateUpdater<Moment>>, atEnd: () => void,
+  playing: boolean, speed: number, run: Run, change: (to: Change) => void, atEnd: () => void,
 ): void {
   const clock = useRef({ speed, run });
   clock.current = { speed, run };
@@ -43,11 +44,11 @@ export function usePlaying(
       const steps = Math.floor(due);
       due -= steps;
       if (steps) {
-        setMoment((old) => {
+        change(({ time_s }) => {
           const own = clock.current.run;
-          const to = own.frameOf(old.time_s) + steps;
+          const to = own.frameOf(time_s) + steps;
           if (to >= own.frames - 1) atEnd();
-          return { ...old, time_s: own.timeOf(Math.min(own.frames - 1, to)) };
+          return { time_s: own.timeOf(Math.min(own.frames - 1, to)) };
         });
       }
       next = requestAnimationFrame(tick);

@@ -2,8 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { needsOf } from "../data/need";
-import type { Need, Run } from "../data/run";
+import { METRICS, type Need, type Run } from "../data/run";
 import type { Moment } from "../time/link";
+import { useReading } from "../scene/read";
+import { within } from "./within";
 
 /** What of which runs a moment shows. */
 function needs(runs: Run[], moment: Moment): [Run, Need][] {
@@ -12,33 +14,78 @@ function needs(runs: Run[], moment: Moment): [Run, Need][] {
 }
 
 /** Read what a moment shows. */
-export async function readMoment(runs: Run[], moment: Moment): Promise<void> {
+async function readMoment(runs: Run[], moment: Moment): Promise<void> {
   await Promise.all(needs(runs, moment).map(([run, need]) => run.read(need)));
 }
 
+/** What could not be read, and why. */
+interface Failed {
+  asked: Moment;
+  error: unknown;
+}
+
+export interface Begun {
+  moment: Moment;
+  failed: Failed | null;
+}
+
+/** What a page shows at first: what is asked for, or as much of it as can be read. Raises where nothing can. */
+export async function beginning(runs: Run[], asked: Moment): Promise<Begun> {
+  const unpinned = { ...asked, port: null, flow: null, span: null };
+  let failed: Failed | null = null;
+  for (const moment of [asked, unpinned, { ...unpinned, beside: null, metric: METRICS[0] }]) {
+    try {
+      await readMoment(runs, moment);
+      return { moment, failed };
+    } catch (error) {
+      failed ??= { asked, error };
+    }
+  }
+  throw failed!.error;
+}
+
+/** What changes of a moment, or how it follows from what is asked for now. */
+export type Change = Partial<Moment> | ((asked: Moment) => Partial<Moment>);
+
 interface Shown {
+  asked: Moment;
   moment: Moment;
   /** Whether what was asked for is still being read; until then the moment before it stays. */
   waits: boolean;
-  /** Why it could not be read. */
+  /** Why what was asked for could not be read: the moment before it is asked for again. */
   failed: unknown;
+  /** Ask for something else, within what the runs have. */
+  change: (to: Change) => void;
+  /** Ask once more for what could not be read. */
+  again: () => void;
 }
 
-/** What is shown of what was asked for last. */
-export function useShown(runs: Run[], asked: Moment): Shown {
+const ofChoice = ({ run, beside, metric, port, flow, span }: Moment) => [run, beside, metric, port, flow, span];
+/** Whether two moments differ in time alone. */
+const alike = (one: Moment, other: Moment) => {
+  const choice = ofChoice(other);
+  return ofChoice(one).every((part, i) => part === choice[i]);
+};
+
+/** What is asked for, and what is shown of it. */
+export function useShown(runs: Run[], begin: Begun): Shown {
+  const [asked, setAsked] = useState(begin.moment);
+  const [failed, setFailed] = useState(begin.failed);
   const last = useRef(asked);
-  const [, again] = useState(0);
-  const [failed, setFailed] = useState<unknown>(null);
+  const back = useRef(asked);
   const waits = !needs(runs, asked).every(([run, need]) => run.isRead(need));
   // time goes on meanwhile
   last.current = waits ? { ...last.current, time_s: asked.time_s } : asked;
-  useEffect(() => {
-    setFailed(null);
-    if (!waits) return undefined;
-    let gone = false;
-    readMoment(runs, asked).then(() => { if (!gone) again((count) => count + 1); },
-      (error: unknown) => { if (!gone) setFailed(error); });
-    return () => { gone = true; };
-  }, [waits, asked.run, asked.beside, asked.metric, asked.port, asked.flow, asked.span]);
-  return { moment: last.current, waits, failed };
+  const refuse = (error: unknown) => {
+    back.current = last.current;
+    setFailed({ asked, error });
+    setAsked((now) => within(runs, { ...back.current, time_s: now.time_s }));
+  };
+  useReading(!waits, () => readMoment(runs, asked), refuse, ofChoice(asked), 0);
+  useEffect(() => { if (!alike(asked, back.current)) setFailed(null); }, ofChoice(asked));
+  const change = (to: Change) => {
+    setAsked((now) => within(runs, { ...now, ...(typeof to === "function" ? to(now) : to) }));
+  };
+  const again = () => { if (failed) change(({ time_s }) => ({ ...failed.asked, time_s })); };
+  return { asked, moment: last.current, waits, failed: failed?.error ?? null, change, again };
 }

@@ -1,10 +1,16 @@
 /** What a page shows when it is opened at an address. */
 
 import type { Run } from "../data/run";
-import { spanBetween } from "../data/stretch";
+import { spanBetween, type Span } from "../data/stretch";
 import type { Moment } from "../time/link";
 
-/** What an address asks for, within what the runs have. */
+/** A stretch within a run; itself where all of it is. */
+function spanWithin(run: Run, span: Span): Span | null {
+  const found = spanBetween(run, span.from_s, span.to_s);
+  return found?.from_s === span.from_s && found.to_s === span.to_s ? span : found;
+}
+
+/** What is asked for, within what the runs have. */
 export function within(runs: Run[], asked: Partial<Moment>): Moment {
   const run = asked.run !== undefined && asked.run < runs.length ? asked.run : 0;
   const own = runs[run]!;
@@ -19,6 +25,6 @@ export function within(runs: Run[], asked: Partial<Moment>): Moment {
     time_s: clock.timeOf(clock.frameOf(asked.time_s ?? clock.timeline.start_s)),
     port: asked.port !== undefined && asked.port !== null && asked.port < own.timeline.ports.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,
-    span: span ? spanBetween(clock, span.from_s, span.to_s) : null,
+    span: span ? spanWithin(clock, span) : null,
   };
 }

@@ -19,7 +19,7 @@ export interface Column {
   texts?: string[];
 }
 
-/** Where columns lie: base64 in script elements of a file, bytes at the server of a page, a list in tests. */
+/** Where columns lie: base64 in script elements of a file, bytes at the server of a page. */
 export type Source = (at: number) => string | Promise<ArrayBuffer>;
 
 export class Damaged extends Error {}
@@ -37,32 +37,37 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-async function inflated(column: string | Promise<ArrayBuffer>): Promise<Uint8Array> {
-  const there = typeof column === "string" ? column : new Uint8Array(await column);
+/** The bytes of a column as they come: what its source says of a failure is no damage. */
+async function packedBytes(source: Source, at: number): Promise<string | Uint8Array<ArrayBuffer>> {
+  const column = source(at);
+  return typeof column === "string" ? column : new Uint8Array(await column);
+}
+
+async function inflated(there: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
   try {
     const stream = new DecompressionStream("deflate");
     const writer = stream.writable.getWriter();
     // what is wrong with the bytes is told by the reader too
     const bytes = typeof there === "string" ? decoded(there) : there;
     const written = writer.write(bytes).then(() => writer.close()).catch(() => undefined);
-    const parts: Uint8Array[] = [];
-    let length = 0;
     const reader = stream.readable.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       parts.push(part.value);
       length += part.value.length;
     }
     await written;
-    const whole = new Uint8Array(length);
-    let at = 0;
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
   } catch (error) {
     throw new Damaged(`a column cannot be unpacked (${String(error)})`);
   }
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 /** Put the planes of bytes together again, and add up differences. */
@@ -86,7 +91,8 @@ export function joined(planes: Uint8Array, kind: Kind, length: number, differenc
 }
 
 export async function numbers(source: Source, packed: Packed): Promise<Numbers> {
-  const own = joined(await inflated(source(packed.at)), packed.kind, packed.length, packed.differences);
+  const planes = await inflated(await packedBytes(source, packed.at));
+  const own = joined(planes, packed.kind, packed.length, packed.differences);
   if (!packed.of) return own;
   const values = await numbers(source, packed.of);
   const chosen = new Float64Array(own.length);
@@ -95,10 +101,11 @@ export async function numbers(source: Source, packed: Packed): Promise<Numbers> 
 }
 
 export async function json(source: Source, at: number): Promise<unknown> {
+  const bytes = await inflated(await packedBytes(source, at));
   try {
-    return JSON.parse(new TextDecoder().decode(await inflated(source(at))));
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    throw error instanceof Damaged ? error : new Damaged(`a text cannot be read (${String(error)})`);
+    throw new Damaged(`a text cannot be read (${String(error)})`);
   }
 }
 
@@ -112,22 +119,9 @@ export class Columns {
 
   constructor(private readonly packed: Record<string, Packed>, private readonly source: Source) {}
 
-  /** Columns that are there already. */
-  static of(columns: Record<string, Column>): Columns {
-    const described = Object.entries(columns).map(([name, { values }]): [string, Packed] => (
-      [name, { at: -1, kind: "f64", length: values.length, differences: false }]));
-    const made = new Columns(Object.fromEntries(described), () => "");
-    for (const [name, one] of Object.entries(columns)) made.there.set(name, one);
-    return made;
-  }
-
   /** Whether the table has a column, read or not. */
   has(name: string): boolean {
     return Object.hasOwn(this.packed, name);
-  }
-
-  get names(): string[] {
-    return Object.keys(this.packed);
   }
 
   /** How many values a column has; 0 without it. */

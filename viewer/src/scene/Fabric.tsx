@@ -148,7 +148,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   };
 
   const told = hover && placed.picture.lines[hover.line];
-  const ready = useRead(run, told ? OF_PORT : null);
+  const rest = useRead(run, told ? OF_PORT : null, hover);
   return (
     <div class="fabric" ref={box} role="region" aria-label={label ? `Fabric of ${label}` : "Fabric"}>
       <canvas
@@ -193,8 +193,9 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
               {placed.picture.groups[told.to]!.name}, with the colour of the worst; zoom in to see each. The worst:
             </p>
           )}
-          <PortFigures run={run} port={worstOf(hover.line)} frame={frame} metrics={ready ? METRICS : [metric]} />
-          {!ready && <p>reading the rest …</p>}
+          <PortFigures run={run} port={worstOf(hover.line)} frame={frame}
+            metrics={rest === "ready" ? METRICS : [metric]} />
+          {rest !== "ready" && <p>{rest === "reading" ? "reading the rest …" : "the rest cannot be read"}</p>}
         </div>
       )}
       <div class="corner">

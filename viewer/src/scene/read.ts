@@ -1,18 +1,33 @@
-/** Reads columns for what is pointed at. */
+/** Reads columns, and shows again once they are there. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Need, Run } from "../data/run";
 
-/** Whether what is needed is there; it is read where it is not. Null needs nothing. */
-export function useRead(run: Run, need: Need | null): boolean {
+/** Reads what is not there once the same is asked for during `rest_ms`; `failed` is told why it cannot be read. */
+export function useReading(
+  there: boolean, read: () => Promise<void>, failed: (error: unknown) => void, asked: unknown[], rest_ms: number,
+): void {
   const [, again] = useState(0);
-  const ready = !need || run.isRead(need);
   useEffect(() => {
-    if (ready || !need) return undefined;
+    if (there) return undefined;
     let gone = false;
-    // what stands in the way is told when it is chosen
-    run.read(need).then(() => { if (!gone) again((count) => count + 1); }, () => undefined);
-    return () => { gone = true; };
-  }, [run, need, ready]);
-  return ready;
+    const later = setTimeout(() => {
+      read().then(() => { if (!gone) again((count) => count + 1); }, (error: unknown) => { if (!gone) failed(error); });
+    }, rest_ms);
+    return () => {
+      gone = true;
+      clearTimeout(later);
+    };
+  }, [there, ...asked]);
+}
+
+/** Between the pointer's last move and what is read for where it is: it crosses much on its way. */
+const REST_MS = 200;
+
+/** Whether what is needed of what is pointed at is there; it is read where the pointer rests. Null needs nothing. */
+export function useRead(run: Run, need: Need | null, pointed: unknown): "ready" | "reading" | "failed" {
+  const [failed, setFailed] = useState(false);
+  const ready = !need || run.isRead(need);
+  useReading(ready, () => run.read(need!), () => { setFailed(true); }, [run, need, pointed], REST_MS);
+  return ready ? "ready" : failed ? "failed" : "reading";
 }

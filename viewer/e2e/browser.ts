@@ -1,0 +1,61 @@
+/** Pages in Chromium, of files that tests/python/test_view_browser.py makes and says the figures of. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+
+export const FILES = process.env.INCAST_VIEW_FILES ?? "";
+/** Where a server hands out the runs of `two.html`. */
+export const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
+export const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
+  port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
+  slowest: number; least: number; markup: string;
+  traced: { flow: number; words: string; lost_frame: number };
+  stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
+};
+export let browser: Browser;
+export let page: Page;
+export let faults: string[];
+
+/** Start the browser for the tests of a file; no page of theirs may have a fault. */
+export function inBrowser(): void {
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: process.env.INCAST_CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--enable-unsafe-swiftshader"],
+    });
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await page.close();
+    expect(faults).toEqual([]);
+  });
+}
+
+/** A page with nothing in it yet. */
+export async function blank(): Promise<void> {
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  faults = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+}
+
+export async function open(file: string, hash = "", script = ""): Promise<void> {
+  await blank();
+  page.on("request", (asked) => {
+    if (/^(http|ws)/.test(asked.url())) faults.push(`asked the network: ${asked.url()}`);
+  });
+  if (script) await page.addInitScript(script);
+  await page.goto(`file://${join(FILES, file)}${hash}`);
+  await page.waitForSelector("#fabric, .damaged");
+}
+
+/** What something comes to be: a picture follows what a person does after a moment, an address after some more. */
+export const becomes = <T>(what: () => Promise<T> | T) => expect.poll(what, { timeout: 20000, interval: 20 });
+export const address = () => page.url();
+export const figure = (scope: string, name: string) => page.textContent(`${scope} dd[data-figure=${name}]`);
+export const now = () => page.textContent("#now");
+export const alerts = () => page.locator("[role=alert]").allTextContents();
+
+/** Of runs where their columns lie, by table and name. */
+export type Places = Record<string, Record<string, { at: number }> | null>[];

@@ -1,0 +1,104 @@
+/** What is read for a choice is all that shows it: runs from a source, of which nothing else is read. */
+
+import { describe, expect, it } from "vitest";
+import { within } from "../src/app/within";
+import { needsOf, OF_PORT, type Chosen } from "../src/data/need";
+import { packetsOf } from "../src/data/packets";
+import { Pair } from "../src/data/pair";
+import { METRICS, type Need, type Run } from "../src/data/run";
+import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
+import { figuresOf } from "../src/data/stretch";
+import { chosen, SEARCHED, SHOWN } from "../src/data/table";
+import { panesOfFlow, panesOfPort } from "../src/panes/Details";
+import { differenceOf, fieldOf } from "../src/scene/field";
+import { list, unread } from "./made";
+
+const texts = (...all: string[]) => ({ values: Uint8Array.from(all, (_, i) => i), texts: all });
+const numbers = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, list(0, 1)]));
+
+/** A run that has every column that a run may have; nothing is read. */
+const whole = () => unread({
+  ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1") },
+  records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(METRICS) },
+  flows: { ...numbers(SHOWN), ...numbers(SEARCHED), finish_s: list(1e-5, 2e-5), group: texts("a", "b"),
+    controller: texts("x", "y"), role: texts("p", "q") },
+  byFlow: { starts: list(0, 1, 2, 2), ...numbers(["flow", "delivered_bytes", "cwnd_bytes", "state"]) },
+  events: { time_s: list(0, 1e-5), kind: texts("timeout", "failure"), what: texts("flow", "port"),
+    subject: list(1, 1) },
+  paths: numbers(["flow", "port", "position", "sprayed"]),
+  series: { entity: texts("flow 0", "flow 1"), name: texts("cwnd_bytes", "rtt_s"), starts: list(0, 1, 2),
+    time_s: list(0, 0), value: list(1, 2) },
+  packets: { ...numbers(["flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "seq", "ack", "payload_bytes"]),
+    place: texts("", "s>h0"), marked: texts("", "s>h0"), flags: texts("", "ACK") },
+});
+
+async function after(needs: Need[]): Promise<Run> {
+  const run = whole();
+  for (const need of needs) await run.read(need);
+  return run;
+}
+
+/** What shows a run, by what is chosen of it. */
+function show(run: Run, { metric, port, flow, span }: Chosen, table: boolean): unknown[] {
+  const found: unknown[] = [run.names, run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
+  if (table) for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
+  if (port !== null) found.push(panesOfPort(run, port), run.flowsOn(port), METRICS.map((one) => run.metric(one)));
+  if (flow !== null) {
+    found.push(panesOfFlow(run, flow), packetsOf(run, flow), run.pathOf(flow), stretchesOf(run, flow),
+      timeoutsOf(run, flow), stateAt(run, flow, 0));
+  }
+  if (span) found.push(figuresOf(run, metric, span));
+  return found;
+}
+
+const NOTHING: Chosen = { metric: "busy", port: null, flow: null, span: null };
+const span = { from_s: 0, to_s: 1e-5 };
+const CASES: [string, Chosen][] = [
+  ["nothing", NOTHING], ["a port", { ...NOTHING, port: 1 }], ["a flow", { ...NOTHING, flow: 1 }],
+  ["a stretch", { ...NOTHING, span }], ["all of it", { ...NOTHING, port: 1, flow: 1, span }],
+  ...METRICS.map((metric): [string, Chosen] => [metric, { ...NOTHING, metric }]),
+];
+
+describe("what is read", () => {
+  it.each(CASES)("shows a run, and one beside another: %s", async (_, asked) => {
+    const run = await after(needsOf(asked, true));
+    expect(show(run, asked, true)).not.toContain(undefined);
+    const other = await after(needsOf(asked, false));
+    show(other, asked, false);
+    expect(differenceOf(new Pair(run, other), asked.metric, ["A", "B"]).worst).toHaveLength(4);
+  });
+
+  it("shows a port under the pointer", async () => {
+    const run = await after([...needsOf(NOTHING, false), OF_PORT]);
+    show(run, { ...NOTHING, port: 1 }, false);
+  });
+
+  it("is no more than what shows it: without any of it there is a fault", async () => {
+    const asked: Chosen = { ...NOTHING, port: 1, flow: 1, span };
+    const needs = needsOf(asked, true);
+    const columns = needs.flatMap((need) => Object.entries(need).flatMap(([table, names]) => (
+      names.map((name) => `${table}.${name}`))));
+    const idle = [];
+    for (const left of new Set(columns)) {
+      const run = await after(needs.map((need) => Object.fromEntries(Object.entries(need).map(([table, names]) => (
+        [table, names.filter((name) => `${table}.${name}` !== left)])))));
+      try {
+        show(run, asked, true);
+        idle.push(left);
+      } catch (error) {
+        expect(String(error)).toContain("was not read");
+      }
+    }
+    expect(idle).toEqual([]);
+  });
+});
+
+describe("a moment", () => {
+  it("is within what its run has, and a stretch within it stays the same", () => {
+    const runs = [whole(), whole()];
+    const asked = { run: 1, beside: null, metric: "busy", time_s: 1e-5, port: 3, flow: 1, span } as const;
+    expect(within(runs, asked).span).toBe(span);
+    expect(within(runs, { ...asked, port: 4, flow: 2, span: { from_s: 2e-5, to_s: 9 } })).toMatchObject(
+      { run: 1, port: null, flow: null, span: { from_s: 2e-5, to_s: runs[1]!.end_s } });
+  });
+});

@@ -35,9 +35,12 @@ pub enum Begin {
     Connect,
 }
 
+/// Where it stands; in a box, since it is larger than a bulk application.
+pub type State = Box<Ticks>;
+
 /// Its ticks.
 #[derive(Clone, Debug)]
-pub struct State {
+pub struct Ticks {
     app: OnOff,
     /// Time of a write at the rate.
     tick: Time,
@@ -55,7 +58,7 @@ impl Application for State {
 
     fn new(app: OnOff, start: Start) -> State {
         let tick = app.rate.serialize(app.write).max(Time(1));
-        State { app, tick, stop: start.stop, start: start.at, on_from: Time::NEVER, done: 0 }
+        Box::new(Ticks { app, tick, stop: start.stop, start: start.at, on_from: Time::NEVER, done: 0 })
     }
 
     fn rate(&self, _: u32) -> f64 {
@@ -95,7 +98,7 @@ impl Application for State {
     }
 }
 
-impl State {
+impl Ticks {
     /// Writes as its first ON time begins, before a tick of it.
     fn at_once(&self) -> u64 {
         (self.app.begin == Begin::Connect) as u64

@@ -10,6 +10,13 @@ pub fn lines<T: ?Sized>(value: &T, lines: usize) {
     (0..lines).for_each(|i| line(start.wrapping_add(i * 64)));
 }
 
+/// Prefetches so many cache lines of `value`, from the byte `first` on.
+#[inline(always)]
+pub fn lines_from<T: ?Sized>(value: &T, first: usize, lines: usize) {
+    let start = (value as *const T).cast::<i8>().wrapping_add(first);
+    (0..lines).for_each(|i| line(start.wrapping_add(i * 64)));
+}
+
 /// Prefetches the first cache line of the item at `place` of a slice, if there is one.
 #[inline(always)]
 pub fn item<T>(slice: &[T], place: usize) {

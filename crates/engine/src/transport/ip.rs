@@ -10,6 +10,7 @@ use crate::spec::TransportSpec;
 use crate::switch::policy::entropy::Source;
 use incast_cc::Time;
 use incast_record::{FlowRecord, Happening, Recorder};
+use std::mem::offset_of;
 
 /// IP header, which every fragment repeats (RFC 791 without options).
 const HEADER: u32 = 20;
@@ -26,12 +27,13 @@ pub struct IpSource {
     pub flags: u16,
     /// IP packets so far; fragments share a number.
     pub packets: u32,
+    /// Segments sent again, measured.
+    retransmissions: u32,
     /// Where the entropies of its packets come from, if they have any.
     pub entropy: Option<Box<Source>>,
-    /// Data segments sent, and those inside the measured interval; segments sent again, measured.
+    /// Data segments sent, and those inside the measured interval.
     sent: u64,
     sent_m: u64,
-    retransmissions: u64,
     /// IP packets sent, measured, and the time of the first of them.
     packets_m: u64,
     first_tx: Option<Time>,
@@ -76,7 +78,7 @@ impl IpSource {
         if len > 0 {
             self.sent += 1;
             self.sent_m += measured as u64;
-            self.retransmissions += (measured && flags & flag::RETX != 0) as u64;
+            self.retransmissions += (measured && flags & flag::RETX != 0) as u32;
         }
         let mut packet = Packet::forward(kind, self.flow, self.dst, seq, len, ctx.now);
         packet.id = self.packets as u16;
@@ -111,7 +113,7 @@ impl IpSource {
     pub fn record(&self, record: &mut FlowRecord) {
         record.sent = self.sent;
         record.sent_m = self.sent_m;
-        record.retransmissions = self.retransmissions;
+        record.retransmissions = self.retransmissions as u64;
         record.fm_tx_packets = self.packets_m;
         record.fm_first_tx_ps = self.first_tx.map(|t| t.0);
     }
@@ -123,19 +125,17 @@ struct Partial {
     seen: u16,
 }
 
-/// The IP layer at the destination of a flow: it takes arriving packets.
+/// The IP layer at the destination of a flow: it takes arriving packets. First what every packet counts.
 #[derive(Clone, Default, Debug)]
+#[repr(C)]
 pub struct IpSink {
     /// Domain-local host.
     pub host: HostIx,
     group: u32,
-    /// Packets of which fragments are missing.
-    partial: Vec<Partial>,
     /// Data segments that arrived (duplicates included).
     pub arrived: u64,
-    /// ... of those sent inside the measured interval; of those, with a CE mark.
+    /// ... of those sent inside the measured interval.
     arrived_m: u64,
-    marked: u64,
     /// One-way delays of `arrived_m`, and the largest.
     delay_sum: Time,
     delay_max: Time,
@@ -145,13 +145,20 @@ pub struct IpSink {
     bytes: u64,
     packet_delay_sum: Time,
     last_rx: Option<Time>,
+    /// Of `arrived_m`, those with a CE mark.
+    marked: u64,
     /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
     trimmed: u64,
+    /// Packets of which fragments are missing.
+    partial: Vec<Partial>,
     /// So far the numbers on the wire, sequence and acknowledgement, are ahead of those of packets here.
     pub ahead: (u64, u64),
 }
 
 impl IpSink {
+    /// Bytes of what every packet counts.
+    pub const HOT: usize = offset_of!(IpSink, marked);
+
     /// Nothing has come yet.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> IpSink {
         IpSink { host, group: net.flow(flow).group, ..IpSink::default() }
@@ -219,7 +226,9 @@ impl IpSink {
             self.arrived += 1;
             if p.has(flag::MEASURED) {
                 self.arrived_m += 1;
-                self.marked += p.has(flag::CE) as u64;
+                if p.has(flag::CE) {
+                    self.marked += 1;
+                }
                 self.delay_sum += delay;
                 self.delay_max = self.delay_max.max(delay);
                 ctx.rec.delay(self.group, delay.0);

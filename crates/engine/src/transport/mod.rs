@@ -170,10 +170,12 @@ impl SendEndpoint {
         }
     }
 
-    /// Brings near what a packet for it touches,
+    /// Brings near what a packet for it touches. Which kind it is would be a read: nearly all are TCP's.
     #[inline(always)]
     pub fn prefetch(&self) {
-        prefetch::lines(self, 6);
+        for (first, lines) in tcp::sender::HOT {
+            prefetch::lines_from(self, first, lines);
+        }
     }
 
     /// ... and what that refers to.
@@ -296,7 +298,7 @@ impl ReceiveEndpoint {
     /// Brings near what a packet for it touches.
     #[inline(always)]
     pub fn prefetch(&self) {
-        prefetch::lines(self, 4);
+        prefetch::lines(self, tcp::receiver::HOT);
     }
 
     /// Its host's pacer has come to it in a list: it gives credit.

@@ -7,7 +7,7 @@ use incast_cc::Time;
 pub const STAMP: Time = Time::ms(1);
 
 /// srtt, rttvar and the timeout they give.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Smoothed RTT; 0 before the first sample.
     pub srtt: Time,
@@ -15,17 +15,16 @@ pub struct RttEstimator {
     pub rttvar: Time,
     /// Latest sample; 0 before the first.
     pub latest: Time,
-    /// Smallest sample.
-    pub min: Option<Time>,
-    min_rto: Time,
-    max_rto: Time,
-    initial: Time,
-    granularity: Time,
+    /// Smallest sample; [`Time::NEVER`] before the first.
+    least: Time,
+    /// What Linux' rule keeps beside.
+    linux: Option<Box<Deviations>>,
     backoff: u32,
-    rule: RtoRule,
-    /// Tick of the timers under Linux' rule, which doubles whole ticks; 1 elsewhere.
-    tick: Time,
-    /// Linux' rule: four times the largest deviation of this round trip, and of the last ones.
+}
+
+/// Linux' rule: four times the largest deviation of this round trip, and of the last ones.
+#[derive(Clone, Default, Debug)]
+struct Deviations {
     peak: Time,
     held: Time,
     round_end: u64,
@@ -33,27 +32,35 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// Before any sample.
-    pub fn new(spec: &TransportSpec) -> RttEstimator {
+    pub fn new(t: &TransportSpec) -> RttEstimator {
         RttEstimator {
-            min_rto: spec.rto_min,
-            max_rto: spec.rto_max,
-            initial: spec.rto_initial,
-            granularity: spec.rto_granularity,
-            rule: spec.rto_rule,
-            tick: if spec.rto_rule == RtoRule::Linux { spec.timer_tick.max(Time::ps(1)) } else { Time::ps(1) },
-            ..RttEstimator::default()
+            srtt: Time::ZERO,
+            rttvar: Time::ZERO,
+            latest: Time::ZERO,
+            least: Time::NEVER,
+            linux: (t.rto_rule == RtoRule::Linux).then(Box::default),
+            backoff: 0,
         }
     }
 
+    /// Smallest sample.
+    #[inline]
+    pub fn min(&self) -> Option<Time> {
+        (self.least != Time::NEVER).then_some(self.least)
+    }
+
     /// Takes a sample: gains 1/8 and 1/4, the variance first. `una` and `nxt` tell round trips apart.
-    pub fn sample(&mut self, rtt: Time, una: u64, nxt: u64) {
+    #[inline]
+    pub fn sample(&mut self, t: &TransportSpec, rtt: Time, una: u64, nxt: u64) {
         self.latest = rtt;
-        if self.min.is_none() {
+        if self.least == Time::NEVER {
             (self.srtt, self.rttvar) = (rtt, rtt / 2);
-            self.peak = (self.rttvar * 4).max(self.min_rto);
-            (self.held, self.round_end) = (self.peak, nxt);
-        } else if self.rule == RtoRule::Linux {
-            self.sample_linux(rtt, una, nxt);
+            if let Some(linux) = &mut self.linux {
+                let peak = (self.rttvar * 4).max(t.rto_min);
+                **linux = Deviations { peak, held: peak, round_end: nxt };
+            }
+        } else if self.linux.is_some() {
+            self.sample_linux(t, rtt, una, nxt);
         } else {
             self.rttvar = (self.rttvar * 3 + self.srtt.abs_diff(rtt)) / 4;
             self.srtt = (self.srtt * 7 + rtt) / 8;
@@ -64,7 +71,7 @@ impl RttEstimator {
     /// As the kernel does it: a falling RTT raises the deviation an eighth as fast, the largest deviation of
     /// a round trip counts, and it falls by a quarter of the difference a round trip.
     #[inline(never)]
-    fn sample_linux(&mut self, rtt: Time, una: u64, nxt: u64) {
+    fn sample_linux(&mut self, t: &TransportSpec, rtt: Time, una: u64, nxt: u64) {
         let error = self.srtt.abs_diff(rtt);
         if error > self.rttvar {
             let rise = (error - self.rttvar) / 4;
@@ -73,30 +80,34 @@ impl RttEstimator {
             self.rttvar -= (self.rttvar - error) / 4;
         }
         self.srtt = (self.srtt * 7 + rtt) / 8;
-        self.peak = self.peak.max(self.rttvar * 4);
-        self.held = self.held.max(self.peak);
-        if una > self.round_end {
-            self.held -= (self.held - self.peak) / 4;
-            self.round_end = nxt;
-            self.peak = self.min_rto;
+        let Some(linux) = &mut self.linux else { return };
+        linux.peak = linux.peak.max(self.rttvar * 4);
+        linux.held = linux.held.max(linux.peak);
+        if una > linux.round_end {
+            linux.held -= (linux.held - linux.peak) / 4;
+            linux.round_end = nxt;
+            linux.peak = t.rto_min;
         }
     }
 
     /// The quickest round trip may have been quicker than the sample: that of the last segment an ACK covers.
+    #[inline]
     pub fn lower(&mut self, rtt: Time) {
-        self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
+        self.least = self.least.min(rtt);
     }
 
-    /// The timeout now, back-off included.
-    pub fn rto(&self) -> Time {
-        let base = match self.rule {
-            _ if self.min.is_none() => self.initial,
-            RtoRule::Rfc6298 => self.srtt + self.granularity.max(self.rttvar * 4),
-            RtoRule::Linux => self.srtt + self.held,
+    /// The timeout now, back-off included. Linux' rule doubles whole ticks.
+    #[inline]
+    pub fn rto(&self, t: &TransportSpec) -> Time {
+        let base = match &self.linux {
+            _ if self.least == Time::NEVER => t.rto_initial,
+            None => self.srtt + t.rto_granularity.max(self.rttvar * 4),
+            Some(linux) => self.srtt + linux.held,
         };
-        let base = base.max(self.min_rto);
-        let base = if self.tick > Time::ps(1) { base.next_multiple_of(self.tick) } else { base };
-        base.saturating_mul(1 << self.backoff.min(20)).min(self.max_rto.max(self.min_rto))
+        let base = base.max(t.rto_min);
+        let ticks = self.linux.is_some() && t.timer_tick > Time::ps(1);
+        let base = if ticks { base.next_multiple_of(t.timer_tick) } else { base };
+        base.saturating_mul(1 << self.backoff.min(20)).min(t.rto_max.max(t.rto_min))
     }
 
     /// The timer fired: double.

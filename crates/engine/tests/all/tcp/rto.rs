@@ -144,15 +144,16 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
         // the next falls short of it: down a quarter of the way to the floor
         (100.9375, 21, 30, 100.9375, 35.68359375, 100.9375 + 240.3125),
     ] {
-        rtt.sample(us(sample * 1e3), una, nxt);
+        rtt.sample(&spec, us(sample * 1e3), una, nxt);
         let expected = (us(srtt * 1e3), us(mdev * 1e3), us(rto * 1e3));
-        assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), expected, "after {sample} ms");
+        assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&spec)), expected, "after {sample} ms");
     }
     // the floor is one of the deviation: 20 ms give 220, where RFC 6298 has 200
     for (rto_rule, rto) in [(RtoRule::Linux, 220), (RtoRule::Rfc6298, 200)] {
-        let mut rtt = RttEstimator::new(&TransportSpec { rto_rule, ..spec.clone() });
-        rtt.sample(Time::ms(20), 1, 10);
-        assert_eq!(rtt.rto(), Time::ms(rto));
+        let t = TransportSpec { rto_rule, ..spec.clone() };
+        let mut rtt = RttEstimator::new(&t);
+        rtt.sample(&t, Time::ms(20), 1, 10);
+        assert_eq!(rtt.rto(&t), Time::ms(rto));
     }
 }
 
@@ -185,30 +186,33 @@ fn bare() -> TransportSpec {
 
 #[test]
 fn rfc_6298_by_hand() {
-    let mut rtt = RttEstimator::new(&bare());
-    assert_eq!(rtt.rto(), Time::ms(1000), "before any sample");
-    rtt.sample(Time::ms(100), 0, 0);
-    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (Time::ms(100), Time::ms(50), Time::ms(300)));
-    rtt.sample(Time::ms(200), 0, 0);
-    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto()), (Time::us(112_500), Time::us(62_500), Time::us(362_500)));
-    assert_eq!((rtt.latest, rtt.min), (Time::ms(200), Some(Time::ms(100))));
+    let t = bare();
+    let mut rtt = RttEstimator::new(&t);
+    assert_eq!(rtt.rto(&t), Time::ms(1000), "before any sample");
+    rtt.sample(&t, Time::ms(100), 0, 0);
+    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&t)), (Time::ms(100), Time::ms(50), Time::ms(300)));
+    rtt.sample(&t, Time::ms(200), 0, 0);
+    assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&t)), (Time::us(112_500), Time::us(62_500), Time::us(362_500)));
+    assert_eq!((rtt.latest, rtt.min()), (Time::ms(200), Some(Time::ms(100))));
 }
 
 #[test]
 fn the_floor_holds() {
-    let mut rtt = RttEstimator::new(&TransportSpec { rto_min: Time::s(1), ..bare() });
-    rtt.sample(Time::ms(100), 0, 0);
-    assert_eq!(rtt.rto(), Time::ms(1000));
-    rtt.sample(Time::ms(3000), 0, 0);
+    let t = TransportSpec { rto_min: Time::s(1), ..bare() };
+    let mut rtt = RttEstimator::new(&t);
+    rtt.sample(&t, Time::ms(100), 0, 0);
+    assert_eq!(rtt.rto(&t), Time::ms(1000));
+    rtt.sample(&t, Time::ms(3000), 0, 0);
     // srtt 462.5, var .75 * 50 + .25 * 2900 = 762.5
-    assert_eq!(rtt.rto(), Time::us(462_500 + 4 * 762_500));
+    assert_eq!(rtt.rto(&t), Time::us(462_500 + 4 * 762_500));
 }
 
 #[test]
 fn vectors_of_ns3() {
-    let mut rtt = RttEstimator::new(&bare());
+    let t = bare();
+    let mut rtt = RttEstimator::new(&t);
     for (sample, srtt, var) in [(1000, 1_000_000, 500_000), (1200, 1_025_000, 425_000), (900, 1_009_375, 350_000)] {
-        rtt.sample(Time::ms(sample), 0, 0);
+        rtt.sample(&t, Time::ms(sample), 0, 0);
         assert_eq!((rtt.srtt, rtt.rttvar), (Time::us(srtt), Time::us(var)), "after {sample} ms");
     }
 }
@@ -216,37 +220,39 @@ fn vectors_of_ns3() {
 #[test]
 fn granularity_bounds_the_variance_term() {
     // RTO = srtt + max(G, 4 rttvar)
-    let mut rtt = RttEstimator::new(&TransportSpec { rto_granularity: Time::ms(10), ..bare() });
+    let t = TransportSpec { rto_granularity: Time::ms(10), ..bare() };
+    let mut rtt = RttEstimator::new(&t);
     for _ in 0..200 {
-        rtt.sample(Time::ms(20), 0, 0);
+        rtt.sample(&t, Time::ms(20), 0, 0);
     }
-    assert_eq!((rtt.srtt, rtt.rto()), (Time::ms(20), Time::ms(30)));
+    assert_eq!((rtt.srtt, rtt.rto(&t)), (Time::ms(20), Time::ms(30)));
 }
 
 #[test]
 fn linux_doubles_whole_ticks() {
     let t = TransportSpec { rto_rule: RtoRule::Linux, rto_min: Time::ms(10), timer_tick: Time::ms(1), ..bare() };
     let mut rtt = RttEstimator::new(&t);
-    rtt.sample(Time::us(1250), 0, 0);
-    assert_eq!(rtt.rto(), Time::ms(12), "11.25 ms");
+    rtt.sample(&t, Time::us(1250), 0, 0);
+    assert_eq!(rtt.rto(&t), Time::ms(12), "11.25 ms");
     rtt.back_off();
-    assert_eq!(rtt.rto(), Time::ms(24), "not 22.5");
+    assert_eq!(rtt.rto(&t), Time::ms(24), "not 22.5");
 }
 
 #[test]
 fn timeouts_double_up_to_the_ceiling_and_a_sample_ends_it() {
-    let mut rtt = RttEstimator::new(&TransportSpec { rto_max: Time::s(60), ..bare() });
-    rtt.sample(Time::ms(100), 0, 0);
+    let t = TransportSpec { rto_max: Time::s(60), ..bare() };
+    let mut rtt = RttEstimator::new(&t);
+    rtt.sample(&t, Time::ms(100), 0, 0);
     for n in 1..=12u32 {
         rtt.back_off();
-        assert_eq!(rtt.rto(), Time(((300 * MS) << n).min(60_000 * MS)), "after {n} timeouts");
+        assert_eq!(rtt.rto(&t), Time(((300 * MS) << n).min(60_000 * MS)), "after {n} timeouts");
     }
     for _ in 0..1000 {
         rtt.back_off();
     }
-    assert_eq!(rtt.rto(), Time::ms(60_000), "a thousand timeouts overflow nothing");
+    assert_eq!(rtt.rto(&t), Time::ms(60_000), "a thousand timeouts overflow nothing");
     rtt.reset_backoff();
-    assert_eq!(rtt.rto(), Time::ms(300));
+    assert_eq!(rtt.rto(&t), Time::ms(300));
 }
 
 #[test]

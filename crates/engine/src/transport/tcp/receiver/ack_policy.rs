@@ -43,10 +43,10 @@ impl Receiver {
             self.spend_quick(ctx);
         } else {
             let at = self.acks.deadline.min(fires_at(t.timer_tick, ctx.now, wait));
-            if t.last_set_first && at != self.acks.slot {
+            if t.last_set_first && at != self.ack_timer.slot {
                 let queue = &mut ctx.hosts[self.ip.host].run_queue;
                 queue.settings += 1;
-                (self.acks.slot, self.acks.setting) = (at, queue.settings);
+                (self.ack_timer.slot, self.ack_timer.setting) = (at, queue.settings);
             }
             self.acknowledge_at(ctx, at);
         }
@@ -98,8 +98,8 @@ impl Receiver {
 
     pub(super) fn acknowledge_at(&mut self, ctx: &mut NodeCtx<impl Effects>, at: Time) {
         self.acks.deadline = at;
-        if self.acks.at > at {
-            self.acks.at = at;
+        if self.ack_timer.at > at {
+            self.ack_timer.at = at;
             ctx.timer(at, Timer::DelayedAck(self.flow));
         }
     }

@@ -26,8 +26,8 @@ impl Receiver {
     pub(super) fn take_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> (bool, bool) {
         let mut marked = p.has(flag::CE);
         if marked && t.ce_must_advance {
-            marked = p.seq() >= self.ecn.ce_from;
-            self.ecn.ce_from = self.ecn.ce_from.max(p.seq() + 1);
+            marked = p.seq() >= self.ce_from;
+            self.ce_from = self.ce_from.max(p.seq() + 1);
         }
         let mut at_once = false;
         match self.ecn.mode {
@@ -81,10 +81,10 @@ impl Receiver {
     /// Marked data: the sender is notified, unless it was lately.
     #[cold]
     pub(super) fn notify(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if ctx.now < self.ecn.cnp_from {
+        if ctx.now < self.cnp.from {
             return;
         }
-        self.ecn.cnp_from = ctx.now + self.ecn.cnp_interval;
+        self.cnp.from = ctx.now + self.cnp.interval;
         self.tell(ctx, Kind::Cnp, self.next, flag::ECE);
     }
 }

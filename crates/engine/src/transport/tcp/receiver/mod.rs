@@ -17,6 +17,7 @@ use crate::transport::timer::{Task, fires_at};
 use incast_cc::{Ecn, Time};
 use incast_record::FlowRecord;
 use sack::{SackBlocks, lay_out};
+use std::mem::offset_of;
 pub use window::UNSCALED;
 use window::Window;
 
@@ -38,27 +39,38 @@ const DEFAULT_MSS: u32 = 536;
 /// When data is acknowledged.
 #[derive(Clone, Debug)]
 struct AckPolicy {
-    /// Marked data is acknowledged at once.
-    marked_at_once: bool,
     /// As many segments wait for an ACK at most.
     every: u32,
     /// So many are acknowledged at once from now on.
     quick: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
-    /// The longest segment so far, or where they have become shorter the length of two in a row; the length of the
-    /// latest, if that was shorter.
-    segment: u32,
-    shorter: u32,
     /// Segments since the latest ACK that ask for one when they are read.
     pushed: u8,
+    /// Marked data is acknowledged at once.
+    marked_at_once: bool,
     /// The number of the latest ACK.
     acked: u64,
     /// The echo of the next ACK: send time and hops of the earliest segment it covers, and when that came to
     /// the host's NIC.
     echo: Option<(Time, u8, Time)>,
-    /// When the ACK that waits goes, and when the event that looks at it comes.
+    /// When the ACK that waits goes.
     deadline: Time,
+}
+
+/// The lengths of segments.
+#[derive(Clone, Debug)]
+struct Lengths {
+    /// The longest so far, or where they have become shorter the length of two in a row; the length of the latest, if
+    /// that was shorter.
+    segment: u32,
+    shorter: u32,
+}
+
+/// The timer of an ACK that waits.
+#[derive(Clone, Debug)]
+struct AckTimer {
+    /// When the event that looks at it comes.
     at: Time,
     /// Where timers of a tick fire in the reverse of their order: the tick of the delayed ACK's, [`NEVER`] if it is not
     /// set, and its number among its host's.
@@ -83,66 +95,88 @@ struct EcnEcho {
     mode: Ecn,
     /// CE state of DCTCP's machine, or the latch of classic ECN.
     ce: bool,
-    /// First sequence number whose CE mark counts, where marks have to advance.
-    ce_from: u64,
     /// Marked since the sender last said that it reduced its window.
     marked: bool,
     /// A segment was ECN-capable.
     capable: bool,
     /// The bytes in order when the latest data segment arrived, before it was taken.
     prior: u64,
-    /// Shortest time between notifications of marks; 0 sends none. When the next may go.
-    cnp_interval: Time,
-    cnp_from: Time,
+}
+
+/// Notifications of marks.
+#[derive(Clone, Default, Debug)]
+struct Notifications {
+    /// Shortest time between two; 0 sends none. When the next may go.
+    interval: Time,
+    from: Time,
+}
+
+/// What the application has got of the flow.
+#[derive(Clone, Debug)]
+struct Taken {
+    /// Bytes of the flow, with and without extra packets.
+    size: u64,
+    app_size: u64,
+    /// When the latest in-order byte came.
+    fresh_at: Time,
+    /// Bytes that arrived for the first time inside the measured interval.
+    delivered_m: u64,
 }
 
 /// The application that reads.
 #[derive(Clone, Debug)]
 struct Sink {
-    /// Bytes of the flow, with and without extra packets.
-    size: u64,
-    app_size: u64,
     closed: bool,
     /// Whether the timer of [`FlowSpec::sink_stop`](crate::spec::FlowSpec::sink_stop) is set, or
     /// none is needed.
     stop_planned: bool,
-    /// When the latest in-order byte came.
-    fresh_at: Time,
     /// Byte after the last of the message under way, for two-way connections, and bytes of a message.
     message_end: u64,
     message_size: u64,
-    /// Bytes that arrived for the first time inside the measured interval; all of earlier connections.
-    delivered_m: u64,
+    /// Bytes of earlier connections.
     earlier: u64,
     /// The whole transfer had arrived.
     complete: Option<Time>,
 }
 
-/// A receiver.
+/// A receiver. First what a segment reads and writes that is [predicted](prediction), then what is rarer.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Receiver {
     pub(in crate::transport) flow: FlowId,
+    src: NodeId,
+    transport: u32,
+    packets: u32,
+    base_flags: u16,
+    /// Entropy of the packet that came last.
+    entropy: u16,
+    /// [`Receiver::is_in_order`]. Without the flag it is to be asked.
+    in_order: bool,
+    /// First byte that has not come.
+    next: u64,
+    acks: AckPolicy,
+    window: Window,
+    ecn: EcnEcho,
+    taken: Taken,
     /// The IP layer below it.
     pub(in crate::transport) ip: IpSink,
-    transport: u32,
-    src: NodeId,
-    base_flags: u16,
-    packets: u32,
-    /// Segments that come next while nothing is missing are [predicted](prediction).
+
+    /// The rules let segments be [predicted](prediction) that come next while nothing is missing.
     predictable: bool,
     /// Its host's side of a two-way connection, or [`NO_SIDE`].
     side: u32,
-    /// First byte that has not come, what has come beyond it, and the number of FIN.
-    next: u64,
+    /// What has come beyond the first byte that has not, and the number of FIN.
     ooo: Ranges,
     fin_at: Option<u64>,
     /// Record of data out of order, if some has come.
     reordering: Option<Box<Reordering>>,
     sack: SackBlocks,
-    acks: AckPolicy,
+    ack_timer: AckTimer,
+    lengths: Lengths,
     compression: Compression,
-    ecn: EcnEcho,
-    window: Window,
+    /// First sequence number whose CE mark counts, where marks have to advance.
+    ce_from: u64,
+    cnp: Notifications,
     sink: Sink,
     /// When SYN was last answered, and the time until the sender's next packet.
     syn_acked_at: Time,
@@ -151,9 +185,12 @@ pub struct Receiver {
     syn_ack: Option<Box<SynAck>>,
     /// Stamps of the data packet that came last, or what switches have answered it, until an ACK has returned them.
     aside: Option<Box<Aside>>,
-    /// Entropy of the packet that came last.
-    entropy: u16,
 }
+
+/// Cache lines of a receiver that a segment reads and writes which is as predicted.
+pub const HOT: usize = 4;
+
+const _: () = assert!(offset_of!(Receiver, ip) + IpSink::HOT <= HOT * 64);
 
 /// A SYN-ACK that nothing has answered.
 #[derive(Clone, Debug)]
@@ -185,6 +222,7 @@ impl Receiver {
             src: NodeId(spec.src),
             base_flags: flag::ACK | flag::REVERSE | path | if traced { flag::SLOW_PATH } else { 0 },
             packets: 0,
+            in_order: false,
             predictable: Receiver::is_predictable(t),
             side: NO_SIDE,
             next: 0,
@@ -197,32 +235,24 @@ impl Receiver {
                 every: if t.quickack_route && !asked { 1 } else { t.delayed_ack.max(1) },
                 quick: t.quickack,
                 pending: 0,
-                segment: t.mss.min(DEFAULT_MSS),
-                shorter: 0,
                 pushed: 0,
                 acked: 0,
                 echo: None,
                 deadline: NEVER,
-                at: NEVER,
-                slot: NEVER,
-                setting: 0,
             },
+            ack_timer: AckTimer { at: NEVER, slot: NEVER, setting: 0 },
+            lengths: Lengths { segment: t.mss.min(DEFAULT_MSS), shorter: 0 },
             compression: Compression::default(),
-            ecn: EcnEcho {
-                mode: t.ecn.unwrap_or(profile.ecn),
-                cnp_interval: profile.cnp.unwrap_or_default(),
-                ..EcnEcho::default()
-            },
+            ecn: EcnEcho { mode: t.ecn.unwrap_or(profile.ecn), ..EcnEcho::default() },
+            ce_from: 0,
+            cnp: Notifications { interval: profile.cnp.unwrap_or_default(), from: Time::ZERO },
+            taken: Taken { size, app_size, fresh_at: Time::ZERO, delivered_m: 0 },
             window: Window::new(t, spec.read_rate),
             sink: Sink {
-                size,
-                app_size,
                 closed: false,
                 stop_planned: spec.sink_stop == Time::NEVER,
-                fresh_at: Time::ZERO,
                 message_end: u64::MAX,
                 message_size: 0,
-                delivered_m: 0,
                 earlier: 0,
                 complete: None,
             },
@@ -255,7 +285,7 @@ impl Receiver {
 
     /// Application bytes received, in order or not: neither segments beyond the flow's size nor FIN's number.
     fn counted(&self) -> u64 {
-        let end = self.sink.app_size.min(self.fin_at.unwrap_or(u64::MAX));
+        let end = self.taken.app_size.min(self.fin_at.unwrap_or(u64::MAX));
         self.next.min(end) + self.ooo.bytes_below(end)
     }
 
@@ -263,7 +293,7 @@ impl Receiver {
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         record.delivered = self.delivered_in_all();
-        record.delivered_m = self.sink.delivered_m;
+        record.delivered_m = self.taken.delivered_m;
         record.received_ps = self.sink.complete.map(|t| t.0);
         if let Some(order) = &self.reordering {
             record.late = order.late;
@@ -285,8 +315,29 @@ impl Receiver {
     }
 
     /// A packet of the data direction arrived.
+    #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) {
         let t = ctx.net.transport(self.transport);
+        if self.in_order && ext.is_none() && self.predicts(p) {
+            debug_assert!(self.is_in_order());
+            self.entropy = p.entropy();
+            self.ip.count(ctx, t, p);
+            return self.on_predicted(ctx, t, p);
+        }
+        self.in_order = false;
+        self.on_other_packet(ctx, t, p, ext);
+        self.in_order = self.is_in_order();
+    }
+
+    /// A packet that is not as predicted.
+    #[inline(never)]
+    fn on_other_packet(
+        &mut self,
+        ctx: &mut NodeCtx<impl Effects>,
+        t: &TransportSpec,
+        p: &Packet,
+        ext: Option<&mut Ext>,
+    ) {
         if p.len > p.size && p.is_trimmed() {
             return self.answer_trimmed(ctx, p);
         }
@@ -305,7 +356,7 @@ impl Receiver {
         }
         self.entropy = p.entropy();
         self.ip.count(ctx, t, p);
-        if p.has(flag::CE) && self.ecn.cnp_interval > Time::ZERO {
+        if p.has(flag::CE) && self.cnp.interval > Time::ZERO {
             self.notify(ctx);
         }
         if self.side != NO_SIDE {
@@ -339,7 +390,7 @@ impl Receiver {
             if t.ce_must_advance && p.has(flag::CE) {
                 // the handshake's last ACK has the number of the first byte: its mark counts, and the
                 // first segment's does not
-                self.ecn.ce_from = self.ecn.ce_from.max(p.seq() + 1);
+                self.ce_from = self.ce_from.max(p.seq() + 1);
             }
         }
     }
@@ -363,7 +414,8 @@ impl Receiver {
     }
 
     fn data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
-        if self.predicts(p) {
+        let in_order = self.predictable && self.side == NO_SIDE && self.ooo.is_empty() && self.fin_at.is_none();
+        if in_order && p.seq() == self.next && p.len > 0 && !p.has(flag::FIN) {
             self.on_predicted(ctx, t, p);
         } else {
             self.on_other_data(ctx, t, p);
@@ -418,7 +470,7 @@ impl Receiver {
         if measured {
             // bytes count when they first arrive, in order or not: a hole filled late brings no
             // burst of old bytes with it, and goodput never exceeds the line
-            self.sink.delivered_m += self.counted() - held;
+            self.taken.delivered_m += self.counted() - held;
         }
         if self.acks.quick > 0 && (self.side == NO_SIDE || quick) {
             self.acks.quick -= u32::from(self.side == NO_SIDE);
@@ -448,9 +500,9 @@ impl Receiver {
         let fresh = self.delivered() - before;
         self.window.read(ctx.now, fresh);
         if fresh > 0 {
-            self.sink.fresh_at = ctx.now;
+            self.taken.fresh_at = ctx.now;
         }
-        let whole = self.fin_at.unwrap_or(self.sink.size);
+        let whole = self.fin_at.unwrap_or(self.taken.size);
         if self.sink.complete.is_none() && self.next >= whole {
             self.complete(ctx);
         }
@@ -466,7 +518,7 @@ impl Receiver {
             return;
         }
         // a FIN may come long after the last byte
-        self.sink.complete = Some(self.sink.fresh_at.max(ctx.net.flow(self.flow).start));
+        self.sink.complete = Some(self.taken.fresh_at.max(ctx.net.flow(self.flow).start));
         ctx.announce(self.flow, Done::Received);
     }
 
@@ -477,20 +529,20 @@ impl Receiver {
             self.collect(ctx);
         }
         match timer {
-            Timer::DelayedAck(_) if self.acks.at == ctx.now => {
-                self.acks.at = NEVER;
+            Timer::DelayedAck(_) if self.ack_timer.at == ctx.now => {
+                self.ack_timer.at = NEVER;
                 let other = ctx.net.duplex(self.flow).map(|duplex| duplex.other);
                 if self.acks.deadline <= ctx.now {
                     match other {
-                        Some(other) if self.acks.slot == ctx.now => {
-                            self.acks.slot = NEVER;
-                            ctx.hosts[self.ip.host].run_queue.due.push((self.acks.setting, other, true));
+                        Some(other) if self.ack_timer.slot == ctx.now => {
+                            self.ack_timer.slot = NEVER;
+                            ctx.hosts[self.ip.host].run_queue.due.push((self.ack_timer.setting, other, true));
                             ctx.timer(ctx.now, Timer::RunQueue(other));
                         }
                         _ => self.expire(ctx),
                     }
                 } else if self.acks.deadline != NEVER {
-                    self.acks.at = self.acks.deadline;
+                    self.ack_timer.at = self.acks.deadline;
                     ctx.timer(self.acks.deadline, Timer::DelayedAck(self.flow));
                 }
             }
@@ -500,21 +552,18 @@ impl Receiver {
                     self.acknowledge(ctx, Kind::Ack, flag::FIN, t.syn_size);
                 } else {
                     // unread data at a close: a reset (RFC 2525 section 2.17)
-                    self.sink.closed = true;
+                    (self.sink.closed, self.in_order) = (true, false);
                     self.acknowledge(ctx, Kind::Rst, 0, t.ack_size);
                 }
             }
-            Timer::WindowUpdate(_) if self.window.update_at == ctx.now => {
-                self.window.update_at = NEVER;
-                if !self.sink.closed {
-                    let before = self.window.edge;
-                    self.window.read(ctx.now, 0);
-                    self.window.offer(self.next, t);
-                    if self.window.edge > before {
-                        self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
-                    } else {
-                        self.watch_window(ctx, t);
-                    }
+            Timer::WindowUpdate(_) if self.window.is_update_due(ctx.now) && !self.sink.closed => {
+                let before = self.window.edge;
+                self.window.read(ctx.now, 0);
+                self.window.offer(self.next, t);
+                if self.window.edge > before {
+                    self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+                } else {
+                    self.watch_window(ctx, t);
                 }
             }
             _ => {}

@@ -11,19 +11,36 @@ impl Receiver {
 
     /// No segment is predicted from now on.
     pub(in crate::transport) fn spell_out(&mut self) {
-        self.predictable = false;
+        (self.predictable, self.in_order) = (false, false);
     }
 
-    /// Whether a data segment is the next, and nothing is missing.
-    #[inline(always)]
-    pub(super) fn predicts(&self, p: &Packet) -> bool {
+    /// Whether nothing is missing, or waits to be told or done with the next segment. [`Receiver::in_order`] remembers
+    /// it from one segment to the next, so that one that is as predicted reads one flag and not the state of each rule.
+    pub(super) fn is_in_order(&self) -> bool {
         self.predictable
-            && p.seq() == self.next
-            && p.len > 0
-            && !p.has(flag::FIN)
+            && self.side == NO_SIDE
             && self.ooo.is_empty()
             && self.fin_at.is_none()
-            && self.side == NO_SIDE
+            && self.sink.stop_planned
+            && !self.sink.closed
+            && (self.syn_acked_at == NEVER || self.handshake_rtt > Time::ZERO)
+            && self.aside.is_none()
+            && !self.sack.has_again()
+            && (self.compression.waiting, self.acks.pushed) == (0, 0)
+            && self.window.is_read_at_once()
+            && self.cnp.interval == Time::ZERO
+    }
+
+    /// Whether a packet is the next data segment, whole, and nothing besides.
+    #[inline(always)]
+    pub(super) fn predicts(&self, p: &Packet) -> bool {
+        p.is(Kind::Data)
+            && p.seq() == self.next
+            && p.len > 0
+            && p.len <= p.size
+            && p.part().1 == 0
+            && !p.has(flag::FIN)
+            && !p.has(flag::SLOW_PATH)
     }
 
     /// Takes a segment in that is as predicted.
@@ -37,13 +54,13 @@ impl Receiver {
         let (before, end) = (self.next, self.next + p.len as u64);
         self.next = end;
         self.window.read(ctx.now, p.len as u64);
-        self.sink.fresh_at = ctx.now;
-        if self.sink.complete.is_none() && end >= self.sink.size {
+        self.taken.fresh_at = ctx.now;
+        if end >= self.taken.size && self.sink.complete.is_none() {
             self.complete(ctx);
         }
         if ctx.measured() {
-            let size = self.sink.app_size;
-            self.sink.delivered_m += end.min(size) - before.min(size);
+            let size = self.taken.app_size;
+            self.taken.delivered_m += end.min(size) - before.min(size);
         }
         self.acks.pending += 1;
         if self.acks.quick > 0 {
@@ -51,9 +68,28 @@ impl Receiver {
             now_ack = true;
         }
         if now_ack || self.acks.pending >= self.acks.every {
-            self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
+            match self.in_order {
+                true => self.acknowledge_in_order(ctx, t),
+                false => self.acknowledge(ctx, Kind::Ack, 0, t.ack_size),
+            }
         } else {
             self.delay_ack(ctx, t);
         }
+    }
+    /// Does what [`Receiver::acknowledge`] does with data, while all is in order.
+    #[inline(always)]
+    fn acknowledge_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+        let wnd = self.window.offer(self.next, t);
+        let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
+        let ece = if self.ecn.ce { flag::ECE } else { 0 };
+        let ect = if t.ect_control && self.ecn.mode == Ecn::Dctcp { flag::ECT } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
+        let mut packet = self.answer(ctx, Kind::Ack, self.next, self.base_flags | ece | ect, t.ack_size);
+        packet.wnd = wnd;
+        packet.set_echo(ts, hops, host);
+        self.acks.pending = 0;
+        self.acks.acked = self.next;
+        self.acks.deadline = NEVER;
+        ctx.send(self.ip.host, &packet, None);
     }
 }

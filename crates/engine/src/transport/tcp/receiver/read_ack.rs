@@ -19,10 +19,10 @@ impl Receiver {
 
     /// Guesses the sender's segments, and notes those that end something (tcp_measure_rcv_mss).
     fn measure(&mut self, t: &TransportSpec, p: &Packet) {
-        let (len, before) = (p.len as u32, std::mem::take(&mut self.acks.shorter));
-        let acks = &mut self.acks;
-        if len >= acks.segment {
-            acks.segment = len.min(t.mss);
+        let (len, before) = (p.len as u32, std::mem::take(&mut self.lengths.shorter));
+        let (acks, lengths) = (&mut self.acks, &mut self.lengths);
+        if len >= lengths.segment {
+            lengths.segment = len.min(t.mss);
             if p.has(flag::PSH) {
                 acks.pushed = acks.pushed.max(1);
             }
@@ -32,9 +32,9 @@ impl Receiver {
         // headers count here, options do not there (struct tcphdr)
         let least = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { LEAST_MSS };
         if len + header >= least + 20 {
-            acks.shorter = len;
+            lengths.shorter = len;
             if len == before {
-                acks.segment = len;
+                lengths.segment = len;
                 return;
             }
         }

@@ -24,7 +24,7 @@ impl Receiver {
         std::mem::swap(&mut self.ip.ahead, &mut to.ip.ahead);
         std::mem::swap(&mut self.packets, &mut to.packets);
         std::mem::swap(&mut self.reordering, &mut to.reordering);
-        std::mem::swap(&mut self.sink.delivered_m, &mut to.sink.delivered_m);
+        std::mem::swap(&mut self.taken.delivered_m, &mut to.taken.delivered_m);
         std::mem::swap(&mut self.sink.earlier, &mut to.sink.earlier);
     }
 
@@ -35,7 +35,7 @@ impl Receiver {
 
     /// The application has reset the connection: nothing is taken or acknowledged any more.
     pub fn abandon(&mut self) {
-        self.sink.closed = true;
+        (self.sink.closed, self.in_order) = (true, false);
         self.acks.deadline = NEVER;
     }
 

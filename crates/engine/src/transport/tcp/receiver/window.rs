@@ -14,14 +14,37 @@ pub struct Window {
     limit: u64,
     /// Right edge of what was offered.
     pub edge: u64,
+    /// An application that does not read at once.
+    reader: Option<Box<Reader>>,
     /// Units of what is offered: two to this power.
     scale: u8,
-    /// How fast the application reads, and unread bytes at `read_at`.
-    read_rate: Rate,
+}
+
+/// An application that reads at a rate.
+#[derive(Clone, Debug)]
+struct Reader {
+    rate: Rate,
+    /// Unread bytes at `read_at`.
     unread: u64,
     read_at: Time,
     /// When an update is planned; [`Time::NEVER`] if none is.
-    pub update_at: Time,
+    update_at: Time,
+}
+
+impl Reader {
+    /// It has read since the last look; then `fresh` bytes come in order.
+    fn read(&mut self, now: Time, fresh: u64) {
+        let bits = (now - self.read_at).0 as u128 * self.rate.0 as u128 / 1_000_000_000_000;
+        let bytes = (bits / 8) as u64;
+        if bytes >= self.unread {
+            (self.unread, self.read_at) = (0, now);
+        } else {
+            self.unread -= bytes;
+            // keep the remainder of a byte for the next look
+            self.read_at += self.rate.serialize(bytes);
+        }
+        self.unread += fresh;
+    }
 }
 
 impl Window {
@@ -32,7 +55,8 @@ impl Window {
         let first = (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2);
         let scale = (0..14).find(|s| !t.window_scaling || t.receive_buffer >> s <= UNSCALED).unwrap_or(14);
         let limit = if t.window_growth { first } else { u64::MAX };
-        Window { limit, edge: 0, scale, read_rate, unread: 0, read_at: Time::ZERO, update_at: Time::NEVER }
+        let reader = Reader { rate: read_rate, unread: 0, read_at: Time::ZERO, update_at: Time::NEVER };
+        Window { limit, edge: 0, reader: (read_rate != Rate::INFINITE).then(|| Box::new(reader)), scale }
     }
 
     /// Whether it is yet to grow.
@@ -46,29 +70,26 @@ impl Window {
         self.limit = (self.limit + 2 * t.mss as u64).min(t.receive_buffer / 2);
     }
 
+    /// Whether the application reads what has come at once.
+    pub fn is_read_at_once(&self) -> bool {
+        self.reader.is_none()
+    }
+
     /// The application has read since the last look; then `fresh` bytes come in order.
     #[inline]
     pub fn read(&mut self, now: Time, fresh: u64) {
-        if self.read_rate == Rate::INFINITE {
-            return;
+        if let Some(reader) = &mut self.reader {
+            reader.read(now, fresh);
         }
-        let bits = (now - self.read_at).0 as u128 * self.read_rate.0 as u128 / 1_000_000_000_000;
-        let bytes = (bits / 8) as u64;
-        if bytes >= self.unread {
-            (self.unread, self.read_at) = (0, now);
-        } else {
-            self.unread -= bytes;
-            // keep the remainder of a byte for the next look
-            self.read_at += self.read_rate.serialize(bytes);
-        }
-        self.unread += fresh;
     }
 
     /// The window offered now, bytes: the buffer less what the application has not read (bytes
     /// beyond a hole lie inside the window), in units of the scale, never below what was offered
     /// before.
+    #[inline]
     pub fn offer(&mut self, next: u64, t: &TransportSpec) -> u32 {
-        let free = t.receive_buffer.saturating_sub(self.unread).min(self.limit);
+        let unread = self.reader.as_ref().map_or(0, |reader| reader.unread);
+        let free = t.receive_buffer.saturating_sub(unread).min(self.limit);
         let wnd = (free >> self.scale).min(UNSCALED) << self.scale;
         // receiver silly-window avoidance: move the edge by a segment or half the buffer at least
         let right = next + wnd;
@@ -83,12 +104,19 @@ impl Window {
     /// With a slow reader and a shut window, plans the update that opens it again.
     #[inline]
     pub fn plan_update(&mut self, next: u64, now: Time, t: &TransportSpec) -> Option<Time> {
+        let reader = self.reader.as_mut()?;
         let step = (t.mss as u64).min(t.receive_buffer / 2);
-        let shut = self.edge.saturating_sub(next) < step && self.unread > 0;
-        if self.read_rate == Rate::INFINITE || self.update_at != Time::NEVER || !shut {
+        let shut = self.edge.saturating_sub(next) < step && reader.unread > 0;
+        if reader.update_at != Time::NEVER || !shut {
             return None;
         }
-        self.update_at = (self.read_at + self.read_rate.serialize(step.min(self.unread))).max(now + Time::ps(1));
-        Some(self.update_at)
+        reader.update_at = (reader.read_at + reader.rate.serialize(step.min(reader.unread))).max(now + Time::ps(1));
+        Some(reader.update_at)
+    }
+
+    /// Whether the update that was planned is due now; none is planned then.
+    pub fn is_update_due(&mut self, now: Time) -> bool {
+        let due = |reader: &&mut Box<Reader>| reader.update_at == now;
+        self.reader.as_mut().filter(due).map(|reader| reader.update_at = Time::NEVER).is_some()
     }
 }

@@ -15,6 +15,7 @@ use crate::transport::ranges::Ranges;
 use incast_cc::{Delivery, Time};
 use rack::{DeliveryRate, Rack, Reordering, Resent};
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Segment {
@@ -73,12 +74,11 @@ pub struct Hole {
     pub len: u32,
 }
 
-/// Outstanding segments.
+/// Outstanding segments. What an ACK in order reads and writes comes last, beside the controller in a sender.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct Scoreboard {
-    segments: VecDeque<Segment>,
     sacked: Ranges,
-    pipe: u64,
     /// Found to be lost since [`take_found_lost`](Scoreboard::take_found_lost), bytes.
     found_lost: u64,
     /// Unsacked segments below it are lost.
@@ -87,25 +87,30 @@ pub struct Scoreboard {
     retransmit_from: u64,
     /// Nothing below it is left for rule 3 of NextSeg.
     unproven_from: u64,
-    /// Lost, unsacked, not sent again.
-    pending: u32,
-    /// Sent again since they were last given up, SACKed or not.
-    again: u32,
     /// Send times, where losses are told by them.
     rack: Option<Box<Rack>>,
     /// Segments that others have overtaken, where they are waited for.
     late: Option<Box<LateSegments>>,
-    /// Full segment of a scoreboard as ns-3 keeps it; 0 elsewhere.
-    ns3: u32,
     /// Whether a segment that ends here or below arrives in its first copy is of interest.
     watch: u64,
-    /// ... and one has.
+    /// Lost, unsacked, not sent again.
+    pending: u32,
+    /// Sent again since they were last given up, SACKed or not.
+    again: u32,
+    /// Full segment of a scoreboard as ns-3 keeps it; 0 elsewhere.
+    ns3: u32,
+    /// A segment below [`watch`](Scoreboard::watch) has arrived in its first copy.
     original: bool,
     /// The latest acknowledgement covered a segment that was sent again at some time.
     acked_again: bool,
+    pipe: u64,
+    segments: VecDeque<Segment>,
 }
 
 impl Scoreboard {
+    /// Where begins what an ACK in order reads and writes.
+    pub const HOT: usize = offset_of!(Scoreboard, pipe);
+
     /// Brings near its first segment.
     #[inline]
     pub fn prefetch(&self) {
@@ -193,17 +198,16 @@ impl Scoreboard {
         self.rack.is_none() && self.late.is_none() && self.ns3 == 0
     }
 
-    /// Nothing is SACKed, lost, or sent again and not yet acknowledged.
+    /// Nothing is SACKed, lost, or sent again and not yet acknowledged, and every loss was told of.
     #[inline(always)]
     pub fn is_in_order(&self) -> bool {
-        self.pending == 0 && self.again == 0 && self.sacked.is_empty()
+        self.pending == 0 && self.again == 0 && self.found_lost == 0 && self.sacked.is_empty()
     }
 
     /// Everything below `una` was acknowledged on a [plain](Scoreboard::is_plain) scoreboard [in
-    /// order](Scoreboard::is_in_order).
+    /// order](Scoreboard::is_in_order), while no timeout asks for originals.
     #[inline(always)]
     pub fn acked_in_order(&mut self, una: u64) {
-        self.acked_again = false;
         while let Some(s) = self.segments.front_mut() {
             if s.end() > una {
                 if s.seq < una {
@@ -213,8 +217,6 @@ impl Scoreboard {
                 }
                 break;
             }
-            self.acked_again |= s.ever;
-            self.original |= !s.ever && s.end() <= self.watch;
             self.pipe -= s.len as u64 * s.copies as u64;
             self.segments.pop_front();
         }

@@ -29,9 +29,9 @@ pub(super) struct News {
 }
 
 impl News {
-    /// The news of an ACK that is as predicted.
+    /// The news of an ACK that is as predicted, and echoes a mark.
     #[inline(always)]
-    pub(super) fn predicted(acked: u64, marked: bool, opens: bool, echoed: Time) -> News {
+    pub(super) fn predicted(acked: u64, opens: bool, echoed: Time) -> News {
         News {
             acked,
             segments: 0,
@@ -41,7 +41,7 @@ impl News {
             newly_sacked: 0,
             twice: 0,
             was_retransmitted: false,
-            marked,
+            marked: true,
             opens,
             echoed,
         }
@@ -56,7 +56,7 @@ impl Sender {
         if ack > self.nxt || ack < self.una {
             return;
         }
-        if self.predicts(p, ext, ack) {
+        if self.predicts(ext, ack) {
             return self.on_predicted(ctx, p, ack);
         }
         self.on_other_ack(ctx, p, ext, ack);
@@ -141,7 +141,7 @@ impl Sender {
         let outstanding = self.nxt - self.una;
         let old_edge = self.peer.edge;
         self.peer.take(t.window_update, self.una, ack, p.wnd);
-        self.board.begin_ack(t.clock(ctx.now), self.rtt.min.unwrap_or_default());
+        self.board.begin_ack(t.clock(ctx.now), self.rtt.min().unwrap_or_default());
 
         let acked = ack - self.una;
         let (mut delivered, mut newly_sacked, mut twice, mut was_retransmitted) = (0, 0, 0, false);
@@ -184,7 +184,7 @@ impl Sender {
             newly_sacked,
             twice,
             was_retransmitted,
-            marked: p.has(flag::ECE) && self.ecn.mode != Ecn::Off,
+            marked: p.has(flag::ECE) && self.ecn_mode != Ecn::Off,
             opens: self.peer.edge > old_edge,
             echoed: if t.timestamps { p.echo() } else { NEVER },
         }
@@ -261,7 +261,7 @@ impl Sender {
     #[cold]
     fn tell_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
-        let min_rtt = self.rtt.min.unwrap_or_default().saturating_sub(t.timestamp_clock);
+        let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(t.timestamp_clock);
         if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
             self.cc.on_delivery(&sample);
         }

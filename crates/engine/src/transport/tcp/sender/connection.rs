@@ -40,7 +40,7 @@ impl Sender {
     pub(super) fn send_syn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         // ECN is asked for (RFC 3168 6.1.1), but not again: something on the way may drop such SYNs
-        let asks = t.ecn_fallback && self.ecn.mode != Ecn::Off && self.timer.consecutive == 0;
+        let asks = t.ecn_fallback && self.ecn_mode != Ecn::Off && self.timer.consecutive == 0;
         self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
         self.arm_in(ctx, t, t.syn_timeout.saturating_mul(1 << self.timer.consecutive.min(20)));
     }
@@ -53,11 +53,11 @@ impl Sender {
         }
         self.note_write(ctx);
         if ctx.sides.get(self.side as usize).is_some_and(|side| side.without_ecn) {
-            self.ecn.mode = Ecn::Off;
+            self.ecn_mode = Ecn::Off;
         }
         // a SYN that timed out is a loss too (Linux, tcp_enter_loss)
         let after_loss = self.timer.consecutive > 0 && ctx.net.transport(self.transport).cwr_after_loss;
-        self.ecn.send_cwr = after_loss && self.ecn.mode != Ecn::Off;
+        self.ecn.send_cwr = after_loss && self.ecn_mode != Ecn::Off;
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
         self.app.open(ctx.now);
@@ -94,7 +94,18 @@ impl Sender {
     }
 
     /// A packet for the sender: SYN-ACK, or an acknowledgement.
+    #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
+        if self.was_in_order && p.is(Kind::Ack) && !p.has(flag::FIN) {
+            self.tell_entropy(ctx, p);
+            return self.on_ack(ctx, p, ext);
+        }
+        self.on_packet_in_state(ctx, p, ext);
+    }
+
+    /// A packet that may mean something else where the connection stands, or ends it.
+    #[inline(never)]
+    fn on_packet_in_state(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if p.is(Kind::Rst) {
             self.die();
             return;
@@ -103,7 +114,7 @@ impl Sender {
             Connection::SynSent if p.is(Kind::Syn) => {
                 let t = ctx.net.transport(self.transport);
                 if t.ecn_fallback && t.handshake && !p.has(flag::ECE) {
-                    self.ecn.mode = Ecn::Off;
+                    self.ecn_mode = Ecn::Off;
                     if let Some(side) = ctx.sides.get_mut(self.side as usize) {
                         side.without_ecn = true;
                     }
@@ -125,9 +136,7 @@ impl Sender {
                 self.establish(ctx);
             }
             Connection::Open if p.is(Kind::Ack) => {
-                if let Some(entropy) = &mut self.ip.entropy {
-                    entropy.on_ack(ctx.now, p.entropy(), p.has(flag::ECE));
-                }
+                self.tell_entropy(ctx, p);
                 if self.closing.by_peer && self.closing.fin {
                     // nobody waits for the rest: what the ACK says no longer matters
                     self.die();
@@ -158,6 +167,14 @@ impl Sender {
             if self.fin_rides(t) {
                 self.emit(ctx, Kind::Ack, self.una + 1, 0, flag::ACK, t.ack_size);
             }
+        }
+    }
+
+    /// An ACK returns the entropy of what it answers.
+    #[inline(always)]
+    fn tell_entropy(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
+        if let Some(entropy) = &mut self.ip.entropy {
+            entropy.on_ack(ctx.now, p.entropy(), p.has(flag::ECE));
         }
     }
 
@@ -215,7 +232,7 @@ impl Sender {
 
     /// The connection is gone.
     pub(super) fn die(&mut self) {
-        (self.connection, self.timer.deadline) = (Connection::Dead, NEVER);
+        (self.connection, self.timer.deadline, self.in_order) = (Connection::Dead, NEVER, false);
     }
 
     /// FIN is on the last data, unless it has already been sent as a segment of its own.
@@ -272,7 +289,7 @@ impl Sender {
             }
         }
         if self.connection == Connection::Done {
-            self.timer.deadline = NEVER;
+            (self.timer.deadline, self.in_order) = (NEVER, false);
         }
     }
 }

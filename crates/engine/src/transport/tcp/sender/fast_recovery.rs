@@ -26,14 +26,14 @@ impl Sender {
         // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
         // DCTCP reacts to a loss all the same (RFC 8257 3.5).
         let window = self.window();
-        if !(self.phase == Phase::Cwr && self.ecn.mode == Ecn::Classic) {
+        if !(self.phase == Phase::Cwr && self.ecn_mode == Ecn::Classic) {
             self.cc.on_loss(&self.congestion(ctx));
         }
         self.begin_undo(t, self.phase == Phase::Cwr || marked);
         let reducing = self.phase == Phase::Cwr && t.recovery == Recovery::Linux && t.ecn_by_prr;
         if !reducing {
             self.tlp.to = 0;
-            self.ecn.send_cwr |= t.cwr_after_loss && self.ecn.mode != Ecn::Off;
+            self.ecn.send_cwr |= t.cwr_after_loss && self.ecn_mode != Ecn::Off;
         }
         self.phase = Phase::Recovery;
         (self.recovery.partial_acks, self.recovery.rescued) = (0, false);
@@ -60,9 +60,9 @@ impl Sender {
                 Recovery::NewReno | Recovery::Htsim | Recovery::PrrNs3 => self.board.next_hole(),
             };
             if let Some(hole) = hole {
-                self.pacing.restarting = true;
+                self.restarting = true;
                 self.retransmit(ctx, hole);
-                self.pacing.restarting = false;
+                self.restarting = false;
             }
         } else {
             let window = self.cc.cwnd() + (self.recovery.dupacks * self.mss) as f64;

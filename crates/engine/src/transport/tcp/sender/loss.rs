@@ -109,9 +109,9 @@ impl Sender {
     /// A wait for a late segment may be over; the timer is set for the next.
     pub(super) fn watch_late(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(until) = self.board.late_until()
-            && self.pacing.at > until
+            && self.pace_at > until
         {
-            self.pacing.at = until;
+            self.pace_at = until;
             ctx.timer(until, Timer::Pace(self.ip.flow));
         }
     }

@@ -54,6 +54,7 @@ use incast_record::{FlowRecord, FlowState, Recorder};
 use peer_window::PeerWindow;
 use prr::Prr;
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use undo::Undo;
 use window_usage::WindowUsage;
 
@@ -97,8 +98,6 @@ struct Closing {
 /// Explicit congestion notification.
 #[derive(Default, Debug)]
 struct EcnState {
-    /// The negotiated mode.
-    mode: Ecn,
     /// A reduction ends when something beyond is acknowledged.
     cwr_end: u64,
     /// The next new segment says CWR.
@@ -140,8 +139,6 @@ struct RecoveryState {
     inflates: bool,
     /// A timeout ended a recovery whose inflation stays.
     left_inflated: bool,
-    /// The NIC had no room for what was to go.
-    refused: bool,
     /// A loss was found with the ACK at work.
     newly_lost: bool,
     /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
@@ -196,14 +193,16 @@ struct RetransmissionTimer {
     deadline: Time,
     /// When the event that looks at it comes.
     at: Time,
-    /// Where timers of a tick fire in the reverse of their order: the tick of this one, [`NEVER`]
-    /// before it is set, and its number among its host's.
-    slot: Time,
-    setting: u64,
     /// Timeouts in a row.
     consecutive: u32,
-    /// Probes of a shut window in a row.
-    persist_backoff: u32,
+}
+
+/// Where timers of a tick fire in the reverse of their order: the tick of the retransmission timer, [`NEVER`] before it
+/// is set, and its number among its host's.
+#[derive(Debug)]
+struct TimerTurn {
+    slot: Time,
+    setting: u64,
 }
 
 /// When packets may go.
@@ -211,12 +210,8 @@ struct RetransmissionTimer {
 struct PacingState {
     /// The pacing rate lets the next go then.
     from: Time,
-    /// When a timer is set to go on.
-    at: Time,
     /// When the last went.
     last_send: Time,
-    /// The segment sent now opens a fast recovery or follows a timeout.
-    restarting: bool,
 }
 
 /// The application's process.
@@ -239,10 +234,6 @@ struct Process {
 struct SenderStats {
     /// Timeouts, measured.
     timeouts: u64,
-    /// RTT samples, measured.
-    rtt_count: u64,
-    /// Their sum.
-    rtt_sum: Time,
     /// All data acknowledged at the sender.
     finished: Option<Time>,
     /// Bytes that earlier connections wrote, and the shortest RTT of these.
@@ -250,63 +241,95 @@ struct SenderStats {
     rtt_min: Option<Time>,
 }
 
-/// A sender.
+/// RTT samples, measured, and their sum.
+#[derive(Default, Debug)]
+struct RttCount {
+    count: u64,
+    sum: Time,
+}
+
+/// A sender. First what an ACK reads and writes that is [predicted](prediction), line by line, then what is rarer.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Sender {
     /// The IP layer below it.
     pub(in crate::transport) ip: IpSource,
-    transport: u32,
-    group: u32,
-    /// ACKs that say nothing but that the next data has arrived are [predicted](prediction).
-    predictable: bool,
-    /// ... and so is what they let go.
-    output_is_plain: bool,
-    /// Its packets carry more than headers: what they ask of switches, a class, or a rank.
-    labels: bool,
-    /// Where the connection stands.
-    pub connection: Connection,
-    /// Index of the probe observing this flow, if any.
-    pub probe: Option<u32>,
     /// First byte not acknowledged, and first not sent.
     una: u64,
     nxt: u64,
     /// End of the segment sent last.
     sent_to: u64,
-    /// Payload of a full segment.
-    mss: u32,
-    board: Scoreboard,
     peer: PeerWindow,
-    cc: Cc,
-    profile: Profile,
-    ecn: EcnState,
-    rtt: RttEstimator,
-    samples: Samples,
-    phase: Phase,
-    recovery: RecoveryState,
-    prr: Prr,
-    frto: Frto,
-    undo: Undo,
-    tlp: Tlp,
-    renumbering: Renumbering,
-    /// Only what is lost goes now.
-    repairs_only: bool,
-    /// Whether to look again changes nothing until the next event: the window holds everything back, or all is sent.
-    settled: bool,
-    usage: WindowUsage,
     timer: RetransmissionTimer,
     pacing: PacingState,
-    /// The controller's timer that is set.
-    wake_at: Time,
+    rtt: RttEstimator,
+    rtts: RttCount,
+    transport: u32,
+    group: u32,
+    /// Payload of a full segment.
+    mss: u32,
+    /// Index of the probe observing this flow, if any.
+    pub probe: Option<u32>,
+    /// [`Sender::is_in_order`], and whether it was when the event at work began. Without the flag it is to be asked.
+    in_order: bool,
+    was_in_order: bool,
+    /// Whether to look again changes nothing until the next event: the window holds everything back, or all is sent.
+    settled: bool,
+    /// The NIC had no room for what was to go.
+    refused: bool,
+    /// The rules let new data go without a look at each segment.
+    output_is_plain: bool,
+    /// The negotiated mode of ECN.
+    ecn_mode: Ecn,
     app: AppState,
-    process: Process,
-    closing: Closing,
-    /// Its host's side of a two-way connection, or [`NO_SIDE`].
-    side: u32,
+
+    samples: Samples,
+    profile: Profile,
+    board: Scoreboard,
+    cc: Cc,
+
+    /// The rules let ACKs be [predicted](prediction) that say nothing but that the next data has arrived.
+    predictable: bool,
+    /// Its packets carry more than headers: what they ask of switches, a class, or a rank.
+    labels: bool,
+    /// Where the connection stands.
+    pub connection: Connection,
+    phase: Phase,
+    /// Only what is lost goes now.
+    repairs_only: bool,
     /// Opened by the other side of a two-way connection.
     passive: bool,
+    /// The segment sent now opens a fast recovery or follows a timeout.
+    restarting: bool,
+    frto: Frto,
+    /// Its host's side of a two-way connection, or [`NO_SIDE`].
+    side: u32,
+    /// Probes of a shut window in a row.
+    persist_backoff: u32,
+    recovery: RecoveryState,
+    undo: Undo,
+    ecn: EcnState,
+    closing: Closing,
+    usage: WindowUsage,
+    prr: Prr,
+    tlp: Tlp,
+    renumbering: Renumbering,
+    turn: TimerTurn,
+    /// When a timer is set to go on with paced packets.
+    pace_at: Time,
+    /// The controller's timer that is set.
+    wake_at: Time,
+    process: Process,
     opening: Opening,
     stats: SenderStats,
 }
+
+/// Cache lines of a sender that an ACK reads and writes which is as predicted: where they begin, and how many.
+pub const HOT: [(usize, usize); 2] = [(0, 5), (512, 4)];
+
+// its own, and those of scoreboard and controller
+const _: () = assert!(offset_of!(Sender, samples) <= HOT[0].1 * 64);
+const _: () = assert!(offset_of!(Sender, board) + Scoreboard::HOT == HOT[1].0);
 
 impl Sender {
     /// The sender of flow `flow` on domain-local host `host`.
@@ -325,6 +348,10 @@ impl Sender {
             group: spec.group,
             predictable: false,
             output_is_plain: false,
+            in_order: false,
+            was_in_order: false,
+            refused: false,
+            rtts: RttCount::default(),
             labels: profile.asks != Asks::Nothing || !t.demotion.is_empty() || t.rank.is_some(),
             connection: Connection::Closed,
             probe: None,
@@ -336,7 +363,8 @@ impl Sender {
             peer: PeerWindow::default(),
             cc: config.build(&net.envs[flow]),
             profile,
-            ecn: EcnState { mode: t.ecn.unwrap_or(profile.ecn), ..EcnState::default() },
+            ecn: EcnState::default(),
+            ecn_mode: t.ecn.unwrap_or(profile.ecn),
             rtt: RttEstimator::new(t),
             samples: Samples { of_segments, not_below: 0, timed: None },
             phase: Phase::Open,
@@ -349,16 +377,12 @@ impl Sender {
             repairs_only: false,
             settled: false,
             usage: WindowUsage::default(),
-            timer: RetransmissionTimer {
-                waiting: Waiting::Ack,
-                deadline: NEVER,
-                at: NEVER,
-                slot: NEVER,
-                setting: 0,
-                consecutive: 0,
-                persist_backoff: 0,
-            },
-            pacing: PacingState { from: Time::ZERO, at: NEVER, last_send: Time::ZERO, restarting: false },
+            timer: RetransmissionTimer { waiting: Waiting::Ack, deadline: NEVER, at: NEVER, consecutive: 0 },
+            turn: TimerTurn { slot: NEVER, setting: 0 },
+            persist_backoff: 0,
+            pacing: PacingState { from: Time::ZERO, last_send: Time::ZERO },
+            pace_at: NEVER,
+            restarting: false,
             wake_at: NEVER,
             app: AppState::new(spec.app, start),
             process: Process { at: NEVER, woken: false, interrupted: false, pushed: 0, writes: VecDeque::new() },
@@ -388,9 +412,9 @@ impl Sender {
         record.written = self.stats.written + self.app.written;
         record.finish_ps = self.stats.finished.map(|t| t.0);
         record.timeouts = self.stats.timeouts;
-        record.rtt_count = self.stats.rtt_count;
-        record.rtt_sum_ps = self.stats.rtt_sum.0;
-        record.rtt_min_ps = self.rtt.min.into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
+        record.rtt_count = self.rtts.count;
+        record.rtt_sum_ps = self.rtts.sum.0;
+        record.rtt_min_ps = self.rtt.min().into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
     }
 
     /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
@@ -400,7 +424,7 @@ impl Sender {
         visit("in_flight_bytes", self.board.pipe() as f64);
         visit("offered_bytes", self.peer.edge.saturating_sub(self.una) as f64);
         visit("acked_bytes", (self.stats.written + self.una) as f64);
-        if self.rtt.min.is_some() {
+        if self.rtt.min().is_some() {
             visit("rtt_s", self.rtt.latest.as_secs_f64());
             visit("srtt_s", self.rtt.srtt.as_secs_f64());
         }

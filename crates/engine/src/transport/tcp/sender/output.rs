@@ -16,7 +16,7 @@ impl Sender {
         let t = ctx.net.transport(self.transport);
         self.settled = false;
         let control = len == 0;
-        let ect = match self.ecn.mode {
+        let ect = match self.ecn_mode {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
             // what answers for a connection that is gone is not ECN-capable: no connection sends it
@@ -138,8 +138,12 @@ impl Sender {
     /// The NIC has room again. htsim's calls back only those that it refused: what a timeout or the third duplicate
     /// sends alone stays alone.
     pub(in crate::transport) fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if std::mem::take(&mut self.recovery.refused) || !self.recovery.inflates {
-            self.pump(ctx);
+        if std::mem::take(&mut self.refused) || !self.recovery.inflates {
+            debug_assert!(!self.was_in_order || self.is_in_order());
+            match self.was_in_order {
+                true => self.pump_in_order(ctx, ctx.net.transport(self.transport)),
+                false => self.pump(ctx),
+            }
         }
     }
 
@@ -147,6 +151,7 @@ impl Sender {
     #[inline(always)]
     pub(in crate::transport) fn begin(&mut self) {
         self.settled = false;
+        self.was_in_order = std::mem::take(&mut self.in_order);
     }
 
     /// Whether it might act if its NIC told it that it has sent something. What the window holds back waits for an ACK,
@@ -179,7 +184,8 @@ impl Sender {
         if t.tail_loss_probe && self.nxt > before {
             self.arm_probe(ctx, t, false);
         }
-        self.settled = settled && !self.recovery.refused && !self.board.is_empty();
+        self.settled = settled && !self.refused && !self.board.is_empty();
+        self.in_order = self.is_in_order();
     }
 
     /// Notes whether the window limits sending, after new data was sent from `before` on. What goes again says nothing:
@@ -208,15 +214,15 @@ impl Sender {
     /// Sends what may go now. Whether a second look before the next event would find the same and change nothing.
     pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) -> bool {
         self.catch_up(ctx);
-        if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto()) {
+        if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto(t)) {
             let timeouts =
-                ((ctx.now - self.pacing.last_send) / self.rtt.rto().max(Time::ps(1))).clamp(1, u32::MAX as u64) as u32;
+                ((ctx.now - self.pacing.last_send) / self.rtt.rto(t).max(Time::ps(1))).clamp(1, u32::MAX as u64) as u32;
             self.cc.on_idle(&Idle { now: ctx.now, timeouts });
         }
         self.usage.blocked = false;
         loop {
             if !ctx.has_room(self.ip.host, self.ip.flow) {
-                self.recovery.refused = true;
+                self.refused = true;
                 return false;
             }
             let hole = if self.frto.new_first { None } else { self.next_repair(t) };

@@ -12,7 +12,7 @@ impl Sender {
             Pacing::Gap(_) => return,
             Pacing::None => match t.pacing {
                 PacingSpec::Controller => return,
-                PacingSpec::Window { max, restart_at_max: true, .. } if self.pacing.restarting => max.as_f64(),
+                PacingSpec::Window { max, restart_at_max: true, .. } if self.restarting => max.as_f64(),
                 PacingSpec::Window { slow_start, avoidance, max, .. } => {
                     if self.rtt.srtt == Time::ZERO {
                         return;
@@ -51,8 +51,8 @@ impl Sender {
     #[inline(always)]
     pub(super) fn pace_lets_go(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let from = self.paced_until();
-        if from > ctx.now && self.pacing.at > from {
-            self.pacing.at = from;
+        if from > ctx.now && self.pace_at > from {
+            self.pace_at = from;
             ctx.timer(from, Timer::Pace(self.ip.flow));
         }
         from <= ctx.now

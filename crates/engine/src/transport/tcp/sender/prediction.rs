@@ -29,30 +29,36 @@ impl Sender {
 
     /// No ACK is predicted from now on.
     pub(in crate::transport) fn spell_out(&mut self) {
-        self.predictable = false;
-        self.output_is_plain = false;
+        (self.predictable, self.output_is_plain, self.in_order) = (false, false, false);
     }
 
-    /// Whether `p`, which acknowledges up to `ack`, says only that the next data has arrived.
-    #[inline(always)]
-    pub(super) fn predicts(&self, p: &Packet, ext: Option<&Ext>, ack: u64) -> bool {
-        let RecoveryState { dupacks, limited, .. } = self.recovery;
+    /// Whether nothing is lost, reduced, about to end or to be told: an ACK of new data says only that, and what goes
+    /// next is new data. [`Sender::in_order`] remembers it over the events that change none of it, ACKs that are as
+    /// predicted and the NIC's room for more, so that these read one flag and not the state of each rule.
+    pub(super) fn is_in_order(&self) -> bool {
+        let RecoveryState { dupacks, limited, newly_lost, left_inflated, .. } = self.recovery;
         self.predictable
             && self.phase == Phase::Open
-            && ext.is_none()
-            && ack > self.una
-            && !p.is(Kind::Piggyback)
-            && !self.closing.fin
-            && dupacks == 0
-            && limited == 0
-            && self.undo.marker.is_none()
+            && self.connection == Connection::Open
             && self.side == NO_SIDE
             && self.board.is_in_order()
+            && (dupacks, limited, newly_lost, left_inflated) == (0, 0, false, false)
+            && self.undo.marker.is_none()
+            && !(self.frto.on || self.frto.new_first || self.repairs_only)
+            && !(self.ecn.send_cwr || self.ecn.echo || self.closing.fin)
+            && (self.una >= self.samples.not_below || self.profile.own_recovery)
+    }
+
+    /// Whether a packet acknowledges new data and does no more, while all is in order.
+    #[inline(always)]
+    pub(super) fn predicts(&self, ext: Option<&Ext>, ack: u64) -> bool {
+        ext.is_none() && ack > self.una && (self.was_in_order || self.is_in_order())
     }
 
     /// Takes in an ACK up to `ack` that is as predicted.
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ack: u64) {
+        debug_assert!(self.is_in_order());
         let t = ctx.net.transport(self.transport);
         let in_flight = self.board.pipe();
         let acked = ack - self.una;
@@ -62,82 +68,104 @@ impl Sender {
         self.una = ack;
         self.sent_to = self.sent_to.max(ack);
         self.board.acked_in_order(ack);
-        let marked = p.has(flag::ECE) && self.ecn.mode != Ecn::Off;
-
-        let sampled = ack > self.samples.not_below || self.profile.own_recovery;
-        let rtt = sampled.then(|| self.take_rtt(ctx, p.echo()));
-        self.end_backoff(t, acked, sampled);
-        self.recovery.newly_lost = false;
-        self.undo.due |= marked;
+        let rtt = self.take_rtt(ctx, p.echo());
+        self.timer.consecutive = 0;
+        self.rtt.reset_backoff();
+        let marked = p.has(flag::ECE) && self.ecn_mode != Ecn::Off;
 
         let host = p.host_delay() + ctx.held;
         self.cc.on_ack(&Ack {
             now: ctx.now,
             acked,
             delivered: acked,
-            rtt,
+            rtt: Some(rtt),
             srtt: self.rtt.srtt,
-            fabric_delay: rtt.map(|rtt| rtt.saturating_sub(host)),
-            endpoint_delay: rtt.map(|rtt| rtt.min(host)),
+            fabric_delay: Some(rtt.saturating_sub(host)),
+            endpoint_delay: Some(rtt.min(host)),
             hops: p.echoed_hops() as u32,
             ece: marked,
             in_flight,
-            lost_bytes: self.board.take_found_lost(),
+            lost_bytes: 0,
             round: Round { acked: ack, sent: self.nxt },
             tcp: TcpAck { sent_to: self.sent_to },
             cwnd_limited: !t.cwnd_limited || self.usage.is_limited(self.cc.cwnd(), self.cc.ssthresh()),
             phase: Phase::Open,
         });
         let opens = self.peer.edge > old_edge;
-        let news = News::predicted(acked, marked, opens, p.echo());
         if marked {
-            self.reduce(ctx, t, &news, false, false);
+            self.undo.due = true;
+            self.reduce(ctx, t, &News::predicted(acked, opens, p.echo()), false, false);
         }
-        self.restart_timers(ctx, t, &news, false);
-        self.pump_predicted(ctx, t);
+        self.restart_timer_in_order(ctx, t, opens);
+        if !marked || self.is_in_order() {
+            self.pump_in_order(ctx, t);
+        } else {
+            self.pump(ctx);
+        }
         if self.una >= self.app.written {
             self.check_finished(ctx);
         }
     }
 
-    /// Does what [`Sender::pump`] does, after a predicted ACK. What is not new data within the peer's window is left to
+    /// Does what [`Sender::restart_timers`] does, after a predicted ACK; `opens`: the peer's window reaches further.
+    #[inline(always)]
+    fn restart_timer_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, opens: bool) {
+        if !self.board.is_empty() || !t.least_segment && self.app.written > self.nxt {
+            self.arm_rto(ctx);
+        } else if self.timer.waiting != Waiting::Window || opens {
+            self.timer.deadline = NEVER;
+            self.timer.waiting = Waiting::Ack;
+        }
+    }
+
+    /// Does what [`Sender::pump`] does while all is in order. What is not new data within the peer's window is left to
     /// that.
     #[inline(always)]
-    fn pump_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
+    pub(super) fn pump_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let before = self.nxt;
-        let as_before = self.phase == Phase::Open && !self.frto.new_first && !self.repairs_only;
-        let plain = self.output_is_plain && as_before && !self.ecn.send_cwr && !self.ecn.echo && !self.board.is_empty();
-        if !plain || !matches!(self.cc.pacing(), Pacing::None) || self.pacing.from > ctx.now {
-            return self.pump(ctx);
+        if !self.output_is_plain
+            || self.board.pipe() == 0
+            || !matches!(self.cc.pacing(), Pacing::None)
+            || self.pacing.from > ctx.now
+        {
+            return self.pump_on(ctx, t, before);
         }
-        self.usage.blocked = false;
+        let (mut blocked, window) = (false, self.cc.cwnd());
         let settled = loop {
             if !ctx.has_room(self.ip.host, self.ip.flow) {
-                self.recovery.refused = true;
+                self.refused = true;
                 break false;
             }
             let len = self.next_len(t);
+            if len == 0 && !t.handshake && self.app.end() == Some(self.app.written) {
+                break true;
+            }
             if len == 0 || self.peer.edge < self.nxt + len as u64 {
                 return self.pump_on(ctx, t, before);
             }
-            if !self.window_takes(t, len) {
-                self.usage.blocked = true;
-                self.shut(ctx, t);
+            let pipe = self.board.pipe();
+            if (pipe + len as u64) as f64 > window {
+                blocked = true;
+                self.app.fill(self.space(t), t.whole_writes);
                 break true;
             }
-            self.send_predicted(ctx, t, len);
+            self.send_in_order(ctx, t, len);
         };
-        self.note_usage(t, before);
-        self.settled = settled && !self.recovery.refused && !self.board.is_empty();
+        if t.cwnd_limited {
+            self.usage.blocked = blocked;
+            self.note_usage(t, before);
+        }
+        self.settled = settled && !self.refused;
+        self.in_order = true;
     }
 
     /// Sends the next segment, which has `len` bytes.
     #[inline(always)]
-    fn send_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, len: u32) {
+    fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, len: u32) {
         let seq = self.nxt;
         self.board.sent(seq, len);
         self.nxt += len as u64;
-        let ect = if self.ecn.mode == Ecn::Off { 0 } else { flag::ECT };
+        let ect = if self.ecn_mode == Ecn::Off { 0 } else { flag::ECT };
         let packet = self.ip.packet(ctx, Kind::Data, seq, len, ect, t.header + len);
         self.settled = false;
         self.pacing.last_send = ctx.now;

@@ -20,13 +20,13 @@ impl Sender {
                 self.board.sacked_bytes() >= t.dupthresh as u64 * self.mss as u64
             };
         let steps = self.board.reordering_steps(sure);
-        (t.clock(self.rtt.min.unwrap_or_default() / 4) * steps).min(self.rtt.srtt)
+        (t.clock(self.rtt.min().unwrap_or_default() / 4) * steps).min(self.rtt.srtt)
     }
 
     /// Sets the timer to the end of the wait for segments that may be reordered.
     pub(super) fn wait_for_reordering(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
         self.timer.waiting = Waiting::Reordering;
-        let wait = (wait + t.timeout_min).min(self.rtt.rto());
+        let wait = (wait + t.timeout_min).min(self.rtt.rto(t));
         self.arm_in(ctx, t, wait);
     }
 

@@ -13,13 +13,14 @@ impl Sender {
         let mut last = std::mem::replace(self, next);
         self.lend(&mut last);
         self.stats.written += last.app.written;
-        self.stats.rtt_min = last.rtt.min.into_iter().chain(self.stats.rtt_min).min();
+        self.stats.rtt_min = last.rtt.min().into_iter().chain(self.stats.rtt_min).min();
         last
     }
 
     /// Exchanges what all connections of a flow share: what is beneath them, and counts.
     pub fn lend(&mut self, to: &mut Sender) {
         std::mem::swap(&mut self.ip, &mut to.ip);
+        std::mem::swap(&mut self.rtts, &mut to.rtts);
         std::mem::swap(&mut self.stats, &mut to.stats);
     }
 

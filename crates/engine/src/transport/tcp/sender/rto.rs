@@ -7,7 +7,7 @@ impl Sender {
     pub(super) fn arm_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         self.timer.waiting = Waiting::Ack;
-        self.arm_in(ctx, t, self.rtt.rto());
+        self.arm_in(ctx, t, self.rtt.rto(t));
     }
 
     /// Sets the retransmission timer to `wait` from now.
@@ -17,10 +17,10 @@ impl Sender {
         if t.timer_scan > Time::ZERO {
             deadline = scanned_at(t.timer_scan, deadline);
         }
-        if t.last_set_first && deadline != self.timer.slot {
+        if t.last_set_first && deadline != self.turn.slot {
             let queue = &mut ctx.hosts[self.ip.host].run_queue;
             queue.settings += 1;
-            (self.timer.slot, self.timer.setting) = (deadline, queue.settings);
+            (self.turn.slot, self.turn.setting) = (deadline, queue.settings);
         }
         self.arm(ctx, deadline);
     }
@@ -29,7 +29,7 @@ impl Sender {
     #[inline]
     pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-            side.rto = self.rtt.rto();
+            side.rto = self.rtt.rto(ctx.net.transport(self.transport));
             side.srtt = self.rtt.srtt;
         }
     }
@@ -49,8 +49,8 @@ impl Sender {
         match timer {
             Timer::Start(_) if self.opening.starts(ctx.now) => self.start(ctx),
             Timer::Stop(_) => self.stop(ctx),
-            Timer::Pace(_) if self.pacing.at == ctx.now => {
-                self.pacing.at = NEVER;
+            Timer::Pace(_) if self.pace_at == ctx.now => {
+                self.pace_at = NEVER;
                 if self.board.waits_for_late() {
                     self.update_late(ctx.now, ctx.net.transport(self.transport));
                     self.watch_late(ctx);
@@ -76,12 +76,12 @@ impl Sender {
                 if self.timer.deadline == NEVER {
                 } else if self.timer.deadline > ctx.now {
                     self.arm(ctx, self.timer.deadline);
-                } else if self.timer.slot == NEVER {
+                } else if self.turn.slot == NEVER {
                     self.timer.deadline = NEVER;
                     self.expired(ctx);
                 } else {
-                    self.timer.slot = NEVER;
-                    ctx.hosts[self.ip.host].run_queue.due.push((self.timer.setting, self.ip.flow, false));
+                    self.turn.slot = NEVER;
+                    ctx.hosts[self.ip.host].run_queue.due.push((self.turn.setting, self.ip.flow, false));
                     ctx.timer(ctx.now, Timer::RunQueue(self.ip.flow));
                 }
             }
@@ -157,7 +157,7 @@ impl Sender {
             && (self.timer.consecutive > 1 || matches!(self.phase, Phase::Open | Phase::Cwr));
         self.frto.new_first = false;
         self.tlp.to = 0;
-        self.ecn.send_cwr |= t.cwr_after_loss && self.ecn.mode != Ecn::Off;
+        self.ecn.send_cwr |= t.cwr_after_loss && self.ecn_mode != Ecn::Off;
         self.board.watch_below(if self.frto.on { self.nxt } else { 0 });
         if t.inflation_survives_timeout && self.recovery.inflates && self.phase == Phase::Recovery {
             self.recovery.left_inflated = true;
@@ -172,7 +172,7 @@ impl Sender {
         }
         self.board.timed_out(self.una, self.nxt);
         self.pacing.from = ctx.now;
-        self.pacing.restarting = true;
+        self.restarting = true;
         if t.timeout_renumbers && self.app.is_bulk() {
             self.renumbering.range = (self.una, self.nxt);
         }
@@ -181,8 +181,8 @@ impl Sender {
             Some(hole) => self.retransmit(ctx, hole),
             None => self.pump(ctx),
         }
-        self.pacing.restarting = false;
-        if self.timer.deadline == NEVER && self.pacing.at == NEVER {
+        self.restarting = false;
+        if self.timer.deadline == NEVER && self.pace_at == NEVER {
             // something else than pacing holds the retransmission back: keep a timer running
             self.arm_rto(ctx);
         }
@@ -193,7 +193,7 @@ impl Sender {
     pub(super) fn wait_for_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if self.board.is_empty() && self.timer.waiting != Waiting::Window {
             self.timer.waiting = Waiting::Window;
-            self.timer.persist_backoff = 0;
+            self.persist_backoff = 0;
             self.arm_in(ctx, t, t.persist_timeout);
         }
     }
@@ -209,8 +209,8 @@ impl Sender {
             return;
         }
         self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.ack_size);
-        self.timer.persist_backoff += 1;
-        let wait = t.persist_timeout.saturating_mul(1 << self.timer.persist_backoff.min(20)).min(t.rto_max);
+        self.persist_backoff += 1;
+        let wait = t.persist_timeout.saturating_mul(1 << self.persist_backoff.min(20)).min(t.rto_max);
         self.arm_in(ctx, t, wait);
     }
 }

@@ -17,7 +17,7 @@ impl Sender {
         if self.samples.of_segments {
             let (samples, later) = self.sample_segments(t.clock(ctx.now), news.acked, echoed);
             let rtt = samples.map(|(first, last)| {
-                self.rtt.sample(first, self.una, self.nxt);
+                self.rtt.sample(t, first, self.una, self.nxt);
                 self.rtt.lower(last);
                 self.count_rtt(ctx, first);
                 last
@@ -69,7 +69,7 @@ impl Sender {
             Time::ZERO if t.timestamp_clock > Time::ZERO => Time::us(1),
             rtt => rtt,
         };
-        self.rtt.sample(rtt, self.una, self.nxt);
+        self.rtt.sample(t, rtt, self.una, self.nxt);
         self.count_rtt(ctx, rtt);
         rtt
     }
@@ -95,8 +95,8 @@ impl Sender {
     #[inline]
     pub(super) fn count_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, rtt: Time) {
         if ctx.measured() {
-            self.stats.rtt_count += 1;
-            self.stats.rtt_sum += rtt;
+            self.rtts.count += 1;
+            self.rtts.sum += rtt;
             ctx.rec.rtt(self.group, rtt.0);
         }
     }

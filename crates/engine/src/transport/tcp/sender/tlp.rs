@@ -18,12 +18,12 @@ impl Sender {
         if !t.tail_loss_probe || !t.sack || t.scoreboard == Rules::Ns3 || !open || self.board.is_empty() {
             return false;
         }
-        let mut wait = match self.rtt.min {
+        let mut wait = match self.rtt.min() {
             None => t.rto_initial,
             Some(_) if self.board.len() == 1 => self.rtt.srtt * 2 + t.rto_min,
             Some(_) => self.rtt.srtt * 2 + t.timeout_min,
         };
-        let left = if restarts { Some(self.rtt.rto()) } else { self.rto_left(t.clock(ctx.now)) };
+        let left = if restarts { Some(self.rtt.rto(t)) } else { self.rto_left(t, t.clock(ctx.now)) };
         if let Some(left) = left {
             wait = wait.min(left);
         }
@@ -41,8 +41,8 @@ impl Sender {
     }
 
     /// The rest of the retransmission timeout: it runs from the latest sending of the first segment.
-    fn rto_left(&self, now: Time) -> Option<Time> {
-        Some((self.board.first_sent()? + self.rtt.rto()).saturating_sub(now)).filter(|left| *left > Time::ZERO)
+    fn rto_left(&self, t: &TransportSpec, now: Time) -> Option<Time> {
+        Some((self.board.first_sent()? + self.rtt.rto(t)).saturating_sub(now)).filter(|left| *left > Time::ZERO)
     }
 
     /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
@@ -53,7 +53,7 @@ impl Sender {
         }
         self.timer.waiting = Waiting::Ack;
         let t = ctx.net.transport(self.transport);
-        let wait = self.rto_left(t.clock(ctx.now)).unwrap_or(Time::ps(1));
+        let wait = self.rto_left(t, t.clock(ctx.now)).unwrap_or(Time::ps(1));
         self.arm_in(ctx, t, wait);
     }
 
@@ -126,7 +126,7 @@ impl Sender {
             return;
         }
         self.cc.on_ecn(&event);
-        self.ecn.send_cwr |= ctx.net.transport(self.transport).cwr_after_loss && self.ecn.mode != Ecn::Off;
+        self.ecn.send_cwr |= ctx.net.transport(self.transport).cwr_after_loss && self.ecn_mode != Ecn::Off;
         self.phase = Phase::Open;
         self.cc.on_recovered(ctx.now, self.board.pipe());
     }

@@ -86,7 +86,7 @@ impl Domain {
         match node.get() {
             Node::Host(host) => {
                 self.endpoints.prefetch(packet, net);
-                prefetch::lines(&self.nodes.hosts[host], 4);
+                prefetch::lines(&self.nodes.hosts[host], 2);
             }
             Node::Switch(switch) => self.switches[switch].prefetch(&self.nodes.ports, packet.dst),
         }

@@ -13,9 +13,11 @@ use crate::host::processing::Processing;
 use crate::ids::{FlowId, NodeId, PortIx};
 use crate::program::Programs;
 use incast_cc::Time;
+use std::mem::offset_of;
 
-/// One host.
+/// One host. Its first cache line is what a packet reads and writes that finds nothing waiting at the NIC.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Host {
     /// Node number.
     pub node: NodeId,
@@ -32,6 +34,8 @@ pub struct Host {
     /// Tasks of this instant, once all that arrives is delivered.
     pub run_queue: RunQueue,
 }
+
+const _: () = assert!(offset_of!(Host, nic) + FairNic::HOT <= 64);
 
 /// Tasks of a host's endpoints at this instant, in order, once all that arrives is delivered.
 #[derive(Clone, Default, Debug)]

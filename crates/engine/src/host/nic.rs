@@ -10,7 +10,7 @@ use crate::event::prefetch;
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::take;
+use std::mem::{offset_of, take};
 
 /// Up to so many lanes are looked through, more are found by an index.
 const FEW: usize = 16;
@@ -60,26 +60,30 @@ pub struct Served {
     pub since: Time,
 }
 
-/// Per-flow fair queues in front of a port.
+/// Per-flow fair queues in front of a port. Last what only packets that wait need.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct FairNic {
-    per_flow: u32,
-    /// Packets that wait.
-    waiting: u32,
+    lanes: Vec<Lane>,
     /// Whose packet is in service, and when that ends. The end is an event only if somebody waits for it.
     serving: Option<Direction>,
     done: Time,
+    per_flow: u32,
+    /// Packets that wait.
+    waiting: u32,
     watched: bool,
     /// ... or always.
     always_watched: bool,
-    lanes: Vec<Lane>,
-    /// From the first time on that more than a few lanes are in use.
-    index: Option<Box<Index>>,
     /// Lanes with packets, next to be served first; that of the flow in service comes when its service ends.
     turn: VecDeque<u32>,
+    /// From the first time on that more than a few lanes are in use.
+    index: Option<Box<Index>>,
 }
 
 impl FairNic {
+    /// Bytes that a packet reads and writes where none waits.
+    pub const HOT: usize = offset_of!(FairNic, turn);
+
     /// A NIC that takes at most `per_flow` data packets of one flow.
     pub fn new(per_flow: u32) -> FairNic {
         let (lanes, turn) = (Vec::new(), VecDeque::new());
@@ -104,8 +108,9 @@ impl FairNic {
     /// Whether nothing is being transmitted at `now`; nothing waits then.
     #[inline]
     pub fn is_idle(&mut self, now: Time) -> bool {
-        if self.serving.is_some() && self.is_over(now) {
-            self.departed();
+        if self.is_over(now) {
+            debug_assert_eq!(self.waiting, 0, "who waits watches");
+            self.serving = None;
         }
         self.serving.is_none()
     }

@@ -19,6 +19,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// Hands a packet to the host's NIC.
+    #[inline(never)]
     pub fn send(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         self.counts.sent += 1;
         if packet.has(flag::SLOW_PATH) {
@@ -83,6 +84,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// A packet reaches the host's NIC from the stack.
+    #[inline(always)]
     fn hand_over(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         let h = &mut self.hosts[host];
         let Some(nic) = &mut h.nic else {
@@ -99,6 +101,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// Somebody waits for the end of the transmission under way at the host's fair NIC: it becomes an event.
+    #[inline(never)]
     pub fn watch_nic(&mut self, host: HostIx) {
         let h = &mut self.hosts[host];
         if let Some(done) = h.nic.as_mut().and_then(|nic| nic.watch(self.now)) {
@@ -125,16 +128,15 @@ impl<E: Effects> NodeCtx<'_, E> {
     }
 
     /// A packet that the host's fair NIC has taken into service is transmitted.
-    #[inline]
+    #[inline(always)]
     fn transmit_from(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         let port = self.hosts[host].port;
-        let p = &mut self.ports[port];
-        let done = self.now + p.serialization(packet.size as u64);
-        let link = p.link;
-        self.transmit(port, packet, ext);
         let p = &self.ports[port];
+        let (link, fails) = (p.link, p.fails());
+        let done = self.now + p.serialization(packet.size as u64);
+        self.transmit(port, packet, ext);
         // a link at another rate: when the port has sent what it has just taken
-        let done = if p.fails() { p.free_at().max(self.now) } else { done };
+        let done = if fails { self.ports[port].free_at().max(self.now) } else { done };
         if self.hosts[host].nic.as_mut().is_some_and(|nic| nic.ends(done, self.now)) {
             self.timer(done, Timer::Departure(link));
         }

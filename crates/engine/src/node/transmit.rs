@@ -60,7 +60,7 @@ fn send_on<O: Outbox>(
 
 impl<E: Effects> NodeCtx<'_, E> {
     /// Offers `packet` to domain-local port `port`.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
         let p = &mut self.ports[port];
         if p.is_unusual() || packet.has(flag::SLOW_PATH) {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from incast import comparison, report
-from incast.comparison import Comparison, series_cases, slowdowns_of
+from incast.comparison import Comparison, slowdowns_of
 from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
 from incast.figures import figures_of
@@ -126,7 +126,7 @@ class Compared:
         if not (self.folder / chosen.PAGE).is_file():
             how = 'compare with settings={"measure.timeline": "auto"}'
             raise IncastError(f"these runs have no timeline, and nothing to view over time: {how}")
-        names = [case.controller.label for case in series_cases(done.study)]
+        names = comparison.viewed(done.study)
         return View([(name, Result.load(place)) for name, place in chosen.places(self.folder, names).items()])
 
     def __repr__(self) -> str:

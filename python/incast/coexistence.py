@@ -26,6 +26,7 @@ from incast.study.comparing import (
     ComparisonDefinition,
     Controller,
     axis_value_of,
+    named,
     plain_names,
     refuse_equal,
     shared_notes,
@@ -171,8 +172,8 @@ class Pairs:
         scenario, names = self.base()
         first = self.controllers[0]
         return {
-            f"{first.label} beside {other.label}": self.meeting(scenario, names, first, other).with_seed(1)
-            for other in self.controllers
+            f"{first.label} beside {name}": self.meeting(scenario, names, first, other).with_seed(1)
+            for name, other in named(self.controllers).items()
         }
 
     def places(self) -> dict[tuple[str, str, int], Place]:
@@ -271,15 +272,9 @@ def carry_out(
     mark = Mark(PAIRS_FILE, pairs.json(**home.words), lambda path: pairs.grows_from(_read(path.parent)[0]), other)
     with claimed(home, store, mark, lambda place: _read(place)[1]) as home:
         write_whole(folder / PAIRS_FILE, pairs.json(**home.words))
-        home.make(
-            pairs.definition(home.name),
-            POINTS_FILE,
-            rebuild,
-            workers=workers,
-            show=show,
-            memory_limit=memory_limit,
-        )
-        gap = chosen.tried(pairs.viewed(), folder)
+        options: dict[str, Any] = {"workers": workers, "show": show, "memory_limit": memory_limit}
+        home.make(pairs.definition(home.name), POINTS_FILE, rebuild, **options)
+        gap = chosen.tried(pairs.viewed(), folder, **options)
         _, found, home = load(folder)
     return found, home, gap
 

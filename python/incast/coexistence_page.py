@@ -18,6 +18,7 @@ from incast.look import INK, new_canvas
 from incast.output import counted
 from incast.report import PAGE, document, embedded, number
 from incast.statistics import Estimate
+from incast.study.comparing import named
 from incast.study.homes import Home
 from incast.tables import Column
 from incast.view import chosen
@@ -70,8 +71,8 @@ def html(
     parts += [f'<p class="note">{escape(note)}.</p>' for note in said.notes]
     caption = "Share of the goodput of both that the row gets beside the column; half widths of 95&nbsp;% intervals."
     parts.append(embedded(shares, "shares", caption, formats))
-    first, *_ = labels = [escape(c.label) for c in pairs.controllers]
-    what = f"the runs of {first} beside each of {', '.join(labels)} ({escape(said.name)}, seed 1)"
+    labels = [escape(name) for name in named(pairs.controllers)]
+    what = f"the runs of {labels[0]} beside each of {', '.join(labels)} ({escape(said.name)}, seed 1)"
     parts.append(chosen.link(home.folder, chosen.PAGE, what, view_gap))
     for _, name, unit, figure, scale in MAPS:
         head = "".join(f"<th>{escape(c.label)}</th>" for c in pairs.controllers)

@@ -21,8 +21,9 @@ from incast.exposure import on_seconds
 from incast.folders import write_whole
 from incast.plan import Mark, slug
 from incast.result import COMPLETIONS, RATES, Result, rates_of
+from incast.scenario import Scenario
 from incast.statistics import Estimate, jain
-from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy
+from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy, named
 from incast.study.definition import Definition
 from incast.study.homes import OWN_STORE, Home, Place, Rows, claimed
 from incast.view import chosen
@@ -326,7 +327,8 @@ def carry_out(
     grows = "a comparison grows by controllers, values and seeds"
     other = f"another comparison: give another --out, or remove it first; {grows}"
     mark = Mark(STUDY_FILE, study.json(**home.words), lambda path: study.grows_from(_read(path.parent)[0]), other)
-    options: dict[str, Any] = {"workers": workers, "show": show, "rebuild": rebuild, "memory_limit": memory_limit}
+    alone: dict[str, Any] = {"workers": workers, "show": show, "memory_limit": memory_limit}
+    options = alone | {"rebuild": rebuild}
     with claimed(home, store, mark, lambda place: _read(place)[1]) as home:
         write_whole(folder / STUDY_FILE, study.json(**home.words))
         home.make(study.definition(home.name), POINTS_FILE, **options)
@@ -337,8 +339,7 @@ def carry_out(
             raise
         except (ScenarioError, RunError, StudyError, FolderError, OSError) as error:
             gap = "; ".join([str(error), *getattr(error, "__notes__", [])])  # a comparison stands without them
-        timed = {case.controller.label: study.scenario(case) for case in series_cases(study)}
-        view_gap = chosen.tried(timed, folder)
+        view_gap = chosen.tried(viewed(study), folder, **alone)
     comparison = load(folder)
     comparison.series_gap, comparison.view_gap = gap or comparison.series_gap, view_gap
     return comparison
@@ -432,6 +433,12 @@ def series_cases(study: ComparisonStudy) -> list[Case]:
     """Which runs are recorded over time: the first scenario, the value in the middle, seed 1."""
     value = study.values[len(study.values) // 2]
     return [Case(study.scenarios[0], controller, value, 1) for controller in study.controllers]
+
+
+def viewed(study: ComparisonStudy) -> dict[str, Scenario]:
+    """Give the runs of a page over time, by the names of their controllers."""
+    names = named(study.controllers)
+    return {name: study.scenario(case) for name, case in zip(names, series_cases(study), strict=True)}
 
 
 def _busiest(comparison: Comparison, case: Case) -> str:

@@ -21,7 +21,7 @@ from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.output import counted
 from incast.result import COMPLETIONS
 from incast.statistics import Estimate
-from incast.study.comparing import Controller
+from incast.study.comparing import Controller, named
 from incast.tables import Column
 from incast.view import chosen
 
@@ -305,10 +305,10 @@ def html(
 
 def _view(comparison: Comparison) -> str:
     """Link the page of runs over time, or say why there is none of runs with timelines."""
-    case, *others = series_cases(comparison.study)
-    named = ", ".join(escape(one.controller.label) for one in (case, *others))
+    case, *_ = series_cases(comparison.study)
+    controllers = ", ".join(map(escape, named(comparison.study.controllers)))
     where = f"{escape(case.scenario)}, {escape(comparison.study.key)} = {escape(case.value)}, seed {case.seed}"
-    return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {named} ({where})", comparison.view_gap)
+    return chosen.link(comparison.folder, chosen.PAGE, f"the runs of {controllers} ({where})", comparison.view_gap)
 
 
 def document(title: str, parts: Sequence[str]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from incast import Result, Scenario, Study
 from incast.study import making, record
 from incast.study.definition import KEEPS
@@ -65,7 +67,29 @@ def test_runs_of_a_store_record_no_timeline_and_their_stored_bytes_are_those_of_
     assert {"flows", "ports", "samples", "trace"} <= set(without.names())
 
 
-def test_a_scenario_without_its_timeline_is_the_one_that_never_had_it() -> None:
-    plain = Scenario.load("dumbbell").with_({"measure.series.flows": [0, 1]})
-    assert plain.with_({"measure.timeline": "10us"}).without_timeline() == plain
+MEASURED = {
+    "measure.queue_interval": "20us", "measure.trace": [0], "measure.acks": True, "measure.lost_after": "1s",
+    "measure.undeliverable": "received", "measure.entries": 2, "measure.series.flows": [0, 1],
+    "measure.series.ports": "all", "measure.series.cells": ["air"], "measure.series.interval": "10us",
+}  # fmt: skip
+"""Every key of ``measure`` but the timeline's, with a value that is not its default."""
+
+
+def test_every_key_of_measure_is_tried_without_a_timeline() -> None:
+    text = (ROOT / "docs/scenario.md").read_text(encoding="utf-8")
+    keys = set()
+    for table, prefix in (("measure", "measure."), ("measure.series", "measure.series.")):
+        (rows,) = re.findall(rf"<!-- keys: document {table} -->(.*?)<!-- end -->", text, re.DOTALL)
+        keys |= {prefix + key for key in re.findall(r"^\| `(\w+)` \|", rows, re.MULTILINE)}
+    assert keys - {"measure.timeline", "measure.series"} == MEASURED.keys()
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda file: file.stem)
+def test_a_scenario_without_its_timeline_is_the_one_that_never_had_it(file: Path) -> None:
+    plain = Scenario.load(str(file))
+    assert "timeline" not in plain.resolved()["measure"]
     assert plain.without_timeline() is plain
+    for settings in [{}, MEASURED, *({key: value} for key, value in MEASURED.items())]:
+        own = plain.with_(settings)
+        found = own.with_({"measure.timeline": "10us"}).without_timeline()
+        assert (found.hash, found.toml()) == (own.hash, own.toml())

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 import incast
+import test_coexistence
 from conftest import Command
-from incast import Result, coexistence, coexistence_page, run_folder
+from incast import Result, coexistence, coexistence_page, comparison, run_folder
 from incast.executor import Executor
 from incast.papers import evaluation, planning, reading
 from incast.papers import page as papers_page
+from incast.study.comparing import ComparisonStudy
 from incast.view import chosen, page
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
@@ -91,11 +93,12 @@ def test_a_written_report_links_the_page_again(incast: Command, tmp_path: Path) 
 
 def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Command, tmp_path: Path) -> None:
     words = ["coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", "--set", "run.duration=4ms"]
-    words += ["--set", "run.warmup=1ms", "--quiet", "--out"]
+    spoken = [*words, "--set", "run.warmup=1ms", "--out"]
+    words = [*spoken[:-1], "--quiet", "--out"]
     assert "view:" not in incast(*words, "plain").out
     assert "view.html" not in (tmp_path / "plain/report.html").read_text(encoding="utf-8")
-    done = incast(*words, "r", "--set", "measure.timeline=auto")
-    assert "view: r/view.html" in done.out
+    said = incast(*spoken, "r", "--set", "measure.timeline=auto")
+    assert "view: r/view.html" in said.out
     report = tmp_path / "r" / "report.html"
     link = 'href="view.html">view.html</a>, the runs of dctcp beside each of dctcp, swift (coexistence, seed 1)'
     assert link in report.read_text(encoding="utf-8")
@@ -104,6 +107,8 @@ def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Comm
     places = chosen.places(tmp_path / "r", ["dctcp beside dctcp", "dctcp beside swift"])
     kinds = {name: set(Result.load(run).flows["controller"].to_pylist()) for name, run in places.items()}
     assert kinds == {"dctcp beside dctcp": {"dctcp"}, "dctcp beside swift": {"dctcp", "swift"}}
+    assert "view: 2 runs are made again for the page over time, with up to about" in said.err
+    assert "view:" not in incast(*spoken, "r", "--set", "measure.timeline=auto").err
     # what is stored is that of runs without timelines
     shares = [(tmp_path / name / "pairs.csv").read_bytes() for name in ("plain", "r")]
     assert shares[0] == shares[1]
@@ -111,6 +116,54 @@ def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Comm
     report.unlink()
     assert "view: r/view.html" in incast("report", "r", "--quiet").out
     assert link in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_runs_of_the_page_keep_to_the_memory_limit_and_are_told_of(fits: bool, tmp_path: Path) -> None:
+    settings = [*SHORT.items(), ("measure.timeline", "1us")]
+    pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, settings)
+    # the runs of the report have no timeline
+    timed, plain = (
+        max(one.memory() for one in runs)
+        for runs in (pairs.viewed().values(), [one.without_timeline() for one in pairs.viewed().values()])
+    )
+    assert timed > plain
+    totals: list[int] = []
+    *_, gap = coexistence.carry_out(
+        pairs, tmp_path / "r", workers=1, show=lambda status: totals.append(status.total),
+        memory_limit=timed if fits else (timed + plain) / 2,
+    )  # fmt: skip
+    made = [place.name for place in (tmp_path / "r").glob("timelines/*") if not place.name.startswith(".")]
+    if fits:
+        assert (gap, len(made), totals[-1]) == (None, 2, 2)
+        assert chosen.cost(pairs.viewed(), tmp_path / "r") is None
+    else:
+        assert gap is not None
+        assert "a run of coexistence takes about" in gap
+        assert not made
+        assert not (tmp_path / "r" / chosen.PAGE).exists()
+
+
+def test_two_controllers_of_one_label_are_both_seen(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(test_coexistence.OWN)
+    names = [f"{tmp_path}/{name}.py:Own" for name in ("one", "two")]
+    settings = [*SHORT.items(), ("measure.timeline", "auto")]
+    pairs = coexistence.parse("coexistence", names, 1, settings)
+    assert list(pairs.viewed()) == ["Own beside Own", f"Own beside {names[1]}"]
+    study = ComparisonStudy.parse(["dumbbell"], names, None, 1, settings)
+    seen = comparison.viewed(study)
+    assert list(seen) == ["Own", names[1]]
+    assert len({scenario.hash for scenario in seen.values()}) == 2
+    assert len(set(chosen.places(tmp_path, seen).values())) == 2
+
+
+def test_a_folder_with_a_page_and_no_runs_is_no_report(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / chosen.PAGE).write_text("a page")
+    told = incast("view", "c")
+    assert told.status != 0
+    assert "folder of a report" not in told.err
 
 
 def test_pairs_without_the_viewer_say_why_there_is_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

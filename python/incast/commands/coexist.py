@@ -61,6 +61,7 @@ def coexist(
     with loading():
         from incast import coexistence, coexistence_page
         from incast.look import formats_of
+        from incast.view import chosen
 
     formats = formats_of(format_)
     pairs = coexistence.parse(scenario, cc, seeds, settings(set_))
@@ -68,6 +69,8 @@ def coexist(
     tell(pairs.notes())
     folder = folder_of(out_, pairs.folder_name())
     limit = memory.limit_of(memory_limit)
+    if not quiet and (again := chosen.cost(pairs.viewed(), folder)):
+        err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
         found, home, gap = coexistence.carry_out(
             pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit

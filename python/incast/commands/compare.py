@@ -99,10 +99,13 @@ def compare(
     with loading():
         from incast import comparison, completions, report
         from incast.look import formats_of
+        from incast.view import chosen
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     folder = folder_of(out_, study.folder_name())
     limit = memory.limit_of(memory_limit)
+    if not quiet and (again := chosen.cost(comparison.viewed(study), folder)):
+        err.print(f"view: {again}", highlight=False, soft_wrap=True)
     with progress.of_batch(err, quiet) as show:
         done = comparison.carry_out(
             study, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit

@@ -98,6 +98,12 @@ class Controller:
         return " ".join([self.kind.rpartition(":")[2], *words])
 
 
+def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
+    """Give controllers by their labels; one whose label is another one's goes by its text."""
+    controllers = list(controllers)
+    return dict(zip(told_apart((c.label, c.text) for c in controllers), controllers, strict=True))
+
+
 def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], list[str]]) -> None:
     """Raise ``StudyError`` where two controllers resolve to the same: they would be shown as two."""
     known: dict[tuple[str, ...], str] = {}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from incast import run_folder
+from incast import memory, run_folder
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError
-from incast.plan import slug, told_apart
+from incast.executor import Executor, Status
+from incast.plan import Job, slug, told_apart
 from incast.scenario import Scenario
 from incast.view import page
 from incast.view.reading import Folder
@@ -22,7 +23,8 @@ RUNS = "timelines"
 def refuse_reports(folders: Iterable[Path]) -> None:
     """Raise ``FolderError`` of a folder that is a report's and no run's: it has the page already."""
     for folder in folders:
-        if (folder / PAGE).is_file() and not (folder / run_folder.MANIFEST).exists():
+        ours = (folder / PAGE).is_file() and (folder / RUNS).is_dir()
+        if ours and not (folder / run_folder.MANIFEST).exists():
             raise FolderError(
                 f"{folder} is the folder of a report: expected that of a run. {folder / PAGE} shows its runs over time "
                 f"already; their folders are in {folder / RUNS}"
@@ -46,30 +48,50 @@ def places(folder: Path, names: Iterable[str]) -> dict[str, Path]:
     return {name: folder / RUNS / own for name, own in zip(names, folders, strict=True)}
 
 
-def make(scenarios: Mapping[str, Scenario], folder: Path) -> None:
+def _jobs(scenarios: Mapping[str, Scenario], folder: Path) -> dict[str, Job]:
+    """Give the runs of the page, of the scenarios that have a timeline, by their names."""
+    timed = {name: scenario for name, scenario in scenarios.items() if has_timeline(scenario)}
+    return {name: Job(name, timed[name], place) for name, place in places(folder, timed).items()}
+
+
+def cost(scenarios: Mapping[str, Scenario], folder: Path) -> str | None:
+    """Say what making the runs again takes beside those of the report; ``None`` where none is to be made."""
+    todo = [job for job in _jobs(scenarios, folder).values() if not job.is_finished()]
+    if not todo:
+        return None
+    disk, cpu_s = (sum(part) for part in zip(*(job.scenario.timeline_cost() for job in todo), strict=True))
+    runs = "1 run is" if len(todo) == 1 else f"{len(todo)} runs are"
+    told = f"{memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time for their timelines"
+    return f"{runs} made again for the page over time, with up to about {told}"
+
+
+def make(
+    scenarios: Mapping[str, Scenario],
+    folder: Path,
+    *,
+    workers: int = 0,
+    show: Callable[[Status], None] = lambda _: None,
+    memory_limit: float | None = None,
+) -> None:
     """Make runs whose scenarios have a timeline, and their page; nothing where none has.
 
     Stores of runs keep no timelines. A run that is there from before stays. Raises ``FolderError`` where there can be
-    no page, and what a run raises.
+    no page, ``ScenarioError`` before the first run where one takes more than ``memory_limit`` bytes (the machine's
+    unless given), and what a run raises.
     """
     (folder / PAGE).unlink(missing_ok=True)  # whatever comes of it, no earlier page is taken for this one
-    timed = {name: scenario for name, scenario in scenarios.items() if has_timeline(scenario)}
-    if not timed:
+    jobs = _jobs(scenarios, folder)
+    if not jobs:
         return
     page.viewer()
-    there = places(folder, timed)
-    for name, scenario in timed.items():
-        own = there[name]
-        if not (own.exists() and run_folder.holds(own, scenario.hash, scenario.seed)):
-            shutil.rmtree(own, ignore_errors=True)
-            scenario.run().save(own)
-    write(there, folder / PAGE)
+    Executor(workers, show, memory_limit).run(jobs.values())
+    write({name: job.folder for name, job in jobs.items()}, folder / PAGE)
 
 
-def tried(scenarios: Mapping[str, Scenario], folder: Path) -> str | None:
+def tried(scenarios: Mapping[str, Scenario], folder: Path, **options: Any) -> str | None:
     """Do as ``make`` does; a report stands without the page: why it is not there, if that is so."""
     try:
-        make(scenarios, folder)
+        make(scenarios, folder, **options)
     except RunStopped:
         raise
     except (ScenarioError, RunError, FolderError, OSError) as error:

@@ -19,9 +19,9 @@ import pytest
 
 import incast
 import viewed
-from conftest import Command
+from conftest import ROOT, Command
 from incast import FolderError
-from incast.view import packets, page
+from incast.view import packets, page, reading
 from incast.view.packing import Pack
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
@@ -226,3 +226,15 @@ def test_text_columns_are_places_in_a_list() -> None:
     one = pack.column(pa.chunked_array([["b", None], ["b"]]))
     assert unpacked(parts, one).tolist() == [0, 1, 0]
     assert json.loads(inflated(parts, one["texts"])) == ["b", ""]
+
+
+def test_a_file_has_no_columns_that_nothing_shows() -> None:
+    files = (ROOT / "viewer/src/data" / name for name in ("need.ts", "table.ts", "run.ts"))
+    read = set(re.findall(r'"(\w+)"', "".join(file.read_text(encoding="utf-8") for file in files)))
+    settings: dict[str, Any] = {"run.duration": "2ms", "run.warmup": "0s", "measure.timeline": "auto"}
+    settings |= {"measure.trace": [0], "measure.series.flows": [0]}
+    pack = Pack([])
+    run = reading.packed(reading.Made(incast.Scenario.load("dumbbell").with_(settings).run()), "a run", pack)
+    tables = {name: columns.keys() for name, columns in run.items() if isinstance(columns, dict)}
+    assert tables.keys() == {"ports", "records", "flows", "by_flow", "events", "paths", "series", "packets"}
+    assert {name: left for name, columns in tables.items() if (left := columns - read)} == {}

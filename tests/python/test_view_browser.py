@@ -23,6 +23,7 @@ from tools import viewer_pictures
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MARKUP = '<img src=x onerror="window.hurt=1"><b>h0</b>'
+QUIET = 40
 ALIKE, UNLIKE = 5.0, 10.0
 """Most that a picture differs from its kept one, of 255, and least that two pictures differ: letters and curves are
 drawn a little otherwise on another system."""
@@ -45,6 +46,7 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
     for name, runs in (("small", [small]), ("markup", [markup]), ("least", [least]), ("large", [large])):
         page.write(runs, tmp_path / f"{name}.html")
     page.write([small, markup], tmp_path / "two.html")
+    page.write([quiet(tmp_path / "quiet")], tmp_path / "quiet.html")
     seen = incast.Scenario.load("dumbbell").with_(
         {"run.duration": "4ms", "run.warmup": "0s", "measure.timeline": "auto"}
     )
@@ -78,6 +80,15 @@ def test_pictures_of_the_documentation_are_what_the_viewer_shows(tmp_path: Path)
     assert {path.stem for path in kept.glob("*.png")} == {picture.name for picture in viewer_pictures.PICTURES}
 
 
+def quiet(folder: Path) -> Path:
+    """Write a folder whose ports from ``QUIET`` on have nothing recorded."""
+    viewed.write(folder, frames=5, flows=4)
+    path = folder / "timeline_ports.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.filter(pc.less(table["port"], QUIET)), path)
+    return folder
+
+
 def told(folder: Path) -> dict[str, object]:
     """Read from the tables what the viewer is to say: the worst port, the frame of its largest queue, and more."""
     ports = pq.read_table(folder / "timeline_ports.parquet")
@@ -94,6 +105,7 @@ def told(folder: Path) -> dict[str, object]:
         "queue_mean_bytes": f"{mean!r} B",
         "next_s": 2.5e-4,
         "slowest": int(np.nanargmax(slowdown)),
+        "quiet": QUIET,
         "least": int(np.nanargmin(slowdown)),
         "markup": f"{MARKUP}>e0",
         "traced": {

@@ -10,7 +10,7 @@ export const FILES = process.env.INCAST_VIEW_FILES ?? "";
 export const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
 export const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
-  slowest: number; least: number; markup: string;
+  slowest: number; least: number; markup: string; quiet: number;
   traced: { flow: number; words: string; lost_frame: number };
   stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };
 };

@@ -89,6 +89,9 @@ it("has in sight what was chosen last: the flow, or the port", async () => {
   await page.focus("#port");
   await page.selectOption("#port", { index: 3 });
   await becomes(() => page.evaluate(() => document.querySelector(".details")!.scrollTop)).toBe(0);
+  // the same flow again
+  await page.click("#flows tbody tr[data-flow] >> nth=2");
+  await becomes(() => seen("Flow ")).toBe(true);
 });
 
 it("selects a stretch of time in the heat map, in a pane and by keys, and clears it", async () => {
@@ -157,14 +160,22 @@ it("selects a stretch of time by single clicks, and zooms by buttons", async () 
     await page.keyboard.press("Enter");
   }
   await becomes(() => page.textContent(".stretch p")).toContain("figures are of frame 99");
-  for (const part of ["fabric", "heat"]) {
-    const picture = async () => (await page.locator(`#${part}`).screenshot()).toString("base64");
-    for (const sign of ["+", "−"]) {
-      const before = await picture();
-      await page.click(`.${part} button:has-text("${sign}")`);
-      await becomes(picture).not.toBe(before);
-    }
-  }
+  await page.click("#all");
+  // 140 of 200 frames around frame 99, and all again; the other order of rows leaves the time that is seen
+  const range = () => page.textContent(".heat .bar span");
+  await becomes(range).toContain(", 0 s to 2 ms of 2 ms");
+  await page.click(".heat button:has-text('+')");
+  await becomes(range).toContain(", 290 µs to 1.7 ms of 2 ms");
+  await page.uncheck(".heat input[type=checkbox]");
+  await becomes(range).toContain(", of 96 ports, 290 µs to 1.7 ms of 2 ms");
+  await page.click(".heat button:has-text('−')");
+  await becomes(range).toContain(", 0 s to 2 ms of 2 ms");
+  const picture = async () => (await page.locator("#fabric").screenshot()).toString("base64");
+  const before = await picture();
+  await page.click(".fabric button:has-text('+')");
+  await becomes(picture).not.toBe(before);
+  await page.click(".fabric button:has-text('−')");
+  await becomes(picture).toBe(before);
 });
 
 it("does nothing by keys of one character once they are off, and remembers it", async () => {
@@ -400,6 +411,16 @@ it("shows names with markup as text", async () => {
 it("shows less of a folder that has less, and says so", async () => {
   await open("least.html");
   await becomes(() => page.textContent(".missing")).toContain("flows");
+});
+
+it("says where a pinned port lies that is not among the rows that are seen", async () => {
+  // half of its ports have nothing
+  await open("quiet.html", `#port=${told.quiet}`);
+  await becomes(() => page.locator(".heat .beyond").allTextContents()).toEqual(["pinned port below"]);
+  expect(await page.locator(".heat .pinned").count()).toBe(0);
+  await page.click(".heat .bar button:has-text('all')");
+  await becomes(() => page.locator(".heat .pinned").count()).toBe(1);
+  expect(await page.locator(".heat .beyond").count()).toBe(0);
 });
 
 it("draws by a 2D canvas where there is no WebGL2", async () => {

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 VERSION = 1
 HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 FLOWS = (
-    *("flow", "group", "controller", "role", "src", "dst", "hops", "start_s", "finish_s", "fct_s", "slowdown"),
-    *("size_bytes", "delivered_bytes", "throughput_active_bps", "retransmissions", "timeouts", "dropped", "marked"),
-    *("rtt_mean_s", "rtt_min_s", "deadline_missed"),
+    *("flow", "group", "controller", "role", "src", "dst", "start_s", "finish_s", "fct_s", "slowdown"),
+    *("throughput_active_bps", "retransmissions", "timeouts", "marked"),
 )
-"""Columns of flows that a view shows, where a run has them."""
-PORTS = ("port", "rate_bps", "utilisation", "drops", "marks", "queue_max_bytes", "queue_mean_bytes", "pauses")
+"""Columns of flows that a view shows, where a run has them: those that ``viewer/src/data/need.ts`` names."""
+PORTS = ("port",)
+"""The same of ports, whose other figures it takes from the timeline."""
+EVENTS = ("time_s", "kind", "what", "subject")
+PATHS = ("flow", "position", "port")
 
 
 class Source(Protocol):
@@ -117,9 +119,9 @@ def packed(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     parts["flows"] = None if flows is None else _columns(flows, FLOWS, pack)
     by_flow = _frames(run, "timeline_flows", timeline)
     parts["by_flow"] = None if by_flow is None else _sparse(by_flow, timeline["frames"], pack)
-    for name in ("events", "paths"):
+    for name, columns in (("events", EVENTS), ("paths", PATHS)):
         table = run.table(f"timeline_{name}")
-        parts[name] = None if table is None else _columns(table, table.column_names, pack)
+        parts[name] = None if table is None else _columns(table, columns, pack)
     samples = run.table("samples")
     parts["series"] = None if samples is None or samples.num_rows == 0 else _series(samples, pack)
     trace = run.table("trace")

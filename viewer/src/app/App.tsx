@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { seconds, TITLES } from "../data/format";
 import { Pair } from "../data/pair";
 import { METRICS, type Metric, type Run } from "../data/run";
-import { Details } from "../panes/Details";
+import { Details, type Latest } from "../panes/Details";
 import { FlowTable } from "../panes/FlowTable";
 import { Fabric } from "../scene/Fabric";
 import { differenceOf, fieldOf } from "../scene/field";
@@ -41,6 +41,7 @@ export function App({ runs, begin, say }: Props) {
   const [dark, turn] = useDark();
   const [letters, setLetters] = useLetters();
   const [helps, setHelps] = useState(false);
+  const [latest, setLatest] = useState<Latest | null>(null);
   const [shown, setShown] = useState<"difference" | "first" | "second">("difference");
   const first = runs[moment.run]!;
   const second = moment.beside === null ? null : runs[moment.beside]!;
@@ -126,8 +127,14 @@ export function App({ runs, begin, say }: Props) {
   const said = (own: Run, label: string) =>
     (moment.time_s > own.end_s ? `${label}: over since ${seconds(own.end_s)}` : label);
   const seekTime = (time_s: number) => { change({ time_s: run.timeOf(run.frameOf(time_s)) }); };
-  const pin = (port: number | null) => { choose({ port }); };
-  const follow = (flow: number) => { choose({ flow }); };
+  const pin = (port: number | null) => {
+    choose({ port });
+    setLatest({ what: "port" });
+  };
+  const follow = (flow: number) => {
+    choose({ flow });
+    setLatest({ what: "flow" });
+  };
   return (
     <>
       <header>
@@ -207,7 +214,7 @@ export function App({ runs, begin, say }: Props) {
         <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
           onSelect={follow} />
         <Details run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
-          metric={metric} span={moment.span} onSeek={seekTime} onSpan={select}
+          metric={metric} span={moment.span} latest={latest} onSeek={seekTime} onSpan={select}
           onAll={() => { change({ span: null }); }}
           onPin={pin} onFlow={follow}
           other={second && {

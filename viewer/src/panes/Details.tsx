@@ -12,6 +12,11 @@ import { Ladder } from "./Ladder";
 import { Plot, stateColours, type Curve, type Strip } from "./Plot";
 import { StretchFigures } from "./Stretch";
 
+/** What was chosen last, the same as before or another: a new object each time. */
+export interface Latest {
+  what: "port" | "flow";
+}
+
 interface Props {
   run: Run;
   port: number | null;
@@ -20,6 +25,7 @@ interface Props {
   metric: Metric;
   /** The stretch of time that is selected. */
   span: Span | null;
+  latest: Latest | null;
   dark: boolean;
   onSeek: (time_s: number) => void;
   onSpan: (one_s: number, other_s: number) => void;
@@ -110,7 +116,7 @@ export function beside(first: Pane[], second: Pane[], names: [string, string]): 
 }
 
 export function Details(props: Props) {
-  const { run, port, flow, time_s, metric, span, dark, onSeek, onSpan, other } = props;
+  const { run, port, flow, time_s, metric, span, latest, dark, onSeek, onSpan, other } = props;
   const ofPort = useMemo<Pane[]>(() => {
     const own = port === null ? [] : panesOfPort(run, port);
     if (!other) return own;
@@ -137,10 +143,11 @@ export function Details(props: Props) {
   // what was chosen last is in sight; an address may choose both
   const before = useRef({ port, flow });
   useEffect(() => {
-    if (flow !== null && flow !== before.current.flow) ofChosen.current?.scrollIntoView({ block: "start" });
-    else if (port !== null && port !== before.current.port && box.current) box.current.scrollTop = 0;
+    const what = flow !== before.current.flow ? "flow" : port !== before.current.port ? "port" : latest?.what;
+    if (what === "flow") ofChosen.current?.scrollIntoView({ block: "start" });
+    else if (what === "port" && port !== null && box.current) box.current.scrollTop = 0;
     before.current = { port, flow };
-  }, [port, flow]);
+  }, [port, flow, latest]);
   const path = flow === null ? [] : run.pathOf(flow);
   const seen = span ?? { from_s: 0, to_s: Math.max(run.busyUntil_s, other?.run.busyUntil_s ?? 0) };
   const shared = { now_s: time_s, seen, dark, onSeek, onSpan };

@@ -26,7 +26,7 @@ const COLUMNS: Shown[] = [
 ];
 
 /** Numbers stand under one another's ends, names under their beginnings. */
-const kindOf = (name: Shown[0]) => (["group", "src", "dst", "controller"].includes(name) ? "" : "number");
+const classOf = (name: Shown[0]) => (["group", "src", "dst", "controller"].includes(name) ? "" : "number");
 
 export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const [search, setSearch] = useState("");
@@ -81,7 +81,7 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
               {shown.map(([name, title]) => {
                 const own = sorting.column === name;
                 return (
-                  <th scope="col" class={kindOf(name)}
+                  <th scope="col" class={classOf(name)}
                     aria-sort={own ? (sorting.descending ? "descending" : "ascending") : "none"}>
                     <button data-column={name} onClick={() => {
                       setSorting({ column: name, descending: own ? !sorting.descending : true });
@@ -108,7 +108,7 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
                   style={{ height: ROW }} onClick={() => { onSelect(flow); }}
                   onKeyDown={(event) => { if (event.key === "Enter") onSelect(flow); }}>
                   {shown.map(([name, , say]) => (
-                    <td data-column={name} class={kindOf(name)}>{cell(name, row, say)}</td>
+                    <td data-column={name} class={classOf(name)}>{cell(name, row, say)}</td>
                   ))}
                 </tr>
               );

@@ -145,7 +145,7 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
         { stroke: ink, grid, font, space: 6 * letters,
           values: (_, ticks) => ticks.map((tick) => short(tick, "s")), size: 2.5 * letters },
         { stroke: ink, grid, font, size: 6.7 * letters,
-          // the title says of what packets are
+          // the title is "Packets": its numbers need no unit
           values: (_, ticks) => ticks.map((tick) => short(tick, unit === "packets" ? "" : unit)) },
       ],
       series: [

@@ -44,21 +44,23 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
   const ranks = useMemo(() => (
     worst ? (span ? field.worstIn(framesOf(field, span)) : field.worst) : null), [field, worst, span]);
   const whole = useMemo<Window>(() => ({ frame0: 0, frame1: all, row0: 0, row1: ports }), [all, ports]);
-  const begin = useMemo<Window>(() => {
-    const row1 = rowsOfSome(ranks, ports);
+  const firstRows = useMemo(() => ({ row0: 0, row1: rowsOfSome(ranks, ports) }), [ranks, ports]);
+  const firstFrames = useMemo(() => {
     if (span) {
       const [start_s, frame_s] = [field.timeOf(0), field.timeOf(1) - field.timeOf(0)];
-      return { ...whole, row1, frame0: (span.from_s - start_s) / frame_s, frame1: (span.to_s - start_s) / frame_s };
+      return { frame0: (span.from_s - start_s) / frame_s, frame1: (span.to_s - start_s) / frame_s };
     }
     // what comes after all is quiet would leave a stripe of the rest
     const busy = Math.max(10, Math.ceil(1.05 * field.busy));
-    return { ...whole, row1, frame1: busy > 0.8 * all ? all : busy };
-  }, [whole, all, field, span, ranks]);
-  const [seen, setSeen] = useState(begin);
+    return { frame0: 0, frame1: busy > 0.8 * all ? all : busy };
+  }, [all, field, span]);
+  const [seen, setSeen] = useState<Window>({ ...firstRows, ...firstFrames });
   const [hover, setHover] = useState<{ port: number; frame: number; x: number; y: number } | null>(null);
   const drag = useRef<{ x: number; y: number; seen: Window; moved: boolean; selects: boolean } | null>(null);
   const [band, setBand] = useState<[number, number] | null>(null);
-  useEffect(() => { setSeen(begin); }, [begin]);
+  // other rows, or rows in another order, leave the time that is seen
+  useEffect(() => { setSeen((old) => ({ ...old, ...firstFrames })); }, [firstFrames]);
+  useEffect(() => { setSeen((old) => ({ ...old, ...firstRows })); }, [firstRows]);
   const nodes = useMemo(() => layout(run.timeline).order, [run]);
   const order = useMemo(() => portOrder(run, nodes, ranks), [field, nodes, ranks]);
   const rowOf = useMemo(() => rowsOf(order), [order]);
@@ -134,6 +136,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
     act();
   };
   const pinnedAt = ((row + 0.5 - seen.row0) / (seen.row1 - seen.row0)) * height;
+  const inRows = pinnedAt >= 0 && pinnedAt <= height;
   const rows = Math.ceil(seen.row1) - Math.floor(seen.row0);
   return (
     <div class="heat" role="region" aria-label="Heat map">
@@ -145,6 +148,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
           {seconds(field.timeOf(Math.floor(seen.frame0)))} to{" "}
           {seconds(Math.min(field.end_s, field.timeOf(Math.ceil(seen.frame1))))} of {seconds(field.end_s)}
         </span>
+        {row >= 0 && !inRows && <span class="beyond">pinned port {pinnedAt < 0 ? "above" : "below"}</span>}
         {field.legend && <Legend colours={colours} words={field.legend} />}
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
         <button aria-pressed={selects} onClick={() => { setSelects(!selects); }}
@@ -214,7 +218,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
           }}
         />
         {cursor >= 0 && cursor <= width && <i class="cursor" style={{ left: cursor }} />}
-        {row >= 0 && pinnedAt >= 0 && pinnedAt <= height && <i class="pinned" style={{ top: pinnedAt }} />}
+        {row >= 0 && inRows && <i class="pinned" style={{ top: pinnedAt }} />}
         {band && <i class="band" style={{ left: band[0], width: band[1] - band[0] }} />}
         {hover && (
           <div class="tip" role="status"

@@ -401,6 +401,13 @@ it("goes on without a column that is damaged", async () => {
   expect(await alerts()).toHaveLength(1);
 });
 
+it("says in words what is wrong when it cannot draw", async () => {
+  await open("small.html");
+  await page.evaluate(() => { String.prototype.localeCompare = () => { throw new Error("no order of names"); }; });
+  await page.click("#flows button[data-column=group]");
+  await becomes(alerts).toEqual(["This cannot be shown: no order of names."]);
+});
+
 it("shows names with markup as text", async () => {
   await open("markup.html", "#port=0");
   await becomes(() => page.textContent(".details .figures strong")).toBe(told.markup);

@@ -102,6 +102,8 @@ class Env(Protocol):
     """Idle round-trip time of the flow's own path, picoseconds."""
     line_rate_bps: float
     """Rate of the sender's link, bits per second."""
+    line_packet_time_ps: int
+    """Time for one full packet on the sender's link, headers and link overhead included, picoseconds."""
 
 
 class Controller(Protocol):

@@ -28,6 +28,9 @@ params! {
     /// Smallest window; below one packet the sender paces.
     min_cwnd: f64 = "0.01", "packets", "bolt_cc_ns3: 15 bytes", "a number above 0, at most 1"
         => |x| *x > 0.0 && *x <= 1.0;
+    /// Packets of a flow leave no closer than its host's link takes them. Otherwise as the window lets them, and a lone
+    /// flow's first window queues at its own host.
+    spaced: bool = "true", "", "bolt_cc_ns3";
     together {
         "base_rtt": "above 0" => |p| p.base_rtt != Some(Time::ZERO);
     }
@@ -46,8 +49,6 @@ pub static KIND: Kind = Kind {
         "A flow has a handshake where its transport has one: what the SYN tells of the round trip counts.",
         "The first notice of a flow is held against the time since its packet was sent, where the authors' simulator \
          takes the flow's beginning.",
-        "Packets leave as the window lets them and the host's link takes them; the authors' simulator spaces those of \
-         a flow by the line's rate.",
     ],
     state: &[
         ("told_packets", "queue of the port that sent the latest notice, packets"),
@@ -70,6 +71,8 @@ pub struct Bolt {
     base_rtt: Time,
     /// Bits per second.
     line: f64,
+    /// From a window of a packet on.
+    spacing: Pacing,
     /// Of the latest ACK, if one has come.
     rtt: Option<Time>,
     /// The latest reduction, or when the flow's first notice can have begun.
@@ -96,6 +99,11 @@ impl Bolt {
             max_mdf: params.max_mdf,
             base_rtt,
             line: env.line_rate.as_f64(),
+            spacing: match env.line_packet_time {
+                Time::ZERO => Pacing::None,
+                _ if !params.spaced => Pacing::None,
+                packet => Pacing::Rate(mss * 8e12 / packet.0 as f64),
+            },
             rtt: None,
             reduced: None,
             round_end: 0,
@@ -165,7 +173,7 @@ impl Controller for Bolt {
 
     fn pacing(&self) -> Pacing {
         if self.cwnd >= self.mss {
-            return Pacing::None;
+            return self.spacing;
         }
         let rtt = self.rtt.unwrap_or(self.base_rtt);
         Pacing::Gap(Time((rtt.0 as f64 * self.mss / self.cwnd) as u64))

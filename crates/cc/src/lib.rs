@@ -22,6 +22,7 @@
 //!     hop_rtt: Time::us(10),
 //!     base_rtt: Time::us(20),
 //!     line_rate: Rate::gbps(10),
+//!     line_packet_time: Time::us(1),
 //! };
 //! let cc = config.build(&env);
 //! assert_eq!(cc.cwnd(), 10_000.0);

@@ -53,6 +53,7 @@ told! {
     hop_rtt_ps: u64 = env.hop_rtt.0,
     base_rtt_ps: u64 = env.base_rtt.0,
     line_rate_bps: f64 = env.line_rate.as_f64(),
+    line_packet_time_ps: u64 = env.line_packet_time.0,
 }
 
 told! {

@@ -2,11 +2,11 @@
 
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::bolt::{Bolt, KIND, Params};
-use incast_cc::{Ack, Asks, Backlog, Config, Controller, Env, Pacing, Rate, Round};
+use incast_cc::{Ack, Asks, Backlog, Config, Controller, Env, Pacing, Rate, Round, Time};
 
 /// 100 Gb/s and a base round trip of 8 us: a first window of 100,000 bytes.
 fn path() -> Env {
-    Env { line_rate: Rate::gbps(100), base_rtt: us(8.0), ..env(MSS, 10.0) }
+    Env { line_rate: Rate::gbps(100), line_packet_time: us(0.1), base_rtt: us(8.0), ..env(MSS, 10.0) }
 }
 
 fn sender() -> Bolt {
@@ -51,7 +51,16 @@ fn reductions(cc: &mut Bolt, packets: f64) -> Vec<f64> {
 #[test]
 fn a_flow_begins_with_what_its_line_sends_in_a_base_round_trip() {
     assert_close(sender().cwnd(), 100_000.0);
-    assert_eq!(sender().pacing(), Pacing::None);
+}
+
+#[test]
+fn packets_leave_no_closer_than_the_hosts_link_takes_them() {
+    // 1,000 bytes in 100 ns, headers and the wire's overhead among them: 80 Gb/s of payload on a link of 100
+    assert_eq!(sender().pacing(), Pacing::Rate(80e9));
+    let at_once = changed(Params::default(), |p| p.spaced = false);
+    assert_eq!(Bolt::new(&at_once, &path()).pacing(), Pacing::None);
+    let unlimited = Env { line_packet_time: Time::ZERO, ..path() };
+    assert_eq!(Bolt::new(&Params::default(), &unlimited).pacing(), Pacing::None);
 }
 
 #[test]

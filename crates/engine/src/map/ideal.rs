@@ -225,18 +225,19 @@ impl<'a> Fabric<'a> {
         } else {
             between_rtt.unwrap_or_else(|| shortest_rtt / shortest_hops.max(1) as u64)
         };
-        let slowest = |link: &LinkId| self.period(*link, t);
+        let period = |link: &LinkId| self.period(*link, t);
         let rates = there.iter().map(|&link| self.spec.links[link].rate);
         Env {
             flow: flow.0,
             mss: t.mss,
             initial_window: t.initial_window * t.mss as f64,
-            packet_time: there.iter().map(slowest).max().unwrap_or(Time::ZERO),
+            packet_time: there.iter().map(period).max().unwrap_or(Time::ZERO),
             shortest_rtt,
             shortest_hops,
             hop_rtt,
             base_rtt: own,
             line_rate: rates.clone().next().filter(|r| *r != Rate::INFINITE).or(rates.min()).unwrap_or(Rate::INFINITE),
+            line_packet_time: there.first().map_or(Time::ZERO, period),
         }
     }
 

@@ -29,6 +29,7 @@ pub fn env(mss: u32, initial_segments: f64) -> Env {
         hop_rtt: us(32.5),
         base_rtt: us(65.0),
         line_rate: Rate::gbps(1),
+        line_packet_time: us(12.0),
     }
 }
 

@@ -19,7 +19,7 @@ PAPER, FIGURES = reading.find("rivals")
 MESSAGES = PAPER.figures["fat-tree-w4"]
 TUNED = PAPER.figures["tuned"]
 SCHEMES = {series.name: series for series in MESSAGES.series}
-SWITCHES_TELL = ["HPCC", "PowerTCP", "Poseidon", "XCP"]
+SWITCHES_TELL = ["HPCC", "PowerTCP", "Poseidon", "XCP", "Bolt"]
 SWITCHES_CUT = ["NDP", "EQDS", "NSCC", "RCCC"]
 
 
@@ -31,7 +31,11 @@ def small(base: str, series: Series, changes: Mapping[str, object]) -> Result:
 
 
 def drops(result: Result) -> int:
-    return sum(result.ports["drops"].to_pylist())
+    """Packets dropped, but for credits, which ExpressPass' ports drop to shape them."""
+    of_all = sum(result.ports["drops"].to_pylist())
+    credit_shaping = tomllib.loads(result.toml)["queue"]["kind"] == "credit-shaping"
+    of_classes = zip(result.classes["class"].to_pylist(), result.classes["drops"].to_pylist(), strict=True)
+    return of_all - sum(drops for kind, drops in of_classes if kind == 0) if credit_shaping else of_all
 
 
 def cuts(result: Result) -> int:
@@ -44,11 +48,11 @@ def timeouts(result: Result) -> int:
 
 def test_every_figure_has_every_scheme_and_shows_it_beside_swift() -> None:
     names = [
-        "Swift", "Swift, from 10 packets", "theta-PowerTCP", "TIMELY", "DCTCP", "DCQCN", *SWITCHES_TELL,
-        *SWITCHES_CUT, "Homa", "pFabric",
+        "Swift", "Swift, from 10 packets", "theta-PowerTCP", "TIMELY", "DCTCP", "DCQCN", "HULL", "PIAS", *SWITCHES_TELL,
+        *SWITCHES_CUT, "ExpressPass", "Homa", "pFabric",
     ]  # fmt: skip
     assert list(SCHEMES) == names
-    for figure in [one for one in FIGURES if one.name not in ("tuned", "tuned-steady", "acks")]:
+    for figure in [one for one in FIGURES if one.name not in ("tuned", "tuned-steady", "acks", "deadlines")]:
         assert list(SCHEMES) == [series.name for series in figure.series], figure.name
         for measure in {y for plot in figure.plots for y in plot.y}:
             pictures = [plot.series for plot in figure.plots if measure in plot.y]
@@ -91,7 +95,9 @@ def test_a_message_alone_is_as_fast_as_the_network(name: str) -> None:
     """One message of a megabyte, some six bandwidth-delay products: no first window or rate of ours holds it back."""
     changes = {"traffic.flows": 1, "traffic.incast.app.size": "1MB", "run.duration": "3ms"}
     (slowdown,) = small("incast.toml", SCHEMES[name], changes).flows["slowdown"].to_pylist()
-    assert 1 <= slowdown < 1.1, slowdown
+    # a receiver of ExpressPass asks at half of a link at first, and a little more in each round trip
+    most = 1.6 if name == "ExpressPass" else 1.1
+    assert 1 <= slowdown < most, slowdown
 
 
 def verdict(figure: Figure, says: str, number: Callable[[str, str, int], float]) -> Verdict:

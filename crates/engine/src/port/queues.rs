@@ -132,7 +132,7 @@ impl Queues {
         let unseen = if self.classes.len() == 1 {
             self.places_below(below)
         } else {
-            below.min(self.size_at(0).is_some() as u32)
+            below.min((!self.gone.is_empty() || self.service.is_some()) as u32)
         };
         self.packets.saturating_sub(unseen)
     }
@@ -198,10 +198,12 @@ impl Queues {
     /// Size of the packet at place `i` of the account, those first that left and the one in transmission; what
     /// comes after it is known where there is one queue.
     fn size_at(&self, i: usize) -> Option<u64> {
-        let service = self.service.iter().map(|s| s.waiting.size);
-        let rest = self.classes.iter().take(if self.classes.len() == 1 { 1 } else { 0 });
-        let rest = rest.flat_map(|l| l.queue.iter().map(|w| w.size));
-        self.gone.iter().map(|g| g.size).chain(service).chain(rest).nth(i)
+        let Some(i) = i.checked_sub(self.gone.len()) else { return self.gone.get(i).map(|g| g.size) };
+        let Some(i) = i.checked_sub(self.service.is_some() as usize) else {
+            return self.service.as_ref().map(|s| s.waiting.size);
+        };
+        let [queue] = &self.classes[..] else { return None };
+        queue.queue.get(i).map(|w| w.size)
     }
 
     /// Packets and bytes that the discipline of `class` counts, the account being up to date.

@@ -49,7 +49,7 @@ def timeouts(result: Result) -> int:
 def test_every_figure_has_every_scheme_and_shows_it_beside_swift() -> None:
     names = [
         "Swift", "Swift, from 10 packets", "theta-PowerTCP", "TIMELY", "DCTCP", "DCQCN", "HULL", "PIAS", *SWITCHES_TELL,
-        *SWITCHES_CUT, "ExpressPass", "Homa", "pFabric",
+        *SWITCHES_CUT, "ExpressPass", "pHost", "Homa", "pFabric",
     ]  # fmt: skip
     assert list(SCHEMES) == names
     for figure in [one for one in FIGURES if one.name not in ("tuned", "tuned-steady", "acks", "deadlines")]:
@@ -95,8 +95,9 @@ def test_a_message_alone_is_as_fast_as_the_network(name: str) -> None:
     """One message of a megabyte, some six bandwidth-delay products: no first window or rate of ours holds it back."""
     changes = {"traffic.flows": 1, "traffic.incast.app.size": "1MB", "run.duration": "3ms"}
     (slowdown,) = small("incast.toml", SCHEMES[name], changes).flows["slowdown"].to_pylist()
-    # a receiver of ExpressPass asks at half of a link at first, and a little more in each round trip
-    most = 1.6 if name == "ExpressPass" else 1.1
+    # a receiver of ExpressPass asks at half of a link at first, and a little more in each round trip; one of pHost
+    # hears of a message before it gives it tokens
+    most = {"ExpressPass": 1.6, "pHost": 1.15}.get(name, 1.1)
     assert 1 <= slowdown < most, slowdown
 
 

@@ -356,8 +356,8 @@ pub struct Env {
     /// Rate of the sending host's link, bits per second on the wire; where that is infinite, of the slowest link of the
     /// flow's path.
     pub line_rate: Rate,
-    /// Time to serialize one full packet (headers and link overhead included) at the sending host's link; zero where its
-    /// rate is infinite.
+    /// Time to serialize one full packet (headers and link overhead included) at the sending host's link; zero where
+    /// its rate is infinite.
     pub line_packet_time: Time,
 }
 

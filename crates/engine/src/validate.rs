@@ -150,6 +150,10 @@ fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
             own.window, own.large
         ));
     }
+    let asks_at_once = |t: &&TransportSpec| t.protocol.phost() == Some(own) && t.rto_min == Time::ZERO;
+    if spec.transports.iter().any(|t| asks_at_once(&t)) {
+        return invalid("phost with an rto_min of 0, expected a time above 0: it asks again after it".to_owned());
+    }
     let is_own = |f: &&FlowSpec| {
         spec.transports[f.transport as usize].protocol.phost() == Some(own) && f.app.datagram_gap().is_none()
     };

@@ -226,6 +226,7 @@ fn what_contradicts_itself_is_refused() {
     }
     assert!(own(PHost { window: 0, ..authors() }).contains(wrong));
     assert!(own(PHost { large: Some(0), ..authors() }).contains(wrong));
+    assert!(told(&|s| s.transports[0].rto_min = Time::ZERO).contains("rto_min of 0"));
     assert!(told(&|s| s.flows[0].class = 1).contains("expected 2, its lowest class"));
     assert!(told(&|s| s.links[1].rate = Rate::INFINITE).contains("expected a rate"));
     let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);

@@ -333,7 +333,7 @@ fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
         Protocol::PHost(own) => format!("transport.phost.levels = {}", own.lowest_class() + 1),
         _ => "transport.demotion".to_owned(),
     };
-    let by_rank = t.protocol.phost().is_some();
+    let by_rank = matches!(t.protocol, Protocol::Homa(_) | Protocol::PHost(_));
     let most = spec.links.iter().filter(|l| l.from >= spec.hosts).map(|l| &spec.queues[l.queue as usize]);
     let serves = |queue: &&QueueSpec| by_rank && queue.discipline == Discipline::Pfabric;
     let flat = most.filter(|queue| queue.classes().is_empty() && !serves(queue)).count();

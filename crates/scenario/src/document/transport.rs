@@ -596,6 +596,9 @@ impl Transport {
         if s.rto_initial == cc::Time::ZERO {
             at.text("rto_initial", "0s", above_zero);
         }
+        if s.rto_min == cc::Time::ZERO && s.protocol.phost().is_some() {
+            at.text("rto_min", "0s", "expected a time above 0: phost announces a message again after it");
+        }
         let tick = s.timestamp_clock;
         let of_segments = s.segment_rtt && s.timestamps && s.scoreboard != spec::Rules::Ns3;
         if of_segments && tick > cc::Time::ZERO && cc::Time::ms(1).0 % tick.0 != 0 {

@@ -28,6 +28,10 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
         refused("rate = \"1Gbps\"", "rate = \"inf\""),
         "transport.phost: expected links of hosts that all have a rate",
     );
+    said(
+        refused(preset, &format!("{preset}\nrto_min = \"0s\"")),
+        "transport.rto_min = \"0s\": expected a time above 0",
+    );
     said(refused("flows = 10", "flows = 10\nclass = 2"), "traffic.load.class: phost gives each packet its class");
     let two = "{ kind = \"drop-tail\", limit = \"100p\" }, { kind = \"drop-tail\", limit = \"100p\" }";
     let strict = format!("kind = \"strict-priority\"\nclasses = [{two}]");

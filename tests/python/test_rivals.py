@@ -81,7 +81,7 @@ def test_a_scheme_brings_every_message_in_its_time(name: str) -> None:
     assert (timeouts(result), drops(result)) == (0, 0)
 
 
-@pytest.mark.parametrize("name", [*SWITCHES_CUT, "Homa"])
+@pytest.mark.parametrize("name", [*SWITCHES_CUT, "ExpressPass", "Homa"])
 def test_first_windows_of_an_incast_need_no_timeout_where_that_is_promised(name: str) -> None:
     """Six hosts send 150 kB at once, less than a port's megabyte: Homa waits, the others are cut and come again."""
     changes = {"traffic.flows": 6, "traffic.incast.app.size": "150kB", "run.duration": "3ms"}
@@ -139,6 +139,29 @@ def test_swift_is_held_against_the_best_of_those_that_switches_tell(best: str) -
 
     assert verdict(MESSAGES, "Up to a packet", near) is Verdict.HOLDS
     assert verdict(MESSAGES, "Up to a packet", far) is Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("says", "ahead", "behind", "sizes"),
+    [
+        ("News within", "Bolt", "Swift", ("short", "medium")),
+        ("Tokens to the shortest", "pHost", "Swift", ("short", "medium", "long")),
+        ("Credit for each packet", "Swift", "ExpressPass", ("short", "medium", "long")),
+    ],
+)
+def test_who_is_ahead_is_so_in_every_size_that_is_named(
+    says: str, ahead: str, behind: str, sizes: tuple[str, ...]
+) -> None:
+    def leads(_: str, series: str, seed: int) -> float:
+        return {ahead: 2.0, behind: 3.0}[series] + seed / 10
+
+    assert verdict(MESSAGES, says, leads) is Verdict.HOLDS
+    for lost in sizes:
+
+        def but_for_one(measure: str, series: str, seed: int, lost: str = lost) -> float:
+            return 9.0 if (measure, series) == (lost, ahead) else leads(measure, series, seed)
+
+        assert verdict(MESSAGES, says, but_for_one) is Verdict.FAILS
 
 
 def test_who_shares_two_bottlenecks_and_what_newcomers_have_is_judged_by_shares() -> None:

@@ -150,8 +150,7 @@ fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
             own.window, own.large
         ));
     }
-    let asks_at_once = |t: &&TransportSpec| t.protocol.phost() == Some(own) && t.rto_min == Time::ZERO;
-    if spec.transports.iter().any(|t| asks_at_once(&t)) {
+    if spec.transports.iter().any(|t| t.protocol.phost() == Some(own) && t.rto_min == Time::ZERO) {
         return invalid("phost with an rto_min of 0, expected a time above 0: it asks again after it".to_owned());
     }
     let is_own = |f: &&FlowSpec| {

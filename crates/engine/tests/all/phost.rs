@@ -186,14 +186,7 @@ fn queries_closed_loops_and_endless_flows_run_over_it() {
     // six responses of 50 kB at 10 Gb/s
     assert!(queries.iter().all(|q| q.finish_ps.is_some_and(|end| end - q.start_ps < 320_000_000)), "{queries:?}");
 
-    let mut spec = messages_of(&[(0, 4, 0, 1), (1, 4, 0, 1)], authors(), Time::us(1));
-    let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
-    spec.flows[0].app = App::ClosedLoop(app);
-    spec.flows[1].app = App::Bulk(Bulk { size: None, write: 65_160 });
-    run_for(&mut spec, Time::ms(4));
-    let o = compared(&spec);
-    let writes = messages(&o, MessageKind::Write);
-    assert_eq!(writes.iter().filter(|w| w.finish_ps.is_some()).count(), 20, "{writes:?}");
+    let o = closed_loop_beside_endless(messages_of(&[(0, 4, 0, 1), (1, 4, 0, 1)], authors(), Time::us(1)));
     // 1460 of 1500 bytes, less tokens that die
     let rate = (o.flows[0].delivered + o.flows[1].delivered) as f64 * 8.0 / 4e-3;
     assert!(rate > 9.4e9 && rate < 9.74e9, "{rate}");

@@ -1,9 +1,9 @@
 //! ExpressPass in any network: engines agree, packets and credits are conserved, data comes once and whole.
 
 use super::networks::*;
+use super::numbered::{data_comes_once, nothing_is_lost_unseen};
 use crate::support::*;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 
 /// Sizes that nothing but credits has.
 const CREDIT: (u32, u32) = (76, 92);
@@ -54,7 +54,7 @@ fn with_credits(spec: &mut Spec, own: &ExpressPass, (credits, data, burst): (u64
 /// No packet goes without a credit, and credits are where packets are.
 fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     prop_assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
-    let (mut sent, mut came, mut gone, mut data) = (0, 0, 0, BTreeMap::new());
+    let (mut sent, mut came, mut gone) = (0, 0, 0);
     for (f, flow) in (0..).zip(&spec.flows) {
         let driven = spec.transports[flow.transport as usize].protocol.expresspass().is_some();
         if !driven || flow.app.datagram_gap().is_some() {
@@ -75,26 +75,12 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
                     packets += 1;
                     prop_assert!(packets <= credits, "flow {}: packet {} for credit {}", f, packets, credits);
                 }
-                Happening::Receive if e.payload > 0 => {
-                    let len = data.entry((f, e.seq)).or_insert(e.payload);
-                    prop_assert_eq!(*len, e.payload, "flow {}: packet {} has one length", f, e.seq);
-                }
                 _ => {}
             }
         }
-        let all = (0..).map_while(|n| data.get(&(f, n))).map(|len| *len as u64).sum::<u64>();
-        let record = &o.flows[f as usize];
-        prop_assert_eq!(record.delivered, all, "flow {}: what is delivered has come in order, once", f);
-        prop_assert!(record.delivered <= record.written);
-        if record.finish_ps.is_some() && flow.at_stop == AtStop::Drain {
-            prop_assert_eq!(record.delivered, record.written, "flow {}", f);
-        }
+        data_comes_once(f, flow, o)?;
     }
-    // what finds no way is dropped and not traced
-    let traced = o.trace.iter().filter(|e| matches!(e.event, Happening::Drop | Happening::Loss)).count() as u64;
-    let elsewhere = o.packets_in_flight + (o.packets_dropped - traced);
-    prop_assert!(sent >= came + gone && sent <= came + gone + elsewhere, "{} {} {}", sent, came, gone);
-    Ok(())
+    nothing_is_lost_unseen(o, sent, came, gone)
 }
 
 proptest! {

@@ -5,6 +5,7 @@
 mod credits;
 mod laws;
 pub mod networks;
+mod numbered;
 mod programs;
 mod tokens;
 

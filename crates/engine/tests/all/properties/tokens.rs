@@ -1,6 +1,7 @@
 //! pHost in any network: engines agree, packets and tokens are conserved, data comes once and whole.
 
 use super::networks::*;
+use super::numbered::{data_comes_once, nothing_is_lost_unseen};
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -85,7 +86,7 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     for s in &o.samples {
         last.insert((s.entity.to_string(), s.name), s.value as u64);
     }
-    let (mut sent, mut came, mut gone, mut data) = (0, 0, 0, BTreeMap::new());
+    let (mut sent, mut came, mut gone) = (0, 0, 0);
     for (f, flow) in (0..).zip(&spec.flows) {
         let driven = spec.transports[flow.transport as usize].protocol.phost().is_some();
         if !driven || flow.app.datagram_gap().is_some() {
@@ -105,10 +106,6 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
                 }
                 Happening::Arrive if asks && e.place == *sink => came += 1,
                 Happening::Send if e.payload > 0 => packets += 1,
-                Happening::Receive if e.payload > 0 => {
-                    let len = data.entry((f, e.seq)).or_insert(e.payload);
-                    prop_assert_eq!(*len, e.payload, "flow {}: packet {} has one length", f, e.seq);
-                }
                 _ => {}
             }
         }
@@ -116,19 +113,9 @@ fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
         let (had, held) = (told("tokens"), told("tokens_held"));
         prop_assert_eq!(had, packets + told("tokens_expired") + told("tokens_unused") + held, "flow {}", f);
         prop_assert!(had >= tokens, "flow {}: {} had, {} came", f, had, tokens);
-        let all = (0..).map_while(|n| data.get(&(f, n))).map(|len| *len as u64).sum::<u64>();
-        let record = &o.flows[f as usize];
-        prop_assert_eq!(record.delivered, all, "flow {}: what is delivered has come in order, once", f);
-        prop_assert!(record.delivered <= record.written);
-        if record.finish_ps.is_some() && flow.at_stop == AtStop::Drain {
-            prop_assert_eq!(record.delivered, record.written, "flow {}", f);
-        }
+        data_comes_once(f, flow, o)?;
     }
-    // what finds no way is dropped and not traced
-    let traced = o.trace.iter().filter(|e| matches!(e.event, Happening::Drop | Happening::Loss)).count() as u64;
-    let elsewhere = o.packets_in_flight + (o.packets_dropped - traced);
-    prop_assert!(sent >= came + gone && sent <= came + gone + elsewhere, "{} {} {}", sent, came, gone);
-    Ok(())
+    nothing_is_lost_unseen(o, sent, came, gone)
 }
 
 proptest! {

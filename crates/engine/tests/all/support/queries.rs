@@ -33,3 +33,15 @@ pub fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
 pub fn messages(o: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
     o.messages.iter().filter(|m| m.kind == kind).collect()
 }
+
+/// Twenty writes of 30 kB of flow 0, two at a time, beside flow 1 without an end, for 4 ms: all are acknowledged.
+pub fn closed_loop_beside_endless(mut spec: Spec) -> Outcome {
+    let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
+    spec.flows[0].app = App::ClosedLoop(app);
+    spec.flows[1].app = App::Bulk(Bulk { size: None, write: 65_160 });
+    run_for(&mut spec, Time::ms(4));
+    let o = compared(&spec);
+    let writes = messages(&o, MessageKind::Write);
+    assert_eq!(writes.iter().filter(|w| w.finish_ps.is_some()).count(), 20, "{writes:?}");
+    o
+}

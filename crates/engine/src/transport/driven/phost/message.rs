@@ -69,10 +69,15 @@ impl Served {
         self.left = (from..self.end).filter(|number| !arrived.has(*number)).count() as u32;
     }
 
-    /// Its sender has given up what is after `end`.
-    pub fn shorten(&mut self, end: u32, arrived: &Arrived) {
+    /// Its sender has given up what is after `end`: of what is left, no more than a token a packet goes before they go
+    /// again.
+    pub fn shorten(&mut self, own: &PHost, end: u32, arrived: &Arrived, one: PacketTime) {
         self.end = end.max(self.first);
         self.count(arrived);
+        self.goal = self.goal.min(self.tokens.max(self.end - self.first));
+        if self.tokens >= self.goal && self.again.is_none() {
+            self.again = Some(self.given.saturating_add(one.times(own.reissue)));
+        }
     }
 
     /// Whether a packet is of it.
@@ -227,9 +232,32 @@ mod tests {
         let (mut message, mut arrived) = served(&own, 20);
         arrived.insert(1, 1460);
         message.came();
-        message.shorten(2, &arrived);
+        message.shorten(&own, 2, &arrived, ONE);
         assert_eq!((message.left, message.give(&own, Time::us(3), &arrived, ONE)), (1, Some((0, 0))));
-        message.shorten(0, &arrived);
+        message.shorten(&own, 0, &arrived, ONE);
         assert_eq!((message.left, message.next_missing(&arrived)), (0, None));
+    }
+
+    #[test]
+    fn what_a_shorter_message_lacks_has_one_token_each_and_again_later() {
+        let own = authors();
+        let (mut message, mut arrived) = served(&own, 100);
+        let mut now = Time::us(2);
+        for i in 0..10 {
+            assert_eq!(message.give(&own, now, &arrived, ONE), Some((i, i)));
+            if ![3, 8].contains(&i) {
+                arrived.insert(i, 1460);
+                message.came();
+                message.answer(i);
+            }
+            now += Time::ns(1200);
+        }
+        message.shorten(&own, 10, &arrived, ONE);
+        // its ten tokens have gone: those for the two that lack go nine packets after the last
+        now = Time::ns(2000 + 9 * 1200 + 10_800);
+        assert_eq!((message.left, from(&message, &own)), (2, now));
+        assert_eq!(message.give(&own, now, &arrived, ONE), Some((3, 10)));
+        assert_eq!(message.give(&own, now, &arrived, ONE), Some((8, 11)));
+        assert_eq!(from(&message, &own), now + Time::ns(10_800));
     }
 }

@@ -48,11 +48,13 @@ impl Receiver {
     /// A message is announced, once more, or as ending sooner.
     fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let plan = Plan::read(p.ack);
-        let (first, end) = (plan.first, plan.end(0, ctx.net.transport(self.base.transport).mss));
+        let t = ctx.net.transport(self.base.transport);
+        let (first, end) = (plan.first, plan.end(0, t.mss));
         match &mut self.served {
             Some(served) if served.first == first => {
                 if end < served.end {
-                    served.shorten(end, &self.base.arrived);
+                    let one = PacketTime::of(ctx, t, self.base.ip.host);
+                    served.shorten(parameters(t), end, &self.base.arrived, one);
                 }
             }
             _ if end > self.base.arrived.next() => {

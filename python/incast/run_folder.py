@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from incast.folders import write_through
 if TYPE_CHECKING:
     # Arrow takes long to load: only what reads or writes tables waits for it.
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 TABLES = (
     *("flows", "ports", "classes", "engines", "entries", "radios", "queries", "writes", "samples", "trace"),
@@ -178,11 +180,30 @@ def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.
     if name in OPTIONAL and not path.exists():
         return pa.table({})
     try:
-        return pq.read_table(path, columns=columns)
+        # pq.read_table loads Arrow's data sets, which takes as long as a large column
+        with pq.ParquetFile(path) as file:
+            lacking = sorted({*(columns or ())} - {*file.schema_arrow.names})
+            if lacking:
+                raise FolderError(f"{path} cannot be read: it has no column {', '.join(lacking)}")
+            return file.read(columns)
     except FileNotFoundError:
         raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise FolderError(f"{path} cannot be read: {error}") from None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a table has, without its rows."""
+
+    rows: int
+    columns: tuple[str, ...]
+
+
+def read_shape(folder: Path, name: str) -> Shape:
+    """Read the end of a table of a run folder, and none of its rows; raises ``FolderError`` where it is cut short."""
+    metadata = _find_footer(folder / f"{name}.parquet")
+    return Shape(metadata.num_rows, tuple(metadata.schema.to_arrow_schema().names))
 
 
 def find_tables(folder: Path, needed: Iterable[str]) -> None:
@@ -193,13 +214,13 @@ def find_tables(folder: Path, needed: Iterable[str]) -> None:
             _find_footer(folder / f"{name}.parquet")
 
 
-def _find_footer(path: Path) -> None:
+def _find_footer(path: Path) -> pq.FileMetaData:
     """Read the end of a table, which a file that was cut short lacks, and none of its rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        pq.read_metadata(path)
+        return pq.read_metadata(path)
     except FileNotFoundError:
         raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError, pa.ArrowException) as error:

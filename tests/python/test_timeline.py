@@ -72,13 +72,14 @@ def test_frames_of_flows_add_up_to_what_each_got(tmp_path: Path) -> None:
 
 def test_a_view_has_flows_over_time(tmp_path: Path) -> None:
     from incast.view.packing import Pack
-    from incast.view.reading import Folder, packed
+    from incast.view.reading import described
+    from incast.view.sources import Folder
 
     scenario().run().save(tmp_path / "run")
-    parts: list[bytes] = []
-    seen = packed(Folder(tmp_path / "run"), "run", Pack(parts))
+    pack = Pack()
+    seen = described(Folder(tmp_path / "run"), "run", pack)
     assert all(seen[part] is not None for part in ("by_flow", "events", "paths"))
-    assert json.loads(zlib.decompress(parts[seen["missing"]])) == []
+    assert json.loads(zlib.decompress(pack[seen["told"]])) == {"label": "run", "missing": []}
 
 
 def events(result: incast.Result, kind: str) -> list[tuple[float, int, str]]:

@@ -21,8 +21,8 @@ import incast
 import viewed
 from conftest import ROOT, Command
 from incast import FolderError
-from incast.view import packets, page, reading
-from incast.view.packing import Pack
+from incast.view import framed as framing
+from incast.view import packets, packing, page, reading, sources
 
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
 
@@ -34,23 +34,21 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def inflated(parts: list[bytes], at: int) -> bytes:
-    return zlib.decompress(parts[at])
-
-
-def unpacked(parts: list[bytes], one: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """Unpack as the browser does."""
-    kind = np.dtype(f"<{one['kind'][0]}{int(one['kind'][1:]) // 8}")
-    planes = np.frombuffer(inflated(parts, one["at"]), np.uint8).reshape(kind.itemsize, one["length"])
-    values = np.ascontiguousarray(planes.T).view(kind).ravel()
-    if one["differences"]:
-        values = np.cumsum(values, dtype=kind)
-    return unpacked(parts, one["of"])[values] if "of" in one else values
-
-
-def texts(parts: list[bytes], one: dict[str, Any]) -> list[str]:
-    words = json.loads(inflated(parts, one["texts"]))
-    return [words[place] for place in unpacked(parts, one)]
+def framed(parts: list[bytes], told: dict[str, Any], name: str, frames: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Put blocks of rows of frames together again: their frames, ports or flows, and a column, in the table's order."""
+    key = "port" if "port" in told["columns"] else "flow"
+    got: dict[str, list[np.ndarray[Any, Any]]] = {"frame": [], key: [], name: []}
+    for block in range(told["blocks"]):
+        own = {one: viewed.unpacked(parts[at + block]) for one, at in told["columns"].items()}
+        assert len(own["starts"]) == frames + 1
+        got["frame"].append(np.repeat(np.arange(frames), np.diff(own["starts"].astype(np.int64))))
+        got[key].append(own[key])
+        got[name].append(own[name])
+        blocks = np.minimum(own[key] // told["size"], told["blocks"] - 1)
+        assert np.all(blocks == block)
+    whole = {one: np.concatenate(values) for one, values in got.items()}
+    order = np.lexsort((whole[key], whole["frame"]))
+    return {one: values[order] for one, values in whole.items()}
 
 
 def of_page(text: str) -> tuple[list[dict[str, Any]], list[bytes]]:
@@ -59,30 +57,42 @@ def of_page(text: str) -> tuple[list[dict[str, Any]], list[bytes]]:
     return json.loads(described)["runs"], [base64.b64decode(part) for part in parts]
 
 
-def test_every_figure_of_a_folder_stands_in_the_file_exactly(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", [2**15, 500])
+def test_every_figure_of_a_folder_stands_in_the_file_exactly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr(framing, "ROWS", rows)
+    # no column is kept from one block to the next
+    monkeypatch.setattr(framing, "KEPT_BYTES", 2**28 if rows > 500 else 1)
     folder = viewed.write(tmp_path / "r")
     (run,), parts = of_page(page.page([folder]))
-    table = pq.read_table(folder / "timeline_ports.parquet")
-    starts = unpacked(parts, run["records"]["starts"])
-    frames = np.repeat(np.arange(len(starts) - 1), np.diff(starts.astype(np.int64)))
-    assert np.array_equal(frames, table["frame"].to_numpy())
-    for name in table.column_names[1:]:
-        assert np.array_equal(unpacked(parts, run["records"][name]), table[name].to_numpy()), name
+    for told, name in (("records", "timeline_ports"), ("by_flow", "timeline_flows")):
+        table = pq.read_table(folder / f"{name}.parquet")
+        assert run[told]["blocks"] == (1 if rows > 500 else {"records": 12, "by_flow": 14}[told])
+        for column in table.column_names[2:]:
+            got = framed(parts, run[told], column, 200)
+            for one, values in got.items():
+                assert np.array_equal(values, table[one].to_numpy()), (name, one)
     fct = pq.read_table(folder / "flows.parquet")["fct_s"].to_numpy()
-    assert np.array_equal(unpacked(parts, run["flows"]["fct_s"]), fct, equal_nan=True)
-    assert [texts(parts, run["series"][name]) for name in ("entity", "name")] == [
+    columns = run["flows"]["columns"]
+    assert np.array_equal(viewed.unpacked(parts[columns["fct_s"]]), fct, equal_nan=True)
+    assert run["flows"]["rows"] == len(fct)
+    series = run["series"]["columns"]
+    assert [viewed.texts(parts[series[name]]) for name in ("entity", "name")] == [
         ["flow 1", "flow 1"], ["cwnd_bytes", "rtt_s"]
     ]  # fmt: skip
-    assert json.loads(inflated(parts, run["missing"])) == []
+    assert json.loads(zlib.decompress(parts[run["told"]])) == {"label": "r", "missing": []}
+    timeline = (folder / "timeline.json").read_bytes()
+    assert zlib.decompress(parts[run["timeline"]]) == timeline
 
 
 def test_packets_of_a_traced_flow_are_followed_from_event_to_event(tmp_path: Path) -> None:
     folder = viewed.write(tmp_path / "r")
     (run,), parts = of_page(page.page([folder]))
-    assert run["packets_until_s"] is None
-    columns = run["packets"]
-    got = {name: unpacked(parts, one).tolist() for name, one in columns.items()}
-    got |= {name: texts(parts, columns[name]) for name in ("flags", "place", "marked")}
+    columns = run["packets"]["columns"]
+    assert viewed.unpacked(parts[columns.pop("until_s")]).tolist() == []
+    got = {name: viewed.unpacked(parts[at]).tolist() for name, at in columns.items()}
+    got |= {name: viewed.texts(parts[columns[name]]) for name in ("flags", "place", "marked")}
     rows = [dict(zip(got, row, strict=True)) for row in zip(*got.values(), strict=True)]
     assert {row["flow"] for row in rows} == {viewed.TRACED}
     assert got["sent_s"] == sorted(got["sent_s"])
@@ -124,20 +134,21 @@ def test_copies_of_a_packet_do_not_take_one_anothers_place_and_later_ones_are_le
 
 
 def test_columns_are_exact_and_narrow() -> None:
-    parts: list[bytes] = []
-    pack = Pack(parts)
+    def back(part: bytes) -> np.ndarray[Any, Any]:
+        return viewed.unpacked(zlib.compress(part))
+
     for values in ([], [0], [255], [256], [2**16], [2**40, 1]):
-        one = pack.whole(np.array(values, np.uint64))
-        assert np.array_equal(unpacked(parts, one), values)
-    assert [pack.whole(np.array([most]))["kind"] for most in (255, 256, 2**16, 2**32)] == ["u8", "u16", "u32", "f64"]
+        assert np.array_equal(back(packing.whole(np.array(values, np.uint64))), values)
+    kinds = [back(packing.whole(np.array([most]))).dtype.str for most in (255, 256, 2**16, 2**32)]
+    assert kinds == ["|u1", "<u2", "<u4", "<f8"]
     with pytest.raises(FolderError, match="2\\^53"):
-        pack.whole(np.array([2**53], np.uint64))
+        packing.whole(np.array([2**53], np.uint64))
     few = np.array([0.1, np.nan, -0.0, 0.1] * 9)
-    one = pack.real(few)
-    assert "of" in one
-    assert unpacked(parts, one).tobytes() == few.tobytes()
+    part = packing.real(few)
+    assert len(part) < 8 * len(few)
+    assert back(part).tobytes() == few.tobytes()
     falling = np.array([5, 9, 2, 2], np.uint32)
-    assert np.array_equal(unpacked(parts, pack.whole(falling, differences=True)), falling)
+    assert np.array_equal(back(packing.whole(falling, differences=True)), falling)
 
 
 def test_texts_of_a_run_stand_nowhere_as_markup(tmp_path: Path) -> None:
@@ -161,7 +172,8 @@ def test_a_folder_without_a_timeline_is_refused_with_what_makes_one(incast: Comm
 def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path) -> None:
     least = viewed.write(tmp_path / "least", least=True, frames=3)
     (run,), parts = of_page(page.page([least]))
-    assert json.loads(inflated(parts, run["missing"])) == ["flows", "flows over time", "events", "paths of flows"]
+    missing = json.loads(zlib.decompress(parts[run["told"]]))["missing"]
+    assert missing == ["flows", "flows over time", "events", "paths of flows"]
     for change, words in (
         ({"version": 2}, "not of version 1"),
         ({"ports": []}, "not of the same run"),
@@ -190,9 +202,8 @@ def test_a_run_of_python_is_viewed_with_the_figures_that_it_has(tmp_path: Path) 
     table = result.timeline_ports
     for run in runs:
         for name in ("queue_max_bytes", "busy", "marks"):
-            assert np.array_equal(unpacked(parts, run["records"][name]), table[name].to_numpy()), name
-        label = json.loads(inflated(parts, run["timeline"]))["label"]
-        assert label == "dumbbell, dctcp, seed 1"
+            assert np.array_equal(viewed.unpacked(parts[run["records"]["columns"][name]]), table[name].to_numpy()), name
+        assert json.loads(zlib.decompress(parts[run["told"]]))["label"] == "dumbbell, dctcp, seed 1"
     # the same of a folder, whose name it has
     result.save(tmp_path / "run")
     assert incast.Result.load(tmp_path / "run").view().html == result.view().html
@@ -221,11 +232,9 @@ def test_runs_of_one_name_are_told_apart() -> None:
 
 
 def test_text_columns_are_places_in_a_list() -> None:
-    parts: list[bytes] = []
-    pack = Pack(parts)
-    one = pack.column(pa.chunked_array([["b", None], ["b"]]))
-    assert unpacked(parts, one).tolist() == [0, 1, 0]
-    assert json.loads(inflated(parts, one["texts"])) == ["b", ""]
+    part = zlib.compress(packing.column(pa.chunked_array([["b", None], ["b"]])))
+    assert viewed.unpacked(part).tolist() == [0, 1, 0]
+    assert viewed.texts(part) == ["b", "", "b"]
 
 
 def test_a_file_has_no_columns_that_nothing_shows() -> None:
@@ -233,8 +242,8 @@ def test_a_file_has_no_columns_that_nothing_shows() -> None:
     read = set(re.findall(r'"(\w+)"', "".join(file.read_text(encoding="utf-8") for file in files)))
     settings: dict[str, Any] = {"run.duration": "2ms", "run.warmup": "0s", "measure.timeline": "auto"}
     settings |= {"measure.trace": [0], "measure.series.flows": [0]}
-    pack = Pack([])
-    run = reading.packed(reading.Made(incast.Scenario.load("dumbbell").with_(settings).run()), "a run", pack)
-    tables = {name: columns.keys() for name, columns in run.items() if isinstance(columns, dict)}
+    made = sources.Made(incast.Scenario.load("dumbbell").with_(settings).run())
+    run = reading.described(made, "a run", packing.Pack())
+    tables = {name: table["columns"].keys() for name, table in run.items() if isinstance(table, dict)}
     assert tables.keys() == {"ports", "records", "flows", "by_flow", "events", "paths", "series", "packets"}
     assert {name: left for name, columns in tables.items() if (left := columns - read)} == {}

@@ -18,7 +18,7 @@ import pytest
 import incast
 import viewed
 from conftest import ROOT
-from incast.view import page, serving
+from incast.view import framed, page, serving
 from tools import viewer_pictures
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -37,8 +37,10 @@ def there() -> None:
         pytest.skip("the viewer is not tried in a browser: Chromium is not installed (apt-get install chromium)")
 
 
-def test_the_viewer_works_in_a_browser(tmp_path: Path) -> None:
+def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there()
+    # so that the rows of small runs are in several blocks
+    monkeypatch.setattr(framed, "ROWS", 1000)
     small = viewed.write(tmp_path / "small")
     markup = viewed.write(tmp_path / "markup", names={0: MARKUP}, frames=5, flows=4)
     least = viewed.write(tmp_path / "least", least=True, frames=5)

@@ -6,24 +6,26 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import urllib.parse
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import viewed
 from conftest import Command
 from incast.errors import FolderError
-from incast.view import page, serving
+from incast.view import page, serving, sources
 
 SHELL = (
     "<!doctype html><meta content=\"default-src 'none'; script-src 'unsafe-inline'\"><body><!--incast-runs--></body>"
@@ -66,6 +68,16 @@ def ask(
         return answer.status, answer.read(), dict(answer.getheaders())
 
 
+def told_apart(data: bytes) -> list[bytes]:
+    """Give the parts of an answer, each of which begins with its length."""
+    found = []
+    while data:
+        until = 4 + int.from_bytes(data[:4], "little")
+        found.append(data[4:until])
+        data = data[until:]
+    return found
+
+
 def test_the_page_and_the_columns_of_its_runs_are_served(server: serving.Server, tmp_path: Path) -> None:
     status, text, headers = ask(server, f"/{server.token}/")
     assert status == 200
@@ -75,14 +87,81 @@ def test_the_page_and_the_columns_of_its_runs_are_served(server: serving.Server,
     assert told["served"] is True
     assert len(told["runs"]) == 2
     for name, run in zip("ab", told["runs"], strict=True):
-        one = run["records"]["queue_max_bytes"]
-        status, data, headers = ask(server, f"/{server.token}/columns/{one['at']}")
+        at = run["records"]["columns"]["queue_max_bytes"]
+        status, data, headers = ask(server, f"/{server.token}/parts/{at}-{at + 1}")
         assert (status, headers["Content-Type"]) == (200, "application/octet-stream")
-        kind = np.dtype(f"<{one['kind'][0]}{int(one['kind'][1:]) // 8}")
-        planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(kind.itemsize, -1)
-        values = np.ascontiguousarray(planes.T).view(kind).ravel()
         table = pq.read_table(tmp_path / name / "timeline_ports.parquet")
-        assert np.array_equal(values, table["queue_max_bytes"].to_numpy())
+        for column, part in zip(("queue_max_bytes", "queue_mean_bytes"), told_apart(data), strict=True):
+            assert np.array_equal(viewed.unpacked(part), table[column].to_numpy())
+
+
+def test_parts_are_made_when_they_are_asked_for_and_once(
+    server: serving.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[tuple[str, str]] = []
+    table = sources.Folder.table
+
+    def reading(self: sources.Folder, name: str, columns: list[str]) -> pa.Table:
+        read.append((name, *columns))
+        return table(self, name, columns)
+
+    monkeypatch.setattr(sources.Folder, "table", reading)
+    runs = runs_of(server)
+    assert read == []
+    busy = runs[0]["records"]["columns"]["busy"]
+    answers = [ask(server, f"/{server.token}/parts/{busy}-{busy}") for _ in range(2)]
+    assert [status for status, _, _ in answers] == [200, 200]
+    assert answers[0][1] == answers[1][1]
+    assert read == [("timeline_ports", name) for name in ("frame", "port", "busy")]
+
+
+@pytest.mark.parametrize("lost", ["removed", "replaced", "damaged"])
+def test_a_folder_that_is_lost_meanwhile_is_told_of_and_what_was_asked_for_before_stays(
+    server: serving.Server, tmp_path: Path, lost: str
+) -> None:
+    first, second = (run["records"]["columns"] for run in runs_of(server))
+    path = tmp_path / "a" / "timeline_ports.parquet"
+    before = part(server, first["busy"])
+    assert before[0] == 200
+    if lost == "damaged":
+        path.write_bytes(path.read_bytes()[:-9])
+    else:
+        shutil.rmtree(tmp_path / "a")
+    if lost == "replaced":
+        viewed.write(tmp_path / "a", frames=3, flows=4, seed=9)
+    why = "cannot be read any more: No such file or directory" if lost == "removed" else (
+        "is of another run by now: call incast view again"
+    )  # fmt: skip
+    assert part(server, first["queue_max_bytes"]) == (500, f"{path} {why}\n".encode())
+    assert part(server, first["busy"]) == before
+    # the other run goes on
+    assert part(server, second["drops"])[0] == 200
+
+
+def test_what_is_damaged_is_told_of_when_it_is_read(server: serving.Server, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "timeline_ports.parquet"
+    rows = pq.read_table(path)
+    for damage, words in (
+        (lambda: pq.write_table(rows.take(list(range(rows.num_rows))[::-1]), path), "its frames are not in order"),
+        (lambda: pq.write_table(rows.set_column(1, "port", pa.array([99] * rows.num_rows)), path), "a port of 96"),
+        (lambda: path.write_bytes(path.read_bytes()[:50] + b"x" * 500 + path.read_bytes()[550:]), "cannot be read"),
+    ):
+        damage()
+        server.show([tmp_path / "a"])
+        status, data = part(server, runs_of(server)[0]["records"]["columns"]["starts"])
+        assert (status, words in data.decode()) == (500, True), data
+
+
+def part(server: serving.Server, at: int) -> tuple[int, bytes]:
+    """Ask for one part."""
+    return ask(server, f"/{server.token}/parts/{at}-{at}")[:2]
+
+
+def runs_of(server: serving.Server) -> list[dict[str, Any]]:
+    """Read what the page says of its runs."""
+    (told,) = re.findall(r'id="incast-runs">(.*?)</script>', ask(server, f"/{server.token}/")[1].decode())
+    runs: list[dict[str, Any]] = json.loads(told)["runs"]
+    return runs
 
 
 def test_a_served_page_may_ask_its_own_server_and_a_file_nobody(server: serving.Server, tmp_path: Path) -> None:
@@ -98,10 +177,10 @@ def test_every_request_needs_the_token(server: serving.Server) -> None:
     token = server.token
     turned = token[:-1] + ("A" if token[-1] != "A" else "B")
     for wrong in ("", turned, token[:-1], token + "A", token.swapcase(), "\xe9", "%s", "%2e%2e" + token):
-        for rest in ("", "columns/0"):
+        for rest in ("", "parts/0-0"):
             status, data, _ = ask(server, f"/{wrong}/{rest}")
             assert (status, b"incast-runs" in data) == (403, False), wrong
-    for path in ("/", "/columns/0", "/favicon.ico", f"/columns/0?token={token}", f"//{token}x/", "*"):
+    for path in ("/", "/parts/0-0", "/favicon.ico", f"/parts/0-0?token={token}", f"//{token}x/", "*"):
         assert ask(server, path)[0] == 403, path
     with serving.Server() as other:
         assert other.token != token
@@ -110,10 +189,11 @@ def test_every_request_needs_the_token(server: serving.Server) -> None:
 def test_no_address_names_a_file(server: serving.Server, tmp_path: Path) -> None:
     outside = f"{tmp_path}/secret"
     for rest in (
-        *("columns", "columns/", "columns/-1", "columns/01", "columns/0x0", "columns/999999", "columns/9" * 9),
-        *("../secret", "columns/../../secret", "a/manifest.json", "a/link", "manifest.json", "link", outside),
-        *("%2e%2e/secret", "..%2fsecret", "%2e%2e%2fsecret", "columns/%30", "columns/0%00", "columns/0/"),
-        *("columns/0?", "#", "..\\secret", f"/{outside}", f"file://{outside}", "columns/\xb2"),
+        *("parts", "parts/", "parts/-1", "parts/0", "parts/0-01", "parts/0-0x0", "parts/0-999999", "parts/9-" * 9),
+        *("parts/1-0", "parts/0-0-0", "parts/0--1", "parts/999999-999999", f"parts/0-{10**9}"),
+        *("../secret", "parts/../../secret", "a/manifest.json", "a/link", "manifest.json", "link", outside),
+        *("%2e%2e/secret", "..%2fsecret", "%2e%2e%2fsecret", "parts/%30-0", "parts/0-0%00", "parts/0-0/"),
+        *("parts/0-0?", "#", "..\\secret", f"/{outside}", f"file://{outside}", "parts/\xb2-\xb2"),
     ):
         status, data, _ = ask(server, f"/{server.token}/{rest}")
         assert (status, b"nobody" in data) == (404, False), rest
@@ -132,7 +212,7 @@ def test_this_machine_is_answered_by_its_names(server: serving.Server, host: str
     ["", "evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost@evil", "0.0.0.0:{port}", "[::1]"],
 )
 def test_a_name_of_the_web_reaches_nothing(server: serving.Server, host: str) -> None:
-    for path in (f"/{server.token}/", f"/{server.token}/columns/0"):
+    for path in (f"/{server.token}/", f"/{server.token}/parts/0-0"):
         status, data, _ = ask(server, path, host=host.format(port=server.server_address[1]))
         assert (status, b"incast-runs" in data) == (403, False)
 
@@ -164,14 +244,14 @@ def test_it_listens_at_this_machine_alone_and_goes_on_when_a_browser_leaves(serv
     with socket.create_connection(server.server_address[:2]) as connection:
         connection.sendall(b"\x16\x03\x01 no request\r\n\r\n")
         assert b"incast-runs" not in connection.makefile("rb").read()
-    assert ask(server, f"/{server.token}/columns/0")[0] == 200
+    assert ask(server, f"/{server.token}/parts/0-0")[0] == 200
 
 
 def test_what_a_browser_is_called_with_opens_the_page_once(server: serving.Server) -> None:
     path = urllib.parse.urlsplit(server.opening()).path
     assert server.token not in path
     assert ask(server, path, host="evil.example")[0] == 403
-    assert ask(server, f"{path}columns/0")[0] == 403
+    assert ask(server, f"{path}parts/0-0")[0] == 403
     status, _, headers = ask(server, path)
     assert (status, headers["Location"]) == (302, server.address)
     assert ask(server, path)[0] == 403

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,39 @@ def trace(names: list[str]) -> dict[str, list[Any]]:
     lines.sort(key=lambda line: line[0])
     head = ("time_s", "place", "event", "seq", "ack", "payload_bytes", "flags")
     return {"flow": [TRACED] * len(lines)} | {name: [line[i] for line in lines] for i, name in enumerate(head)}
+
+
+def unpacked(part: bytes) -> np.ndarray[Any, Any]:
+    """Unpack a column as the browser does."""
+    return _values(*_told(part))[0]
+
+
+def texts(part: bytes) -> list[str]:
+    """Unpack a column of texts."""
+    head, data = _told(part)
+    places, rest = _values(head, data)
+    assert len(rest) == head["texts"]
+    words = json.loads(rest)
+    return [words[place] for place in places]
+
+
+def _told(part: bytes) -> tuple[dict[str, Any], bytes]:
+    raw = zlib.decompress(part)
+    until = 4 + int.from_bytes(raw[:4], "little")
+    return json.loads(raw[4:until]), raw[until:]
+
+
+def _values(head: dict[str, Any], data: bytes) -> tuple[np.ndarray[Any, Any], bytes]:
+    kind = np.dtype(f"<{head['kind'][0]}{int(head['kind'][1:]) // 8}")
+    size = kind.itemsize * head["length"]
+    planes = np.frombuffer(data[:size], np.uint8).reshape(kind.itemsize, head["length"])
+    values, rest = np.ascontiguousarray(planes.T).view(kind).ravel(), data[size:]
+    if head.get("differences"):
+        values = np.cumsum(values, dtype=kind)
+    if "of" in head:
+        chosen, rest = _values(head["of"], rest)
+        values = chosen[values]
+    return values, rest
 
 
 def put(folder: Path, name: str, columns: dict[str, Any]) -> None:

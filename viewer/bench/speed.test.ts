@@ -1,11 +1,15 @@
 /** How fast the viewer is in Chromium without a graphics card, on files that bench/view.py makes. */
 
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromium, type Page } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 import { it } from "vitest";
 
 const FILES = process.env.INCAST_VIEW_FILES ?? "";
+/** The program that serves a page, and its arguments; it says the address. */
+const COMMAND = JSON.parse(process.env.INCAST_VIEW_COMMAND ?? "[]") as [string, ...string[]] | [];
 /** Where each page is, by name: a file, or a server's. */
 const PAGES = JSON.parse(process.env.INCAST_VIEW_PAGES ?? "{}") as Record<string, string>;
 const STEPS = 100;
@@ -66,6 +70,47 @@ function memory(pids: number[]): number[] {
   });
 }
 
+/** Waits until the picture is there; when that is, in milliseconds since the page was asked for and since 1970. */
+const painted = async (page: Page, address: string): Promise<[number, number]> => {
+  await page.goto(address);
+  await page.waitForFunction(() => performance.getEntriesByName("incast-painted").length > 0);
+  return page.evaluate(() => {
+    const at = performance.getEntriesByName("incast-painted")[0]!.startTime;
+    return [at, performance.timeOrigin + at];
+  });
+};
+
+/** Pins a port of which nothing is read yet: until its figures are there, and the bytes that move for them. */
+async function pinned(page: Page): Promise<[number, number]> {
+  const before = await moved(page);
+  const took = await page.evaluate(`(async () => {
+    const port = document.querySelector("#port");
+    port.value = port.options[1].value;
+    const start = performance.now();
+    port.dispatchEvent(new Event("change", { bubbles: true }));
+    while (!document.querySelector(".details .figures")) await new Promise((done) => { requestAnimationFrame(done); });
+    return performance.now() - start;
+  })()`) as number;
+  return [took / 1000, await moved(page) - before];
+}
+
+/** Seconds from the call of the command to the picture of the page that it serves. */
+async function fromCommand(browser: Browser): Promise<number> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await page.addInitScript(WATCH);
+  const start = Date.now();
+  const [program, ...words] = COMMAND as [string, ...string[]];
+  const server = spawn(program, words, { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [said] = await once(server.stdout, "data") as [Buffer];
+    const [, at] = await painted(page, /http:\S+/.exec(said.toString())![0]);
+    return (at - start) / 1000;
+  } finally {
+    server.kill("SIGINT");
+    await page.close();
+  }
+}
+
 /** Bytes that came over the network, those of the page with them. */
 const moved = (page: Page) => page.evaluate(() => {
   const all = performance.getEntries().filter((one) => one instanceof PerformanceResourceTiming);
@@ -80,14 +125,12 @@ async function measured(name: string, address: string): Promise<Record<string, n
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.addInitScript(WATCH);
-    const paint = async () => {
-      await page.goto(address);
-      await page.waitForFunction(() => performance.getEntriesByName("incast-painted").length > 0);
-      return page.evaluate(() => performance.getEntriesByName("incast-painted")[0]!.startTime);
-    };
     // the first of a browser's pages also starts its processes
-    const paints = [await paint(), await paint(), await paint()];
+    const paints = [];
+    for (let i = 0; i < 3; i++) paints.push((await painted(page, address))[0]);
     const moved_bytes = await moved(page);
+    const command_s = name.startsWith("served") ? await fromCommand(browser) : NaN;
+    const [pin_s, pin_bytes] = await pinned(page);
     const scrub = await perSecond(page, SCRUB);
     const wheel = await perSecond(page, WHEEL);
     const drag = await perSecond(page, DRAG);
@@ -95,7 +138,7 @@ async function measured(name: string, address: string): Promise<Record<string, n
     const { processInfo } = await session.send("SystemInfo.getProcessInfo");
     const renderers = processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
     return {
-      name, first_paint_s: Math.min(...paints) / 1000, moved_bytes, scrub_fps: scrub, zoom_fps: wheel, pan_fps: drag,
+      name, first_paint_s: Math.min(...paints) / 1000, command_s, moved_bytes, pin_s, pin_bytes, scrub_fps: scrub, zoom_fps: wheel, pan_fps: drag,
       page_bytes: Math.max(...memory(renderers)), all_bytes: memory(processInfo.map(({ id }) => id))
         .reduce((sum, own) => sum + own, 0),
     };

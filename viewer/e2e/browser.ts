@@ -57,5 +57,11 @@ export const figure = (scope: string, name: string) => page.textContent(`${scope
 export const now = () => page.textContent("#now");
 export const alerts = () => page.locator("[role=alert]").allTextContents();
 
-/** Of runs where their columns lie, by table and name. */
-export type Places = Record<string, Record<string, { at: number }> | null>[];
+/** Of runs where their columns lie, by table and name; of rows of frames that of the first block. */
+export type Places = Record<string, { columns: Record<string, number>; size: number; blocks: number } | null>[];
+
+/** The numbers of the parts that an address asks a server for. */
+export function partsOf(address: string): number[] {
+  const [first, last] = (/parts\/(\d+)-(\d+)$/.exec(address) ?? []).slice(1).map(Number);
+  return first === undefined ? [] : Array.from({ length: last! - first + 1 }, (_, i) => first + i);
+}

@@ -1,8 +1,9 @@
 /** A small run for tests: two hosts at a switch, four ports, three frames. */
 
 import { deflateSync } from "node:zlib";
+import { Framed } from "../src/data/framed";
 import { Run, type Need, type Tables } from "../src/data/run";
-import { Columns, type Column, type Packed, type Source } from "../src/data/unpack";
+import { Columns, type Column, type Source } from "../src/data/unpack";
 
 export const list = (...values: number[]) => ({ values: Float64Array.from(values) });
 
@@ -17,31 +18,64 @@ interface More {
   records?: Table;
   packets?: Table;
   series?: Table;
+  /** Ports of a block of records, and flows of one of theirs. */
+  size?: number;
   timeline?: { frame_s?: number; frames?: number; start_s?: number };
+}
+
+/** A part as packing.py makes it: a head, and what it tells of. */
+export function part(head: object, ...data: Uint8Array[]): string {
+  const told = new TextEncoder().encode(JSON.stringify(head));
+  const length = new Uint8Array(Uint32Array.of(told.length).buffer);
+  return deflateSync(Buffer.concat([length, told, ...data])).toString("base64");
+}
+
+/** Bytes of one significance together. */
+export function planes(values: Float64Array): Uint8Array {
+  const bytes = new Uint8Array(values.buffer);
+  return bytes.map((_, i) => bytes[(i % values.length) * 8 + Math.floor(i / values.length)]!);
 }
 
 /** Columns as packing.py packs them, all of them as f64. */
 class Pack {
-  private readonly texts: string[] = [];
-  readonly source: Source = (at) => this.texts[at]!;
+  private readonly parts: string[] = [];
+  readonly asked: number[] = [];
+  readonly source: Source = (at) => {
+    this.asked.push(at);
+    return this.parts[at]!;
+  };
 
-  private put(bytes: Uint8Array): number {
-    return this.texts.push(deflateSync(bytes).toString("base64")) - 1;
+  private columns(table: Table): Record<string, number> {
+    return Object.fromEntries(Object.entries(table).map(([name, { values, texts }]) => {
+      const list = texts && new TextEncoder().encode(JSON.stringify(texts));
+      const head = { kind: "f64", length: values.length, ...(list && { texts: list.length }) };
+      return [name, this.parts.push(part(head, planes(Float64Array.from(values)), ...(list ? [list] : []))) - 1];
+    }));
   }
 
-  columns(table: Table): Columns {
-    const packed = Object.entries(table).map(([name, { values, texts }]): [string, Packed] => {
-      const bytes = new Uint8Array(Float64Array.from(values).buffer);
-      const planes = bytes.map((_, i) => bytes[(i % values.length) * 8 + Math.floor(i / values.length)]!);
-      const told = texts && { texts: this.put(new TextEncoder().encode(JSON.stringify(texts))) };
-      return [name, { at: this.put(planes), kind: "f64", length: values.length, differences: false, ...told }];
+  table(table: Table): Columns {
+    return new Columns(this.columns(table), this.source, Object.values(table)[0]?.values.length ?? 0);
+  }
+
+  /** Rows of frames, in blocks of so many ports or flows. */
+  framed(table: Table, key: "port" | "flow", size: number): Framed {
+    const { starts, ...rows } = table;
+    const blockOf = Array.from(rows[key]!.values, (own) => Math.floor(own / size));
+    const blocks = Math.max(0, ...blockOf) + 1;
+    const made = Array.from({ length: blocks }, (_, block): Table => {
+      const own = [...blockOf.keys()].filter((row) => blockOf[row] === block);
+      const at = Array.from(starts!.values, (start) => own.filter((row) => row < start).length);
+      return { starts: list(...at), ...Object.fromEntries(Object.entries(rows).map(([name, { values }]) => (
+        [name, list(...own.map((row) => values[row]!))]))) };
     });
-    return new Columns(Object.fromEntries(packed), this.source);
+    const columns = Object.fromEntries(Object.keys(table).map((name) => (
+      [name, made.map((one) => this.columns({ [name]: one[name]! })[name]!)[0]!])));
+    return new Framed({ size, blocks, columns }, this.source);
   }
 }
 
 /** The run with nothing read of it, and what reads all that it has. */
-function packed(more: More): [Run, Need] {
+function packed(more: More): [Run, Need, Pack] {
   const nodes = [
     { name: "h0", kind: "host", tier: 0, pod: null }, { name: "h1", kind: "host", tier: 0, pod: null },
     { name: "s", kind: "switch", tier: 1, pod: null },
@@ -51,21 +85,30 @@ function packed(more: More): [Run, Need] {
     starts: list(0, 2, 2, 4), port: list(1, 3, 0, 3), queue_max_bytes: list(1500, 400, 100, 9000),
     busy: list(1, 0.5, 0, 1),
   };
-  const timeline = { label: "made", frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports, ...more.timeline };
-  const tables: Tables<Table> = {
-    ports: more.ports ?? {}, records: more.records ?? records, flows: more.flows ?? null, by_flow: more.byFlow ?? null,
-    events: more.events ?? null, paths: more.paths ?? null, series: more.series ?? null, packets: more.packets ?? null,
-  };
+  const timeline = { frame_s: 1e-5, frames: 3, start_s: 0, nodes, ports, ...more.timeline };
   const pack = new Pack();
-  const there = Object.entries(tables).filter((table): table is [keyof Tables<Table>, Table] => table[1] !== null);
-  const columns = Object.fromEntries(Object.keys(tables).map((name) => [name, null])) as unknown as Tables<Columns>;
-  for (const [name, table] of there) columns[name] = pack.columns(table);
-  return [new Run(timeline, [], columns), Object.fromEntries(there.map(([name, table]) => [name, Object.keys(table)]))];
+  const { size = 99 } = more;
+  const maybe = (table: Table | undefined) => (table ? pack.table(table) : null);
+  const own = more.records ?? records;
+  const tables: Tables<Columns, Framed> = {
+    ports: pack.table(more.ports ?? {}), records: pack.framed(own, "port", size), flows: maybe(more.flows),
+    by_flow: more.byFlow ? pack.framed(more.byFlow, "flow", size) : null, events: maybe(more.events),
+    paths: maybe(more.paths), series: maybe(more.series), packets: maybe(more.packets),
+  };
+  const named = { ...more, records: own, by_flow: more.byFlow };
+  const all = Object.keys(tables).map((name) => [name, Object.keys(named[name as keyof typeof named] ?? {})]);
+  return [new Run(timeline, "made", [], tables), Object.fromEntries(all) as Need, pack];
 }
 
 /** A run of which nothing is read yet. */
 export function unread(more: More = {}): Run {
   return packed(more)[0];
+}
+
+/** The same, and the parts that were asked for. */
+export function watched(more: More = {}): { run: Run; asked: number[] } {
+  const [run, , { asked }] = packed(more);
+  return { run, asked };
 }
 
 /** A run of which all is read. */

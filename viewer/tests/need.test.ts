@@ -2,16 +2,16 @@
 
 import { describe, expect, it } from "vitest";
 import { within } from "../src/app/within";
-import { needsOf, OF_PORT, type Chosen } from "../src/data/need";
+import { needsOf, ofPort, type Chosen } from "../src/data/need";
 import { packetsOf } from "../src/data/packets";
 import { Pair } from "../src/data/pair";
-import { METRICS, type Need, type Run } from "../src/data/run";
+import { columnsOf, METRICS, type Need, type Run } from "../src/data/run";
 import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf } from "../src/data/stretch";
 import { chosen, SEARCHED, SHOWN } from "../src/data/table";
 import { panesOfFlow, panesOfPort } from "../src/panes/Details";
 import { differenceOf, fieldOf } from "../src/scene/field";
-import { list, unread } from "./made";
+import { list, unread, watched } from "./made";
 
 const texts = (...all: string[]) => ({ values: Uint8Array.from(all, (_, i) => i), texts: all });
 const numbers = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, list(0, 1)]));
@@ -29,7 +29,7 @@ const whole = () => unread({
   series: { entity: texts("flow 0", "flow 1"), name: texts("cwnd_bytes", "rtt_s"), starts: list(0, 1, 2),
     time_s: list(0, 0), value: list(1, 2) },
   packets: { ...numbers(["flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "seq", "ack", "payload_bytes"]),
-    place: texts("", "s>h0"), marked: texts("", "s>h0"), flags: texts("", "ACK") },
+    place: texts("", "s>h0"), marked: texts("", "s>h0"), flags: texts("", "ACK"), until_s: list(5) },
 });
 
 async function after(needs: Need[]): Promise<Run> {
@@ -42,10 +42,12 @@ async function after(needs: Need[]): Promise<Run> {
 function show(run: Run, { metric, port, flow, span }: Chosen, table: boolean): unknown[] {
   const found: unknown[] = [run.names, run.events, fieldOf(run, metric, 1).worst, run.busyUntil_s];
   if (table) for (const column of SHOWN) found.push(chosen(run, "a h0", { column, descending: true }));
-  if (port !== null) found.push(panesOfPort(run, port), run.flowsOn(port), METRICS.map((one) => run.metric(one)));
+  if (port !== null) {
+    found.push(panesOfPort(run, port), run.flowsOn(port), METRICS.map((one) => run.figure(one, port, 0)));
+  }
   if (flow !== null) {
     found.push(panesOfFlow(run, flow), packetsOf(run, flow), run.pathOf(flow), stretchesOf(run, flow),
-      timeoutsOf(run, flow), stateAt(run, flow, 0));
+      timeoutsOf(run, flow), stateAt(run, flow, 0), run.packetsUntil_s);
   }
   if (span) found.push(figuresOf(run, metric, span));
   return found;
@@ -69,19 +71,19 @@ describe("what is read", () => {
   });
 
   it("shows a port under the pointer", async () => {
-    const run = await after([...needsOf(NOTHING, false), OF_PORT]);
+    const run = await after([...needsOf(NOTHING, false), ofPort(1)]);
     show(run, { ...NOTHING, port: 1 }, false);
   });
 
   it("is no more than what shows it: without any of it there is a fault", async () => {
     const asked: Chosen = { ...NOTHING, port: 1, flow: 1, span };
     const needs = needsOf(asked, true);
-    const columns = needs.flatMap((need) => Object.entries(need).flatMap(([table, names]) => (
+    const columns = needs.flatMap((need) => columnsOf(need).flatMap(([table, names]) => (
       names.map((name) => `${table}.${name}`))));
     const idle = [];
     for (const left of new Set(columns)) {
-      const run = await after(needs.map((need) => Object.fromEntries(Object.entries(need).map(([table, names]) => (
-        [table, names.filter((name) => `${table}.${name}` !== left)])))));
+      const run = await after(needs.map((need) => ({ ...need, ...Object.fromEntries(columnsOf(need).map((
+        [table, names]) => [table, names.filter((name) => `${table}.${name}` !== left)])) })));
       try {
         show(run, asked, true);
         idle.push(left);
@@ -90,6 +92,37 @@ describe("what is read", () => {
       }
     }
     expect(idle).toEqual([]);
+  });
+});
+
+describe("rows of frames", () => {
+  // ports 0 and 1 in the first block, 3 in the second
+  const metrics = METRICS.map((name, i) => [name, list(1 + i, 2 + i, 3 + i, 4 + i, 5 + i)] as const);
+  const records = { starts: list(0, 2, 3, 5), port: list(0, 3, 1, 0, 3), ...Object.fromEntries(metrics) };
+  const byFlow = { starts: list(0, 1, 3, 3), flow: list(4, 1, 4), delivered_bytes: list(7, 8, 9) };
+
+  it("are read of a port or flow by its block alone, and once", async () => {
+    const { run, asked } = watched({ records, byFlow, size: 2 });
+    await run.read({ records: ["starts", "port"], by_flow: ["starts"] });
+    expect(asked).toHaveLength(4 + 3);
+    asked.length = 0;
+    await run.read(ofPort(3));
+    expect([asked.length, run.isRead(ofPort(3)), run.isRead(ofPort(2)), run.isRead(ofPort(1)),
+      run.isRead({ records: METRICS })]).toEqual([METRICS.length, true, true, false, false]);
+    expect([[...run.portOver("busy", 3)], run.figure("paused", 3, 2), run.figure("paused", 2, 2)]).toEqual(
+      [[4, 0, 7], 11, 0]);
+    expect(() => run.figure("paused", 1, 1)).toThrow("was not read");
+    await run.read({ by_flow: ["flow", "delivered_bytes"], whose: 4 });
+    expect([...run.flowOver("delivered_bytes", 4)]).toEqual([7, 9, 0]);
+    expect(() => run.flowOver("delivered_bytes", 1)).toThrow("was not read");
+    asked.length = 0;
+    await run.read({ records: ["busy"] });
+    expect(asked).toHaveLength(1);
+    const found: number[][] = [];
+    run.each("busy", 0, 9, (...row) => found.push(row));
+    expect(found).toEqual([[0, 0, 3], [1, 1, 5], [0, 2, 6], [3, 0, 4], [3, 2, 7]]);
+    // beyond the last block
+    expect([run.figure("busy", 99, 0), run.busyFrames]).toEqual([0, 3]);
   });
 });
 

@@ -1,48 +1,47 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { served } from "../src/data/source";
-import { Columns, Damaged, joined, json, numbers, text } from "../src/data/unpack";
+import { column, Columns, Damaged, joined, json, text } from "../src/data/unpack";
+import { part, planes } from "./made";
 
 const packed = (bytes: number[] | Uint8Array) => deflateSync(Uint8Array.from(bytes)).toString("base64");
+const bytes = (...all: number[]) => Uint8Array.from(all);
+const u8 = (length: number, more = {}) => ({ kind: "u8", length, ...more }) as const;
+const read = async (made: string) => {
+  const table = new Columns({ a: 0 }, () => made);
+  await table.read(["a"]);
+  return table.get("a")!;
+};
 
 describe("columns", () => {
   it("puts bytes of one significance together again", () => {
-    expect([...joined(Uint8Array.from([1, 2, 0, 1]), "u16", 2, false)]).toEqual([1, 258]);
+    expect([...joined(bytes(1, 2, 0, 1), { kind: "u16", length: 2 })]).toEqual([1, 258]);
   });
 
   it("adds up differences, which wrap", () => {
     // 5, 7, 3 as differences of u8: 5, 2, 252
-    expect([...joined(Uint8Array.from([5, 2, 252]), "u8", 3, true)]).toEqual([5, 7, 3]);
+    expect([...joined(bytes(5, 2, 252), { kind: "u8", length: 3, differences: true })]).toEqual([5, 7, 3]);
   });
 
   it("gives numbers exactly, by their places in a list", async () => {
-    const exact = [0.1, Number.MAX_SAFE_INTEGER, NaN];
-    const bytes = new Uint8Array(Float64Array.from(exact).buffer);
-    const planes = Uint8Array.from({ length: 24 }, (_, i) => bytes[(i % 3) * 8 + Math.floor(i / 3)]!);
-    const texts = [packed([2, 0, 1, 0]), packed(planes)];
-    const read = await numbers((at) => texts[at]!, {
-      at: 0, kind: "u8", length: 4, differences: false, of: { at: 1, kind: "f64", length: 3, differences: false },
-    });
-    expect([...read]).toEqual([NaN, 0.1, Number.MAX_SAFE_INTEGER, 0.1]);
+    const exact = Float64Array.of(0.1, Number.MAX_SAFE_INTEGER, NaN);
+    const made = part(u8(4, { of: { kind: "f64", length: 3 } }), bytes(2, 0, 1, 0), planes(exact));
+    expect([...(await read(made)).values]).toEqual([NaN, 0.1, Number.MAX_SAFE_INTEGER, 0.1]);
   });
 
   it("gives texts by their places", async () => {
-    const texts = [packed([1, 0]), packed([...Buffer.from('["<b>", "é"]')])];
-    const name = { at: 0, kind: "u8", length: 2, differences: false, texts: 1 } as const;
-    const table = new Columns({ name }, (at) => texts[at]!);
-    await table.read(["name"]);
-    expect(table.get("name")).toEqual({ values: Uint8Array.from([1, 0]), texts: ["<b>", "é"] });
+    const texts = Buffer.from('["<b>", "é"]');
+    expect(await read(part(u8(2, { texts: texts.length }), bytes(1, 0), texts))).toEqual(
+      { values: bytes(1, 0), texts: ["<b>", "é"] });
   });
 
   it("are read when they are needed, each once, and those that a table lacks not at all", async () => {
     const asked: number[] = [];
-    const one = (at: number) => ({ at, kind: "u8", length: 1, differences: false }) as const;
-    const table = new Columns({ a: one(0), b: one(1) }, (at) => {
+    const table = new Columns({ a: 0, b: 1 }, (at) => {
       asked.push(at);
-      return packed([at + 5]);
-    });
-    expect([table.has("a"), table.has("c"), table.lengthOf("a"), table.unread(["a", "c"])]).toEqual(
-      [true, false, 1, ["a"]]);
+      return part(u8(1), bytes(at + 5));
+    }, 1);
+    expect([table.has("a"), table.has("c"), table.rows, table.unread(["a", "c"])]).toEqual([true, false, 1, ["a"]]);
     expect(() => table.get("a")).toThrow("not read");
     await Promise.all([table.read(["a", "c"]), table.read(["a"])]);
     await table.read(["a"]);
@@ -53,44 +52,49 @@ describe("columns", () => {
   it("are asked for again of a server that did not answer, and what is damaged is not", async () => {
     let asked = 0;
     const answers = [() => Promise.reject(new Error("no answer")), () => "!"];
-    const table = new Columns({ a: { at: 0, kind: "u8", length: 1, differences: false } }, () => answers[asked++]!());
+    const table = new Columns({ a: 0 }, () => answers[asked++]!());
     await expect(table.read(["a"])).rejects.toThrow("no answer");
     await expect(table.read(["a"])).rejects.toThrow(Damaged);
     await expect(table.read(["a"])).rejects.toThrow(Damaged);
     expect(asked).toBe(2);
   });
 
-  it("of texts are asked for again where the server does not answer for their list", async () => {
-    let asked = 0;
-    const name = { at: 0, kind: "u8", length: 1, differences: false, texts: 1 } as const;
-    const table = new Columns({ name }, (at) => {
-      if (at === 0) return packed([0]);
-      return asked++ ? packed([...Buffer.from('["a"]')]) : Promise.reject(new Error("no answer"));
+  it("are asked for together where their parts follow one another, so many at once", async () => {
+    const asked: string[] = [];
+    vi.stubGlobal("fetch", (address: string) => {
+      asked.push(address);
+      const [first, last] = /(\d+)-(\d+)/.exec(address)!.slice(1).map(Number) as [number, number];
+      const parts = Array.from({ length: last - first + 1 }, (_, i) => [2, 0, 0, 0, first + i, 9]);
+      return Promise.resolve(new Response(bytes(...parts.flat())));
     });
-    const first = table.read(["name"]);
-    await expect(first).rejects.toThrow("no answer");
-    await expect(first).rejects.not.toThrow(Damaged);
-    await table.read(["name"]);
-    expect([asked, text(table.get("name"), 0)]).toEqual([2, "a"]);
+    const got = await Promise.all([...Array.from({ length: 50 }, (_, i) => i), 70, 71, 3].map((at) => served(at)));
+    expect(got.map((one) => [...one])).toEqual([...Array.from({ length: 50 }, (_, i) => [i, 9]), [70, 9], [71, 9],
+      [3, 9]]);
+    expect(asked).toEqual(["parts/0-47", "parts/48-49", "parts/70-71"]);
+    await served(4);
+    expect(asked.at(-1)).toBe("parts/4-4");
+    vi.unstubAllGlobals();
   });
 
   it("are not there where a server ends in the middle of an answer, or refuses", async () => {
-    const part = new ReadableStream({
+    const some = new ReadableStream({
       start(answer) { answer.enqueue(new Uint8Array(3)); },
       pull(answer) { answer.error(new TypeError("network error")); },
     });
-    vi.stubGlobal("fetch", () => Promise.resolve(new Response(part)));
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response(some)));
     await expect(served(1)).rejects.toThrow("incast view --serve does not answer any more");
-    vi.stubGlobal("fetch", () => Promise.resolve(new Response("", { status: 404 })));
-    await expect(served(1)).rejects.toThrow("says 404 of column 1");
+    vi.stubGlobal("fetch", () => Promise.resolve(new Response("r/x.parquet is gone\n", { status: 500 })));
+    await expect(served(1)).rejects.toThrow("incast view --serve says: r/x.parquet is gone");
     vi.unstubAllGlobals();
   });
 
   it("says of damaged columns that they are", async () => {
-    const one = { at: 0, kind: "u8", length: 3, differences: false } as const;
-    await expect(numbers(() => packed([1, 2]), one)).rejects.toThrow(Damaged);
-    await expect(numbers(() => "!", one)).rejects.toThrow(Damaged);
-    await expect(numbers(() => packed([1, 2, 3]).slice(0, 8), one)).rejects.toThrow(Damaged);
+    for (const made of [part(u8(3), bytes(1, 2)), part(u8(1, { texts: 4 }), bytes(0, 91)), packed([1, 2]), packed([]),
+      packed([9, 0, 0, 0, 123]), "!", part(u8(3), bytes(1, 2, 3)).slice(0, 8)]) {
+      await expect(read(made)).rejects.toThrow(Damaged);
+    }
     await expect(json(() => packed([123]), 0)).rejects.toThrow(Damaged);
+    expect(() => column(bytes())).toThrow(Damaged);
+    expect(text(undefined, 0)).toBe("");
   });
 });

@@ -1,1 +1,1 @@
-"""What ``incast view`` makes of run folders: ``reading`` takes one, ``packing`` its columns; ``page``, ``serving``."""
+"""What ``incast view`` makes of runs: ``sources``, their parts (``reading``, ``framed``, ``packing``), pages."""

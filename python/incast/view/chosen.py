@@ -13,7 +13,7 @@ from incast.executor import Executor, Status
 from incast.plan import Job, slug, told_apart
 from incast.scenario import Scenario
 from incast.view import page
-from incast.view.reading import Folder
+from incast.view.sources import Folder
 
 PAGE = "view.html"
 RUNS = "timelines"

@@ -10,7 +10,7 @@ from pathlib import Path
 from incast.output import counted
 from incast.result import Result
 from incast.view import page
-from incast.view.reading import Made
+from incast.view.sources import Made
 
 MAY = "allow-scripts allow-downloads allow-modals"
 """What the page may do in a frame: run, save pictures, print. It is of no origin: it reads nothing of the notebook."""

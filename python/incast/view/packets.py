@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 MOST = 100_000
 """Packets of a run that a view carries, the first ones."""
+COLUMNS = (
+    *("flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "place", "marked", "seq", "ack", "payload_bytes"),
+    *("flags", "until_s"),
+)
+"""Of the table of packets; ``until_s`` is beside it, from when on packets are left out, if any are."""
 RECEIVED, DROPPED, LOST, UNDER_WAY = range(4)
 """How a packet ends: at its host, refused by a queue, lost on a link, or with the run."""
 
@@ -136,10 +141,7 @@ def packets(trace: pa.Table, timeline: dict[str, Any], ports: list[str]) -> tupl
     return pa.table(columns), until_s
 
 
-LINE = ("time_s", "flow", "place", "event", "seq", "ack", "payload_bytes", "flags")
-
-
 def _lines(trace: pa.Table) -> Iterator[dict[str, Any]]:
     """Give the lines of a trace, some at a time."""
-    for batch in trace.select(LINE).to_batches(max_chunksize=65536):
+    for batch in trace.to_batches(max_chunksize=65536):
         yield from batch.to_pylist()

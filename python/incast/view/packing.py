@@ -1,15 +1,19 @@
 """Columns that a browser unpacks: typed arrays, deflated, in a file as base64. Every value is exact.
 
 Whole numbers take the narrowest unsigned type that holds the largest, ascending ones as differences. Numbers of few
-values are stored as places in a list of these. Bytes of one significance stand together, which deflates better.
+values are stored as places in a list of these, texts too. Bytes of one significance stand together, which deflates
+better. The bytes of a column say themselves what they are: a head as JSON stands before them, and its length as u32
+before the head.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import struct
 import zlib
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,73 +31,130 @@ SMALL, FAST = 9, 1
 """Levels of deflation: of a file that is kept and mailed, and of what a server of the same machine hands out."""
 
 
-class Parts(Protocol):
-    """Where deflated columns are put, one after the other."""
+class Pack:
+    """Parts of a page, each under a number. A part is made when it is taken, and not kept."""
 
-    def append(self, part: bytes, /) -> None:
-        """Add a column."""
+    def __init__(self, level: int = SMALL) -> None:
+        self._level = level
+        self._makers: list[Callable[[], bytes]] = []
+
+    def add(self, make: Callable[[], bytes]) -> int:
+        """Add a part by what makes its bytes; its number."""
+        self._makers.append(make)
+        return len(self._makers) - 1
+
+    def text(self, value: Callable[[], Any]) -> int:
+        """Add what JSON can hold, names among it: it stands in a file as base64, and cannot be markup."""
+        return self.add(lambda: _json(value()))
 
     def __len__(self) -> int:
         """How many there are."""
+        return len(self._makers)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Make all of them, one by one."""
+        return (self[at] for at in range(len(self)))
+
+    def __getitem__(self, at: int) -> bytes:
+        """Make a part; raises ``IndexError`` beyond the last, and what reading its run raises."""
+        return zlib.compress(self._makers[at](), self._level)
 
 
-class Pack:
-    """Columns of one page, each under a number; ``parts`` take their deflated bytes."""
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
-    def __init__(self, parts: Parts, level: int = SMALL) -> None:
-        self.parts, self.level = parts, level
 
-    def _put(self, data: bytes) -> int:
-        self.parts.append(zlib.compress(data, self.level))
-        return len(self.parts) - 1
+Told = tuple[dict[str, Any], bytes]
+"""What the head says of values, and their bytes."""
 
-    def text(self, value: Any) -> int:
-        """Pack what JSON can hold, names among it: they stand in a file as base64, and cannot be markup."""
-        return self._put(json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode())
 
-    def _array(self, values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> dict[str, Any]:
-        width = values.dtype.itemsize
-        if differences:
-            values = np.diff(values, prepend=values.dtype.type(0))
-        planes = np.ascontiguousarray(values).view(np.uint8).reshape(-1, width).T
-        packed = self._put(np.ascontiguousarray(planes).tobytes())
-        return {"at": packed, "kind": kind, "length": len(values), "differences": differences}
+def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Told:
+    width = values.dtype.itemsize
+    if differences:
+        values = np.diff(values, prepend=values.dtype.type(0))
+    planes = np.ascontiguousarray(values).view(np.uint8).reshape(-1, width).T
+    told: dict[str, Any] = {"kind": kind, "length": len(values)}
+    return told | ({"differences": True} if differences else {}), np.ascontiguousarray(planes).tobytes()
 
-    def whole(self, values: np.ndarray[Any, Any], *, differences: bool = False) -> dict[str, Any]:
-        """Pack whole numbers from 0 on."""
-        largest = int(values.max()) if len(values) else 0
-        if largest >= EXACT:
-            raise FolderError(f"{largest}: expected less than 2^53, which a browser holds exactly")
-        for kind, bound in WIDTHS:
-            if largest < bound:
-                return self._array(values.astype(f"<{kind[0]}{int(kind[1:]) // 8}"), kind, differences=differences)
-        return self.real(values.astype("<f8"))
 
-    def real(self, values: np.ndarray[Any, Any]) -> dict[str, Any]:
-        """Pack numbers; one that is missing is NaN."""
-        values = np.ascontiguousarray(values, dtype="<f8")
-        few, places = np.unique(values.view("<u8"), return_inverse=True)
-        if len(few) < min(FEW, len(values) // 4):
-            chosen = self._array(few.view("<f8"), "f64", differences=False)
-            return self.whole(places) | {"of": chosen}
-        return self._array(values, "f64", differences=False)
+def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
+    largest = int(values.max()) if len(values) else 0
+    if largest >= EXACT:
+        raise FolderError(f"{largest}: expected less than 2^53, which a browser holds exactly")
+    for kind, bound in WIDTHS:
+        if largest < bound:
+            return _array(values.astype(f"<{kind[0]}{int(kind[1:]) // 8}"), kind, differences=differences)
+    return _real(values.astype("<f8"))
 
-    def column(self, column: pa.ChunkedArray) -> dict[str, Any]:
-        """Pack a column of a table: text as places in a list, whole numbers, or numbers that may be missing."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
-        kind = column.type
-        if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
-            coded = pc.fill_null(column.cast(pa.string()), "").combine_chunks().dictionary_encode()
-            return self.whole(coded.indices.to_numpy()) | {"texts": self.text(coded.dictionary.to_pylist())}
-        if pa.types.is_boolean(kind):
-            column = column.cast(pa.uint8())
-        if pa.types.is_unsigned_integer(column.type) and column.null_count == 0:
-            return self.whole(column.to_numpy())
-        return self.real(column.cast(pa.float64()).to_numpy())
+def _real(values: np.ndarray[Any, Any]) -> Told:
+    values = np.ascontiguousarray(values, dtype="<f8")
+    few, places = np.unique(values.view("<u8"), return_inverse=True)
+    if len(few) < min(FEW, len(values) // 4):
+        (of, listed), (told, own) = _array(few.view("<f8"), "f64", differences=False), _whole(places)
+        return told | {"of": of}, own + listed
+    return _array(values, "f64", differences=False)
+
+
+def _put(told: dict[str, Any], data: bytes) -> bytes:
+    head = _json(told)
+    return struct.pack("<I", len(head)) + head + data
+
+
+def whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> bytes:
+    """Write whole numbers from 0 on."""
+    return _put(*_whole(values, differences=differences))
+
+
+def real(values: np.ndarray[Any, Any]) -> bytes:
+    """Write numbers; one that is missing is NaN."""
+    return _put(*_real(values))
+
+
+def numbers(values: np.ndarray[Any, Any]) -> bytes:
+    """Write numbers of any type."""
+    return whole(values) if values.dtype.kind == "u" else real(values)
+
+
+def column(column: pa.ChunkedArray) -> bytes:
+    """Write a column of a table: text as places in a list, whole numbers, or numbers that may be missing."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
+        places: dict[str, int] = {}
+        told, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
+        texts = _json(list(places))
+        return _put(told | {"texts": len(texts)}, data + texts)
+    return numbers(array(column))
+
+
+def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:
+    """Say where texts are in a list, which grows by those that it lacks; Arrow's functions would take long to load."""
+    import pyarrow as pa
+
+    def place(text: str | None) -> int:
+        return places.setdefault(text or "", len(places))
+
+    if pa.types.is_dictionary(texts.type) and texts.null_count == 0:
+        own: np.ndarray[Any, Any] = np.array(list(map(place, texts.dictionary.to_pylist())), np.uint64)
+        chosen: np.ndarray[Any, Any] = own[texts.indices.to_numpy()]
+        return chosen
+    return np.array(list(map(place, texts.to_pylist())), np.uint64)
+
+
+def array(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
+    """Give a column of numbers: whole numbers from 0 on as such, all else as reals."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    if not pa.types.is_float64(column.type) and (column.null_count or not pa.types.is_unsigned_integer(column.type)):
+        column = column.cast(pa.float64())
+    values: np.ndarray[Any, Any] = column.to_numpy()
+    return values
 
 
 def base64_of(part: bytes) -> str:
-    """Write a deflated column as it stands in a file."""
+    """Write a deflated part as it stands in a file."""
     return base64.b64encode(part).decode()

@@ -10,8 +10,9 @@ from typing import Any
 
 from incast.errors import FolderError
 from incast.folders import write_whole
-from incast.view.packing import FAST, Pack, Parts, base64_of
-from incast.view.reading import Folder, Source, packed
+from incast.view import reading
+from incast.view.packing import FAST, Pack, base64_of
+from incast.view.sources import Folder, Source
 
 VIEWER = "viewer.html"
 PLACE = "<!--incast-runs-->"
@@ -52,31 +53,31 @@ def page(runs: Sequence[Path]) -> str:
 
 def of(runs: Sequence[tuple[str, Source]]) -> str:
     """Make the text of a file that holds all that it shows of runs, each with its name."""
-    parts: list[bytes] = []
     shell = viewer()
-    described = _described(runs, Pack(parts))
-    columns = (
-        f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(parts)
-    )
-    return _filled(shell, [_told(described, served=False), *columns])
+    pack = Pack()
+    described = _described(runs, pack)
+    parts = (f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(pack))
+    return _filled(shell, [_told(described, served=False), *parts])
 
 
-def served(runs: Sequence[Path], parts: Parts) -> str:
-    """Make the text of a page that asks its own server for columns, which go into ``parts``; and no other server."""
+def served(runs: Sequence[Path]) -> tuple[str, Pack]:
+    """Make the text of a page that asks its own server for parts, and no other server; and these, not made yet."""
     shell = viewer()
     if shell.count(POLICY) != 1:
         raise FolderError(DAMAGED)
-    described = _described(_named(runs), Pack(parts, FAST))
-    return _filled(shell.replace(POLICY, f"{POLICY}connect-src 'self'; "), [_told(described, served=True)])
+    pack = Pack(FAST)
+    described = _described(_named(runs), pack)
+    shell = shell.replace(POLICY, f"{POLICY}connect-src 'self'; ")
+    return _filled(shell, [_told(described, served=True)]), pack
 
 
 def _described(runs: Sequence[tuple[str, Source]], pack: Pack) -> list[dict[str, Any]]:
-    return [packed(run, label, pack) for label, run in runs]
+    return [reading.described(run, label, pack) for label, run in runs]
 
 
 def _told(described: list[dict[str, Any]], served: bool) -> str:
     # names of columns come from files: none may end the element
-    told = json.dumps({"version": 1, "served": served, "runs": described}).replace("<", "\\u003c")
+    told = json.dumps({"version": 2, "served": served, "runs": described}).replace("<", "\\u003c")
     return f'<script type="application/json" id="incast-runs">{told}</script>'
 
 

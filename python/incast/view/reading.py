@@ -1,25 +1,27 @@
-"""A run as columns of a view: the timeline, and of flows and samples what the run has."""
+"""A run as parts of a view: the timeline, and what the run has of flows and samples. Parts are made when taken."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incast import run_folder
-from incast.errors import FolderError, IncastError
-from incast.result import Result
+from incast.errors import FolderError
+from incast.run_folder import Shape
+from incast.view import packing
+from incast.view.framed import Framed
+from incast.view.packets import COLUMNS as PACKETS
 from incast.view.packets import packets
 from incast.view.packing import Pack
+from incast.view.sources import HOW, Source
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from collections.abc import Callable, Sequence
 
 VERSION = 1
-HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 FLOWS = (
     *("flow", "group", "controller", "role", "src", "dst", "start_s", "finish_s", "fct_s", "slowdown"),
     *("throughput_active_bps", "retransmissions", "timeouts", "marked"),
@@ -29,119 +31,54 @@ PORTS = ("port",)
 """The same of ports, whose other figures it takes from the timeline."""
 EVENTS = ("time_s", "kind", "what", "subject")
 PATHS = ("flow", "position", "port")
+TRACE = ("time_s", "flow", "place", "event", "seq", "ack", "payload_bytes", "flags")
+SERIES = ("entity", "name", "starts", "time_s", "value")
+NAMED = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
+"""Parts that a run may lack, in words."""
 
 
-class Source(Protocol):
-    """A run that is viewed."""
-
-    @property
-    def lacks(self) -> IncastError:
-        """What is raised of a run without a timeline: it says how one is made."""
-
-    def timeline(self) -> str | None:
-        """Give the text of ``timeline.json``; ``None`` without."""
-
-    def table(self, name: str) -> pa.Table | None:
-        """Give a table, if the run has it."""
-
-    def place(self, file: str) -> str:
-        """Name a file of the run in messages."""
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A run folder."""
-
-    path: Path
-
-    @property
-    def lacks(self) -> IncastError:
-        """Say what makes a timeline."""
-        return FolderError(f"{self.path} has no {run_folder.TIMELINE}, and nothing to view over time: {HOW}")
-
-    def timeline(self) -> str | None:
-        """Read the text; raises ``FolderError`` of a folder of no run."""
-        run_folder.read_manifest(self.path)
-        return run_folder.read_timeline(self.path)
-
-    def table(self, name: str) -> pa.Table | None:
-        """Read a table, if there is a file."""
-        return run_folder.read_table(self.path, name) if (self.path / f"{name}.parquet").exists() else None
-
-    def place(self, file: str) -> str:
-        """Give its path."""
-        return str(self.path / file)
-
-
-@dataclass(frozen=True)
-class Made:
-    """A run in memory, or one that was loaded."""
-
-    result: Result
-
-    @property
-    def lacks(self) -> IncastError:
-        """Say what makes a timeline."""
-        how = 'run the scenario with a timeline: scenario.with_({"measure.timeline": "auto"}).run()'
-        return IncastError(f"this run has no timeline, and nothing to view over time: {how}")
-
-    def timeline(self) -> str | None:
-        """Give the text."""
-        return self.result.timeline_json
-
-    def table(self, name: str) -> pa.Table | None:
-        """Give a table, if it has columns: of one that a folder lacks there are none."""
-        table: pa.Table = getattr(self.result, name)
-        return table if table.num_columns else None
-
-    def place(self, file: str) -> str:
-        """Give the file's name."""
-        return f"this run: {file}"
-
-
-def packed(run: Source, label: str, pack: Pack) -> dict[str, Any]:
-    """Pack what a view shows of a run; the description says where the columns lie and what is missing."""
-    timeline = read_timeline(run)
-    ports = run.table("ports")
-    if ports is None or ports.num_rows != len(timeline["ports"]):
+def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
+    """Add what a view shows of a run; the description says where each part lies. Only ends of tables are read."""
+    text, timeline = read_timeline(run)
+    ports = run.shape("ports")
+    if ports is None or ports.rows != len(timeline["ports"]):
         told = f"{run.place(run_folder.TIMELINE)} is not of the same run as ports.parquet"
         raise FolderError(f"{told}: run the scenario again")
-    frames = _frames(run, "timeline_ports", timeline)
+    frames = run.shape("timeline_ports")
     if frames is None:
         raise FolderError(f"{run.place('timeline_ports.parquet')} is not there: {HOW}")
-    _within(run, "timeline_ports", frames, "port", len(timeline["ports"]))
+    records = Framed(
+        run, "timeline_ports", frames, "port", frames=timeline["frames"], count=ports.rows, most=ports.rows
+    )
     parts: dict[str, Any] = {
-        "timeline": pack.text(timeline | {"label": label}),
-        "ports": _columns(ports, PORTS, pack),
-        "records": _sparse(frames, timeline["frames"], pack),
+        "timeline": pack.add(text.encode),
+        "ports": _table(run, "ports", ports, PORTS, pack),
+        "records": records.described(pack),
+        "by_flow": _by_flow(run, timeline["frames"], pack),
     }
-    flows = run.table("flows")
-    parts["flows"] = None if flows is None else _columns(flows, FLOWS, pack)
-    by_flow = _frames(run, "timeline_flows", timeline)
-    parts["by_flow"] = None if by_flow is None else _sparse(by_flow, timeline["frames"], pack)
-    for name, columns in (("events", EVENTS), ("paths", PATHS)):
-        table = run.table(f"timeline_{name}")
-        parts[name] = None if table is None else _columns(table, columns, pack)
-    samples = run.table("samples")
-    parts["series"] = None if samples is None or samples.num_rows == 0 else _series(samples, pack)
-    trace = run.table("trace")
-    parts |= {"packets": None, "packets_until_s": None}
-    if trace is not None and trace.num_rows:
-        found, parts["packets_until_s"] = packets(trace, timeline, [str(name) for name in ports["port"].to_pylist()])
-        parts["packets"] = _columns(found, found.column_names, pack)
-    named = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
-    missing = [words for part, words in named if parts[part] is None]
-    return parts | {"missing": pack.text(missing)}
+    for part, name, columns in (
+        ("flows", "flows", FLOWS), ("events", "timeline_events", EVENTS), ("paths", "timeline_paths", PATHS)
+    ):  # fmt: skip
+        shape = run.shape(name)
+        parts[part] = None if shape is None else _table(run, name, shape, columns, pack)
+    samples, trace = run.shape("samples"), run.shape("trace")
+    parts["series"] = _later(cache(partial(_series, run)), SERIES, pack) if samples and samples.rows else None
+    parts["packets"] = _later(cache(partial(_packets, run, timeline)), PACKETS, pack) if trace and trace.rows else None
+    missing = [words for part, words in NAMED if parts[part] is None]
+    return parts | {"told": pack.text(lambda: {"label": label, "missing": missing})}
 
 
-def read_timeline(run: Source) -> dict[str, Any]:
-    """Read what a run says of its frames, nodes and ports; raises what it ``lacks`` of one without a timeline."""
+def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
+    """Read what a run says of its frames, nodes and ports, as it stands and parsed.
+
+    Raises what the run ``lacks`` where there is none, and ``FolderError`` where it is damaged.
+    """
     text = run.timeline()
     if text is None:
         raise run.lacks
     place = run.place(run_folder.TIMELINE)
     try:
-        timeline = json.loads(text)
+        timeline = json.loads(text, parse_constant=_no_number)
     except ValueError as error:
         raise FolderError(f"{place} is damaged: {error}") from None
     if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
@@ -157,58 +94,64 @@ def read_timeline(run: Source) -> dict[str, Any]:
             raise FolderError(f"{place} is damaged: a port is between nodes that are not there: run the scenario again")
     except (TypeError, KeyError) as error:
         raise FolderError(f"{place} is damaged ({error}): run the scenario again") from None
-    return timeline
+    return text, timeline
 
 
-def _frames(run: Source, name: str, timeline: dict[str, Any]) -> pa.Table | None:
-    """Read a table whose rows belong to frames, in their order."""
-    table = run.table(name)
-    if table is not None:
-        _within(run, name, table, "frame", timeline["frames"])
-        frame = table["frame"].to_numpy()
-        if np.any(frame[1:] < frame[:-1]):
-            place = run.place(f"{name}.parquet")
-            raise FolderError(f"{place} is damaged: its frames are not in order: run the scenario again")
-    return table
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
 
 
-def _within(run: Source, name: str, table: pa.Table, column: str, bound: int) -> None:
-    if table.num_rows and int(table[column].to_numpy().max()) >= bound:
-        place = run.place(f"{name}.parquet")
-        raise FolderError(f"{place} is damaged: a {column} of {bound} or more: run the scenario again")
+def _table(run: Source, name: str, shape: Shape, columns: Sequence[str], pack: Pack) -> dict[str, Any]:
+    """Add columns of a table, of which each is read by itself."""
+    own = [column for column in columns if column in shape.columns]
+    return {"rows": shape.rows, "columns": {column: pack.add(partial(_column, run, name, column)) for column in own}}
 
 
-def _columns(table: pa.Table, names: tuple[str, ...] | list[str], pack: Pack) -> dict[str, Any]:
-    return {name: pack.column(table[name]) for name in names if name in table.column_names}
+def _column(run: Source, name: str, column: str) -> bytes:
+    return packing.column(run.table(name, [column])[column])
 
 
-def _sparse(table: pa.Table, frames: int, pack: Pack) -> dict[str, Any]:
-    """Pack rows of frames: where each frame's rows begin, and the other columns."""
-    starts = np.searchsorted(table["frame"].to_numpy(), np.arange(frames + 1, dtype=np.uint32))
-    packed: dict[str, Any] = {"starts": pack.whole(starts, differences=True)}
-    for name in table.column_names:
-        if name in ("port", "flow"):
-            packed[name] = pack.whole(table[name].to_numpy(), differences=True)
-        elif name != "frame":
-            packed[name] = pack.column(table[name])
-    return packed
+def _later(make: Callable[[], dict[str, bytes]], columns: Sequence[str], pack: Pack) -> dict[str, Any]:
+    """Add columns that are made together, when the first of them is asked for."""
+    return {"rows": None, "columns": {name: pack.add(partial(lambda own: make()[own], name)) for name in columns}}
 
 
-def _series(samples: pa.Table, pack: Pack) -> dict[str, Any]:
+def _by_flow(run: Source, frames: int, pack: Pack) -> dict[str, Any] | None:
+    shape = run.shape("timeline_flows")
+    if shape is None:
+        return None
+    flows = run.shape("flows")
+    if flows is not None:
+        count = flows.rows
+    else:
+        own = run.table("timeline_flows", ["flow"])["flow"].to_numpy()
+        count = int(own.max()) + 1 if len(own) else 0
+    return Framed(run, "timeline_flows", shape, "flow", frames=frames, count=count).described(pack)
+
+
+def _packets(run: Source, timeline: dict[str, Any]) -> dict[str, bytes]:
+    ports = [str(name) for name in run.table("ports", PORTS)["port"].to_pylist()]
+    table, until_s = packets(run.table("trace", TRACE), timeline, ports)
+    left = np.array([] if until_s is None else [until_s])
+    return {name: packing.column(table[name]) for name in table.column_names} | {"until_s": packing.real(left)}
+
+
+def _series(run: Source) -> dict[str, bytes]:
     """Pack samples series by series: whose, what, where its rows begin."""
     import pyarrow as pa
 
+    samples = run.table("samples", ("entity", "name", "time_s", "value"))
     samples = samples.filter(pa.compute.is_valid(samples["time_s"]))
     entities = samples["entity"].combine_chunks().cast(pa.string()).dictionary_encode()
     names = samples["name"].combine_chunks().cast(pa.string()).dictionary_encode()
     keys = entities.indices.to_numpy().astype(np.int64) * len(names.dictionary) + names.indices.to_numpy()
     order = np.argsort(keys, kind="stable")
     found, starts = np.unique(keys[order], return_index=True)
-    whose, what = np.divmod(found, len(names.dictionary))
+    whose, what = np.divmod(found, max(1, len(names.dictionary)))
     return {
-        "entity": pack.column(pa.chunked_array([entities.dictionary.take(pa.array(whose))])),
-        "name": pack.column(pa.chunked_array([names.dictionary.take(pa.array(what))])),
-        "starts": pack.whole(np.append(starts, len(keys)), differences=True),
-        "time_s": pack.real(samples["time_s"].to_numpy()[order]),
-        "value": pack.real(samples["value"].cast(pa.float64()).to_numpy()[order]),
+        "entity": packing.column(pa.chunked_array([entities.dictionary.take(pa.array(whose))])),
+        "name": packing.column(pa.chunked_array([names.dictionary.take(pa.array(what))])),
+        "starts": packing.whole(np.append(starts, len(keys)), differences=True),
+        "time_s": packing.real(samples["time_s"].to_numpy()[order]),
+        "value": packing.real(samples["value"].cast(pa.float64()).to_numpy()[order]),
     }

@@ -1,6 +1,7 @@
 """``incast view --serve``: the page by a server of this machine alone, for runs too large for one file.
 
-Every answer is known before the first request: the page, and packed columns by their numbers. No request names a file.
+What can be asked for is known before the first request: the page, and parts of it by their numbers, each of which is
+made when it is asked for first, and kept. No request names a file.
 An address begins with a random token, which a browser's pages of other sites do not know; and a request must name this
 machine as its host, so that a name of the web that is made to mean 127.0.0.1 reaches nothing (DNS rebinding).
 """
@@ -8,9 +9,11 @@ machine as its host, so that a name of the web that is made to mean 127.0.0.1 re
 from __future__ import annotations
 
 import hmac
+import io
 import re
 import secrets
 import socketserver
+import struct
 import sys
 import tempfile
 import threading
@@ -20,14 +23,16 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from incast.errors import FolderError
+from incast.errors import FolderError, IncastError
 from incast.view import page
+from incast.view.packing import Pack
 
 LOCAL = "127.0.0.1"
 HOST = re.compile(r"(?:127\.0\.0\.1|localhost)(?::\d{1,5})?", re.IGNORECASE)
 """Who asks names this machine; the port may be that of a tunnel."""
 ADDRESS = re.compile(r"/([^/?#]*)/?(.*)", re.DOTALL)
-COLUMN = re.compile(r"columns/(0|[1-9][0-9]{0,8})")
+PARTS = re.compile(r"parts/(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,8})")
+"""Parts from one to another; in the answer each begins with its length, as u32."""
 QUIET_S = 60
 """A connection without a request for so long is closed."""
 HEADERS = {
@@ -41,37 +46,36 @@ HEADERS = {
 
 
 class Spool:
-    """Packed columns in a file without a name, which is gone with the process."""
+    """Parts of a page. Each is made once, and kept in a file without a name, which is gone with the process."""
 
-    def __init__(self) -> None:
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._ends = [0]
+        self._places: dict[int, tuple[int, int]] = {}
         self._turn = threading.Lock()
 
-    def append(self, part: bytes) -> None:
-        """Add a column."""
-        self._file.write(part)
-        self._ends.append(self._ends[-1] + len(part))
-
     def __len__(self) -> int:
-        """How many there are."""
-        return len(self._ends) - 1
-
-    @property
-    def size(self) -> int:
-        """Bytes of all of them."""
-        return self._ends[-1]
+        """How many there are, made or not."""
+        return len(self._pack)
 
     def __getitem__(self, at: int) -> bytes:
-        """Read a column; raises ``IndexError`` beyond the last."""
-        start, end = self._ends[at], self._ends[at + 1]
+        """Read a part, or make it; raises ``IndexError`` beyond the last, and what reading its run raises."""
         with self._turn:
-            self._file.seek(start)
-            return self._file.read(end - start)
+            if at in self._places:
+                start, size = self._places[at]
+                self._file.seek(start)
+                return self._file.read(size)
+        part = self._pack[at]
+        with self._turn:
+            if at not in self._places:
+                self._places[at] = self._file.seek(0, io.SEEK_END), len(part)
+                self._file.write(part)
+        return part
 
     def close(self) -> None:
         """Give the file back."""
-        self._file.close()
+        with self._turn:
+            self._file.close()
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -82,7 +86,7 @@ class Server(socketserver.ThreadingTCPServer):
     block_on_close = False
 
     def __init__(self, port: int = 0) -> None:
-        self.text, self.parts = b"", Spool()
+        self.text, self.parts = b"", Spool(Pack())
         self.token = secrets.token_urlsafe(24)
         self._opening: str | None = None
         self._turn = threading.Lock()
@@ -93,8 +97,10 @@ class Server(socketserver.ThreadingTCPServer):
             raise FolderError(f"--port {port}: cannot listen there ({error.strerror}): give another") from None
 
     def show(self, runs: Sequence[Path]) -> None:
-        """Pack what is served, before the first request is answered; raises ``FolderError`` as the page does."""
-        self.text = page.served(runs, self.parts).encode()
+        """Say what is served, before the first request is answered; raises ``FolderError`` as the page does."""
+        text, pack = page.served(runs)
+        self.parts.close()
+        self.text, self.parts = text.encode(), Spool(pack)
 
     def server_close(self) -> None:
         """Stop listening, and forget the runs."""
@@ -147,23 +153,33 @@ class _Request(BaseHTTPRequestHandler):
         elif same(token, self.server.token):
             self._answer(rest)
         elif self.command == "GET" and not rest and self.server.opens(token):
-            self._send(HTTPStatus.FOUND, "text/plain", b"", {"Location": self.server.address})
+            self._send(HTTPStatus.FOUND, "text/plain", [], {"Location": self.server.address})
         else:
             self._refuse(HTTPStatus.FORBIDDEN, "expected the address that incast view --serve has printed")
 
     do_HEAD = do_POST = do_PUT = do_DELETE = do_OPTIONS = do_PATCH = do_GET  # noqa: N815
 
     def _answer(self, rest: str) -> None:
-        """Answer who knows the token with the page or a column."""
-        column = COLUMN.fullmatch(rest)
+        """Answer who knows the token with the page or some of its parts."""
+        asked = PARTS.fullmatch(rest)
+        first, last = (int(at) for at in asked.groups()) if asked else (0, -1)
         if self.command not in ("GET", "HEAD"):
             self._refuse(HTTPStatus.METHOD_NOT_ALLOWED, "expected GET", {"Allow": "GET, HEAD"})
         elif not rest and self.path.endswith("/"):
-            self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.text)
-        elif column is not None and int(column[1]) < len(self.server.parts):
-            self._send(HTTPStatus.OK, "application/octet-stream", self.server.parts[int(column[1])])
+            self._send(HTTPStatus.OK, "text/html; charset=utf-8", [self.server.text])
+        elif first <= last < len(self.server.parts):
+            self._send_parts(first, last)
         else:
             self._refuse(HTTPStatus.NOT_FOUND, "nothing is there")
+
+    def _send_parts(self, first: int, last: int) -> None:
+        try:
+            parts = [self.server.parts[at] for at in range(first, last + 1)]
+        except (IncastError, OSError) as error:
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+            return
+        told = (data for part in parts for data in (struct.pack("<I", len(part)), part))
+        self._send(HTTPStatus.OK, "application/octet-stream", list(told))
 
     def _is_local(self) -> bool:
         hosts = self.headers.get_all("Host") or []
@@ -171,18 +187,19 @@ class _Request(BaseHTTPRequestHandler):
 
     def _refuse(self, status: HTTPStatus, words: str, more: dict[str, str] | None = None) -> None:
         self.close_connection = True  # a body may follow, which nobody reads
-        self._send(status, "text/plain; charset=utf-8", f"{words}\n".encode(), more)
+        self._send(status, "text/plain; charset=utf-8", [f"{words}\n".encode()], more)
 
-    def _send(self, status: HTTPStatus, kind: str, data: bytes, more: dict[str, str] | None = None) -> None:
+    def _send(self, status: HTTPStatus, kind: str, data: Sequence[bytes], more: dict[str, str] | None = None) -> None:
         self.send_response(status)
-        own = {"Content-Type": kind, "Content-Length": str(len(data))} | HEADERS | (more or {})
+        own = {"Content-Type": kind, "Content-Length": str(sum(map(len, data)))} | HEADERS | (more or {})
         for name, value in own.items():
             self.send_header(name, value)
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(data)
+            for part in data:
+                self.wfile.write(part)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
         """Answer what is no request."""

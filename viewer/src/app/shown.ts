@@ -1,21 +1,28 @@
 /** A moment is shown once all that it shows is there. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { needsOf } from "../data/need";
+import { NAMES, needsOf } from "../data/need";
 import { METRICS, type Need, type Run } from "../data/run";
 import type { Moment } from "../time/link";
 import { useReading } from "../scene/read";
 import { within } from "./within";
 
-/** What of which runs a moment shows. */
+/** What of which runs a moment shows. Ports of two runs are matched by their names, which are read before the rest. */
 function needs(runs: Run[], moment: Moment): [Run, Need][] {
-  return [moment.run, moment.beside].flatMap((at, side) => (
-    at === null ? [] : needsOf(moment, side === 0).map((need): [Run, Need] => [runs[at]!, need])));
+  const first = runs[moment.run]!;
+  const own = needsOf(moment, true).map((need): [Run, Need] => [first, need]);
+  if (moment.beside === null) return own;
+  const second = runs[moment.beside]!;
+  const matched = moment.port !== null && first.isRead(NAMES) && second.isRead(NAMES);
+  const port = matched ? second.portNamed(first.names[moment.port!]!) : null;
+  return [...own, ...needsOf({ ...moment, port }, false).map((need): [Run, Need] => [second, need])];
 }
+
+const isRead = (runs: Run[], moment: Moment) => needs(runs, moment).every(([run, need]) => run.isRead(need));
 
 /** Read what a moment shows. */
 async function readMoment(runs: Run[], moment: Moment): Promise<void> {
-  await Promise.all(needs(runs, moment).map(([run, need]) => run.read(need)));
+  while (!isRead(runs, moment)) await Promise.all(needs(runs, moment).map(([run, need]) => run.read(need)));
 }
 
 /** What could not be read, and why. */
@@ -73,7 +80,7 @@ export function useShown(runs: Run[], begin: Begun): Shown {
   const [failed, setFailed] = useState(begin.failed);
   const last = useRef(asked);
   const back = useRef(asked);
-  const waits = !needs(runs, asked).every(([run, need]) => run.isRead(need));
+  const waits = !isRead(runs, asked);
   // time goes on meanwhile
   last.current = waits ? { ...last.current, time_s: asked.time_s } : asked;
   const refuse = (error: unknown) => {

@@ -11,19 +11,21 @@ export interface Chosen {
   span: Span | null;
 }
 
+/** Names of ports. */
+export const NAMES: Need = { ports: ["port"] };
 /** Names, frames and events: whatever is chosen, they are seen. */
 const ALWAYS: Need = {
-  ports: ["port"], records: ["starts", "port"], by_flow: ["starts"], events: ["time_s", "kind", "what", "subject"],
+  ...NAMES, records: ["starts", "port"], by_flow: ["starts"], events: ["time_s", "kind", "what", "subject"],
 };
 const TABLE: Need = { flows: [...SHOWN, ...SEARCHED] };
 /** Of a port that is pinned or pointed at. */
-export const OF_PORT: Need = { records: METRICS, paths: ["flow", "port"] };
-const OF_FLOW: Need = {
-  flows: ["flow", "src", "dst", "finish_s"], paths: ["flow", "port", "position"],
+export const ofPort = (port: number): Need => ({ records: METRICS, whose: port, paths: ["flow", "port"] });
+const ofFlow = (flow: number): Need => ({
+  flows: ["flow", "src", "dst", "finish_s"], paths: ["flow", "port", "position"], whose: flow,
   by_flow: ["flow", "delivered_bytes", "cwnd_bytes", "state"], series: ["entity", "name", "starts", "time_s", "value"],
   packets: ["flow", "back", "sent_s", "end_s", "mark_s", "end", "hops", "place", "marked", "seq", "ack",
-    "payload_bytes", "flags"],
-};
+    "payload_bytes", "flags", "until_s"],
+});
 const OF_STRETCH: Need = {
   records: ["marks", "drops", "pauses", "queue_max_bytes"], by_flow: ["flow", "delivered_bytes"],
 };
@@ -32,8 +34,8 @@ const OF_STRETCH: Need = {
 export function needsOf({ metric, port, flow, span }: Chosen, table: boolean): Need[] {
   const needs: Need[] = [ALWAYS, { records: [metric] }];
   if (table) needs.push(TABLE);
-  if (port !== null) needs.push(OF_PORT);
-  if (flow !== null) needs.push(OF_FLOW);
+  if (port !== null) needs.push(ofPort(port));
+  if (flow !== null) needs.push(ofFlow(flow));
   if (span) needs.push(OF_STRETCH);
   return needs;
 }

@@ -16,8 +16,7 @@ export class Pair {
   private readonly most = new Map<Metric, { worst: Float64Array; largest: number }>();
 
   constructor(readonly first: Run, readonly second: Run) {
-    const port = new Map(first.names.map((name, i) => [name, i]));
-    this.ofFirst = Int32Array.from(second.names, (name) => port.get(name) ?? -1);
+    this.ofFirst = Int32Array.from(second.names, (name) => first.portNamed(name) ?? -1);
     const shared = this.ofFirst.reduce((sum, own) => sum + (own < 0 ? 0 : 1), 0);
     this.alone = first.names.length + second.names.length - 2 * shared;
     this.frame_s = Math.max(first.timeline.frame_s, second.timeline.frame_s);
@@ -43,8 +42,7 @@ export class Pair {
 
   /** The second run's port for one of the first. */
   secondOf(port: number | null): number | null {
-    const own = port === null ? -1 : this.ofFirst.indexOf(port);
-    return own < 0 ? null : own;
+    return port === null ? null : this.second.portNamed(this.first.names[port]!);
   }
 
   timeOf(frame: number): number {
@@ -65,24 +63,18 @@ export class Pair {
     for (const [side, run] of [this.first, this.second].entries()) {
       const step = this.steps[side]!;
       const sign = side ? 1 : -1;
-      const values = run.metric(metric);
-      const ports = run.records.values("port");
       const own = new Map<number, number>();
-      for (let f = frame * step; f < Math.min(run.frames, (frame + 1) * step); f++) {
-        const [from, to] = run.rows(f);
-        for (let row = from; row < to; row++) {
-          const port = side ? this.ofFirst[ports[row]!]! : ports[row]!;
-          if (port < 0) continue;
-          const value = values[row]!;
-          if (step === 1) {
-            into[port]! += sign * value;
-            told(port);
-            continue;
-          }
-          const before = own.get(port) ?? 0;
-          own.set(port, way === "most" ? Math.max(before, value) : before + (way === "mean" ? value / step : value));
+      run.each(metric, frame * step, (frame + 1) * step, (there, _, value) => {
+        const port = side ? this.ofFirst[there]! : there;
+        if (port < 0) return;
+        if (step === 1) {
+          into[port]! += sign * value;
+          told(port);
+          return;
         }
-      }
+        const before = own.get(port) ?? 0;
+        own.set(port, way === "most" ? Math.max(before, value) : before + (way === "mean" ? value / step : value));
+      });
       for (const [port, value] of own) {
         into[port]! += sign * value;
         told(port);

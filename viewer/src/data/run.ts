@@ -1,6 +1,7 @@
 /** A run as the rooms above read it. Every figure is the one of the run folder. */
 
-import { Columns, json, text, type Numbers, type Packed, type Source } from "./unpack";
+import { find, Framed, type InBlocks } from "./framed";
+import { Columns, json, text, type Numbers, type Source } from "./unpack";
 
 export interface Node {
   name: string;
@@ -12,7 +13,6 @@ export interface Node {
 }
 
 export interface Timeline {
-  label: string;
   frame_s: number;
   frames: number;
   start_s: number;
@@ -22,31 +22,43 @@ export interface Timeline {
 }
 
 /** The tables of a run; a folder may lack those that are null. */
-export interface Tables<One> {
-  ports: One;
+export interface Tables<Table, Rows> {
+  ports: Table;
   /** Rows of ports, frame by frame, and where each frame's rows begin. */
-  records: One;
-  flows: One | null;
+  records: Rows;
+  flows: Table | null;
   /** The same of flows. */
-  by_flow: One | null;
-  events: One | null;
-  paths: One | null;
+  by_flow: Rows | null;
+  events: Table | null;
+  paths: Table | null;
   /** Samples, series by series: whose and what each is, and where its samples begin. */
-  series: One | null;
+  series: Table | null;
   /** Packets of traced flows. */
-  packets: One | null;
+  packets: Table | null;
 }
 
+type Names = { readonly [Name in keyof Tables<Columns, Framed>]?: readonly string[] };
+
 /** Names of columns, of some tables. */
-export type Need = { readonly [Name in keyof Tables<Columns>]?: readonly string[] };
+export interface Need extends Names {
+  /** The port or flow of which rows of frames are needed alone. */
+  readonly whose?: number;
+}
 
-const each = (need: Need) => Object.entries(need) as [keyof Need, readonly string[]][];
+/** Names of columns by table. */
+export const columnsOf = (need: Need) => (
+  Object.entries(need).filter(([name]) => name !== "whose") as [keyof Names, readonly string[]][]);
 
-export interface Described extends Tables<Record<string, Packed>> {
+/** A table as a page tells of it: how many rows it has, where that is known, and where its columns are. */
+interface Listed {
+  rows: number | null;
+  columns: Record<string, number>;
+}
+
+export interface Described extends Tables<Listed, InBlocks> {
   timeline: number;
-  /** From when on packets are left out. */
-  packets_until_s: number | null;
-  missing: number;
+  /** What it is called, and what its folder lacks. */
+  told: number;
 }
 
 export interface Event {
@@ -69,6 +81,7 @@ export const TOGETHER: Record<Metric, "most" | "mean" | "sum"> = {
 
 export class Run {
   private named: string[] | null = null;
+  private numbered: Map<string, number> | null = null;
   private happened: Event[] | null = null;
   private readonly largest = new Map<Metric, number>();
   private readonly worst = new Map<Metric, Float64Array>();
@@ -77,23 +90,22 @@ export class Run {
 
   constructor(
     readonly timeline: Timeline,
+    readonly label: string,
     readonly missing: string[],
-    readonly tables: Tables<Columns>,
-    /** From when on packets are left out. */
-    readonly packetsUntil_s: number | null = null,
+    readonly tables: Tables<Columns, Framed>,
   ) {}
 
   /** Whether all of the columns are read that are needed. */
   isRead(need: Need): boolean {
-    return each(need).every(([name, columns]) => !this.tables[name]?.unread(columns).length);
+    return columnsOf(need).every(([name, columns]) => !this.tables[name]?.unread(columns, need.whose).length);
   }
 
   /** Read those of them that are not. */
   async read(need: Need): Promise<void> {
-    await Promise.all(each(need).map(([name, columns]) => this.tables[name]?.read(columns)));
+    await Promise.all(columnsOf(need).map(([name, columns]) => this.tables[name]?.read(columns, need.whose)));
   }
 
-  get records(): Columns {
+  get records(): Framed {
     return this.tables.records;
   }
 
@@ -101,7 +113,7 @@ export class Run {
     return this.tables.flows;
   }
 
-  get byFlow(): Columns | null {
+  get byFlow(): Framed | null {
     return this.tables.by_flow;
   }
 
@@ -116,6 +128,12 @@ export class Run {
     return this.named;
   }
 
+  /** The port of a name; null without. */
+  portNamed(name: string): number | null {
+    this.numbered ??= new Map(this.names.map((own, port) => [own, port]));
+    return this.numbered.get(name) ?? null;
+  }
+
   /** Events in the order of their times. */
   get events(): Event[] {
     if (!this.happened) {
@@ -128,8 +146,9 @@ export class Run {
     return this.happened;
   }
 
-  get label(): string {
-    return this.timeline.label;
+  /** From when on packets are left out; null where all are there. */
+  get packetsUntil_s(): number | null {
+    return this.tables.packets?.values("until_s")[0] ?? null;
   }
 
   get frames(): number {
@@ -151,60 +170,45 @@ export class Run {
     return Math.min(this.frames - 1, Math.max(0, frame));
   }
 
-  /** The rows of records that belong to a frame. */
-  rows(frame: number): [number, number] {
-    const starts = this.records.values("starts");
-    return [starts[frame]!, starts[frame + 1]!];
-  }
-
-  metric(metric: Metric): Numbers {
-    return this.records.get(metric)?.values ?? new Uint8Array(this.records.lengthOf("port"));
-  }
-
   /** A figure of a port in a frame, exactly as it was recorded; 0 where nothing was. */
   figure(metric: Metric, port: number, frame: number): number {
-    const row = find(this.records.values("port"), ...this.rows(frame), port);
-    return row < 0 ? 0 : this.metric(metric)[row]!;
+    const block = this.records.of(port);
+    const starts = block.values("starts");
+    const row = find(block.values("port"), starts[frame]!, starts[frame + 1]!, port);
+    return row < 0 ? 0 : metricOf(block, metric)[row]!;
   }
 
-  /** Every record of the frames from one to before another. */
+  /** Every record of the frames from one to before another; those of a frame in the order of their ports. */
   each(
     metric: Metric, frame0: number, frame1: number, take: (port: number, frame: number, value: number) => void,
   ): void {
-    const values = this.metric(metric);
-    const ports = this.records.values("port");
-    for (let frame = Math.max(0, frame0); frame < Math.min(this.frames, frame1); frame++) {
-      const [from, to] = this.rows(frame);
-      for (let row = from; row < to; row++) take(ports[row]!, frame, values[row]!);
+    const [first, last] = [Math.max(0, frame0), Math.min(this.frames, frame1)];
+    for (const block of this.records.blocks) {
+      const [starts, ports, values] = [block.values("starts"), block.values("port"), metricOf(block, metric)];
+      for (let frame = first, row = starts[first]!; frame < last; frame++) {
+        for (const to = starts[frame + 1]!; row < to; row++) take(ports[row]!, frame, values[row]!);
+      }
     }
   }
 
   /** A metric of every port in a frame, into a list that the caller keeps. */
   frameInto(metric: Metric, frame: number, into: Float64Array): void {
     into.fill(0);
-    const [from, to] = this.rows(frame);
-    const ports = this.records.values("port");
-    const values = this.metric(metric);
-    for (let row = from; row < to; row++) into[ports[row]!] = values[row]!;
+    for (const block of this.records.blocks) {
+      const [starts, ports, values] = [block.values("starts"), block.values("port"), metricOf(block, metric)];
+      for (let row = starts[frame]!, to = starts[frame + 1]!; row < to; row++) into[ports[row]!] = values[row]!;
+    }
   }
 
   /** A metric of one port over all frames. */
   portOver(metric: Metric, port: number): Float64Array {
-    const over = new Float64Array(this.frames);
-    const values = this.metric(metric);
-    const ports = this.records.values("port");
-    for (let frame = 0; frame < this.frames; frame++) {
-      const row = find(ports, ...this.rows(frame), port);
-      if (row >= 0) over[frame] = values[row]!;
-    }
-    return over;
+    return Float64Array.from({ length: this.frames }, (_, frame) => this.figure(metric, port, frame));
   }
 
   largestOf(metric: Metric): number {
     let largest = this.largest.get(metric);
     if (largest === undefined) {
-      largest = 0;
-      for (const value of this.metric(metric)) if (value > largest) largest = value;
+      largest = this.worstOf(metric).reduce((most, own) => Math.max(most, own), 0);
       this.largest.set(metric, largest);
     }
     return largest;
@@ -215,11 +219,12 @@ export class Run {
     let worst = this.worst.get(metric);
     if (!worst) {
       worst = new Float64Array(this.timeline.ports.length);
-      const values = this.metric(metric);
-      const ports = this.records.values("port");
-      for (let row = 0; row < ports.length; row++) {
-        const port = ports[row]!;
-        if (values[row]! > worst[port]!) worst[port] = values[row]!;
+      for (const block of this.records.blocks) {
+        const [ports, values] = [block.values("port"), metricOf(block, metric)];
+        for (let row = 0; row < ports.length; row++) {
+          const port = ports[row]!;
+          if (values[row]! > worst[port]!) worst[port] = values[row]!;
+        }
       }
       this.worst.set(metric, worst);
     }
@@ -227,7 +232,7 @@ export class Run {
   }
 
   get flowCount(): number {
-    return this.flows?.lengthOf("flow") ?? 0;
+    return this.flows?.rows ?? 0;
   }
 
   /** The ports of a flow's path, in order. */
@@ -260,11 +265,11 @@ export class Run {
    */
   flowOver(name: string, flow: number): Float64Array {
     const over = new Float64Array(this.frames).fill(NaN);
-    const column = this.byFlow?.get(name);
-    if (!this.byFlow || !column) return over;
+    const block = this.byFlow?.of(flow);
+    const column = block?.get(name);
+    if (!block || !column) return over;
     let last = NaN;
-    const starts = this.byFlow.values("starts");
-    const flows = this.byFlow.values("flow");
+    const [starts, flows] = [block.values("starts"), block.values("flow")];
     for (let frame = 0; frame < this.frames; frame++) {
       const row = find(flows, starts[frame]!, starts[frame + 1]!, flow);
       if (row >= 0) last = column.values[row]!;
@@ -276,14 +281,13 @@ export class Run {
 
   /** The last frame in which anything is recorded: a run may be quiet long before its end. */
   get busyFrames(): number {
-    const ended = (starts: Numbers | undefined) => {
-      let frame = this.frames;
-      while (starts && frame > 0 && starts[frame] === starts[frame - 1]) frame--;
-      return starts ? frame : 0;
+    const ended = (rows: Framed | null) => {
+      let frame = rows ? this.frames : 0;
+      while (rows && frame > 0 && !rows.hasRows(frame - 1)) frame--;
+      return frame;
     };
     const event = this.events.at(-1);
-    return Math.max(1, ended(this.records.get("starts")?.values), ended(this.byFlow?.get("starts")?.values),
-      event ? this.frameOf(event.time_s) + 1 : 0);
+    return Math.max(1, ended(this.records), ended(this.byFlow), event ? this.frameOf(event.time_s) + 1 : 0);
   }
 
   /** When the last of these frames ends. */
@@ -296,7 +300,7 @@ export class Run {
     const { series } = this.tables;
     if (!series) return [];
     const [starts, time_s, value] = [series.values("starts"), series.values("time_s"), series.values("value")];
-    return Array.from({ length: series.lengthOf("entity") }, (_, i) => i).flatMap((i) => {
+    return Array.from({ length: series.values("entity").length }, (_, i) => i).flatMap((i) => {
       if (text(series.get("entity"), i) !== entity) return [];
       const [from, to] = [starts[i]!, starts[i + 1]!];
       const name = text(series.get("name"), i);
@@ -312,25 +316,20 @@ export class Run {
   }
 }
 
-/** The row between `from` and `to` in which an ascending list has a value; -1 where it has none. */
-export function find(list: Numbers, from: number, to: number, value: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low < to && list[low] === value ? low : -1;
+/** A metric of a block's rows. */
+export function metricOf(block: Columns, metric: Metric): Numbers {
+  return block.get(metric)?.values ?? new Uint8Array(block.values("port").length);
 }
 
 /** A run whose columns are read when they are needed: its timeline, of which all is shown, is read at once. */
 export async function opened(source: Source, run: Described): Promise<Run> {
-  const [timeline, missing] = await Promise.all([json(source, run.timeline), json(source, run.missing)]);
-  const maybe = (packed: Record<string, Packed> | null) => packed && new Columns(packed, source);
-  return new Run(timeline as Timeline, missing as string[], {
-    ports: new Columns(run.ports, source), records: new Columns(run.records, source), flows: maybe(run.flows),
-    by_flow: maybe(run.by_flow), events: maybe(run.events), paths: maybe(run.paths), series: maybe(run.series),
-    packets: maybe(run.packets),
-  }, run.packets_until_s);
+  const [timeline, told] = await Promise.all([json(source, run.timeline), json(source, run.told)]);
+  const { label, missing } = told as { label: string; missing: string[] };
+  const table = (own: Listed) => new Columns(own.columns, source, own.rows);
+  const maybe = (own: Listed | null) => own && table(own);
+  return new Run(timeline as Timeline, label, missing, {
+    ports: table(run.ports), records: new Framed(run.records, source), flows: maybe(run.flows),
+    by_flow: run.by_flow && new Framed(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
+    series: maybe(run.series), packets: maybe(run.packets),
+  });
 }

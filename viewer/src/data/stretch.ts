@@ -102,13 +102,15 @@ export function figuresOf(run: Run, metric: Metric, span: Span): Figures {
 function deliveredOver(run: Run, [first, last]: [number, number]): Float64Array | null {
   const { byFlow } = run;
   if (!byFlow?.has("delivered_bytes")) return null;
-  const [starts, flow, bytes] = [byFlow.values("starts"), byFlow.values("flow"), byFlow.values("delivered_bytes")];
   let flows = run.flowCount;
-  for (const own of flow) if (own >= flows) flows = own + 1;
+  for (const own of byFlow.blocks.at(-1)!.values("flow")) if (own >= flows) flows = own + 1;
   const over = new Float64Array(flows);
-  for (let row = starts[first]!; row < starts[last]!; row++) {
-    const own = bytes[row]!;
-    if (!Number.isNaN(own)) over[flow[row]!]! += own;
+  for (const block of byFlow.blocks) {
+    const [starts, flow, bytes] = [block.values("starts"), block.values("flow"), block.values("delivered_bytes")];
+    for (let row = starts[first]!; row < starts[last]!; row++) {
+      const own = bytes[row]!;
+      if (!Number.isNaN(own)) over[flow[row]!]! += own;
+    }
   }
   return over;
 }

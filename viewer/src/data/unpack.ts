@@ -3,14 +3,14 @@
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 export type Kind = "u8" | "u16" | "u32" | "f64";
 
-export interface Packed {
-  at: number;
+/** What the head of a column says of its values. */
+interface Head {
   kind: Kind;
   length: number;
-  differences: boolean;
-  /** The values that this column has places of. */
-  of?: Packed;
-  /** The text that holds the list of texts that this column has places of. */
+  differences?: true;
+  /** The values that this column has places of, whose bytes follow. */
+  of?: Head;
+  /** How long the list of texts is that this column has places of; it stands last. */
   texts?: number;
 }
 
@@ -19,8 +19,8 @@ export interface Column {
   texts?: string[];
 }
 
-/** Where columns lie: base64 in script elements of a file, bytes at the server of a page. */
-export type Source = (at: number) => string | Promise<ArrayBuffer>;
+/** Where parts lie: base64 in script elements of a file, bytes at the server of a page. */
+export type Source = (at: number) => string | Promise<Uint8Array<ArrayBuffer>>;
 
 export class Damaged extends Error {}
 
@@ -37,13 +37,10 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The bytes of a column as they come: what its source says of a failure is no damage. */
-async function packedBytes(source: Source, at: number): Promise<string | Uint8Array<ArrayBuffer>> {
-  const column = source(at);
-  return typeof column === "string" ? column : new Uint8Array(await column);
-}
-
-async function inflated(there: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+/** The bytes of a part. What its source says of a failure is no damage. */
+async function inflated(source: Source, at: number): Promise<Uint8Array> {
+  const coming = source(at);
+  const there = typeof coming === "string" ? coming : await coming;
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
@@ -62,16 +59,16 @@ async function inflated(there: string | Uint8Array<ArrayBuffer>): Promise<Uint8A
     throw new Damaged(`a column cannot be unpacked (${String(error)})`);
   }
   const whole = new Uint8Array(length);
-  let at = 0;
+  let to = 0;
   for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
+    whole.set(part, to);
+    to += part.length;
   }
   return whole;
 }
 
 /** Put the planes of bytes together again, and add up differences. */
-export function joined(planes: Uint8Array, kind: Kind, length: number, differences: boolean): Numbers {
+export function joined(planes: Uint8Array, { kind, length, differences }: Head): Numbers {
   const width = WIDTH[kind];
   if (planes.length !== length * width) {
     throw new Damaged(`a column has ${planes.length} bytes, and ${length} values of ${width} bytes were expected`);
@@ -90,23 +87,34 @@ export function joined(planes: Uint8Array, kind: Kind, length: number, differenc
   return values;
 }
 
-export async function numbers(source: Source, packed: Packed): Promise<Numbers> {
-  const planes = await inflated(await packedBytes(source, packed.at));
-  const own = joined(planes, packed.kind, packed.length, packed.differences);
-  if (!packed.of) return own;
-  const values = await numbers(source, packed.of);
-  const chosen = new Float64Array(own.length);
-  for (let i = 0; i < own.length; i++) chosen[i] = values[own[i]!]!;
-  return chosen;
+/** A column from its bytes: the length of its head, the head, its values, and what they are places of. */
+export function column(bytes: Uint8Array): Column {
+  const told = 4 + (bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true));
+  const head = parsed(bytes.subarray(4, told)) as Head;
+  let from = told;
+  const values = (own: Head) => joined(bytes.subarray(from, from += own.length * WIDTH[own.kind]), own);
+  const places = values(head);
+  if (head.of) return { values: chosen(places, values(head.of)) };
+  if (head.texts === undefined) return { values: places };
+  return { values: places, texts: parsed(bytes.subarray(from, from + head.texts)) as string[] };
 }
 
-export async function json(source: Source, at: number): Promise<unknown> {
-  const bytes = await inflated(await packedBytes(source, at));
+function chosen(places: Numbers, values: Numbers): Numbers {
+  const found = new Float64Array(places.length);
+  for (let i = 0; i < places.length; i++) found[i] = values[places[i]!]!;
+  return found;
+}
+
+function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
     throw new Damaged(`a text cannot be read (${String(error)})`);
   }
+}
+
+export async function json(source: Source, at: number): Promise<unknown> {
+  return parsed(await inflated(source, at));
 }
 
 /**
@@ -117,16 +125,15 @@ export class Columns {
   private readonly there = new Map<string, Column>();
   private readonly coming = new Map<string, Promise<void>>();
 
-  constructor(private readonly packed: Record<string, Packed>, private readonly source: Source) {}
+  /** `rows` is null of a table that is told of before it is made. */
+  constructor(
+    private readonly parts: Record<string, number>, private readonly source: Source,
+    readonly rows: number | null = null,
+  ) {}
 
   /** Whether the table has a column, read or not. */
   has(name: string): boolean {
-    return Object.hasOwn(this.packed, name);
-  }
-
-  /** How many values a column has; 0 without it. */
-  lengthOf(name: string): number {
-    return this.has(name) ? this.packed[name]!.length : 0;
+    return Object.hasOwn(this.parts, name);
   }
 
   /** Those of these columns that are still to be read. */
@@ -142,7 +149,7 @@ export class Columns {
   private one(name: string): Promise<void> {
     let coming = this.coming.get(name);
     if (!coming) {
-      coming = column(this.source, this.packed[name]!).then((found) => { this.there.set(name, found); })
+      coming = inflated(this.source, this.parts[name]!).then((bytes) => { this.there.set(name, column(bytes)); })
         .catch((error: unknown) => {
           // a server may answer again, what is damaged stays so
           if (!(error instanceof Damaged)) this.coming.delete(name);
@@ -167,13 +174,6 @@ export class Columns {
 }
 
 const NONE = new Uint8Array(0);
-
-async function column(source: Source, packed: Packed): Promise<Column> {
-  const values = numbers(source, packed);
-  if (packed.texts === undefined) return { values: await values };
-  const [own, texts] = await Promise.all([values, json(source, packed.texts)]);
-  return { values: own, texts: texts as string[] };
-}
 
 /** The text of a row of a column of texts. */
 export function text(column: Column | undefined, row: number): string {

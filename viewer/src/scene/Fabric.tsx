@@ -1,7 +1,7 @@
 /** The fabric on a canvas. The half of a line near a node is the port at that node. */
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { OF_PORT } from "../data/need";
+import { ofPort } from "../data/need";
 import { METRICS, type Metric, type Run } from "../data/run";
 import { figure, seconds, short, TITLES, UNITS } from "../data/format";
 import { Aggregates } from "./aggregate";
@@ -148,7 +148,9 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
   };
 
   const told = hover && placed.picture.lines[hover.line];
-  const rest = useRead(run, told ? OF_PORT : null, hover);
+  const under = told ? worstOf(hover.line) : null;
+  const need = useMemo(() => (under === null ? null : ofPort(under)), [under]);
+  const rest = useRead(run, need, hover);
   return (
     <div class="fabric" ref={box} role="region" aria-label={label ? `Fabric of ${label}` : "Fabric"}>
       <canvas
@@ -185,7 +187,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
           zoomAt(Math.exp(-event.deltaY / 400), ...pointed(event));
         }}
       />
-      {told && hover && (
+      {told && under !== null && (
         <div class="tip" role="status" style={{ left: Math.min(hover.x + 14, width - 250), top: hover.y + 14 }}>
           {told.ports.length > 1 && (
             <p>
@@ -193,7 +195,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
               {placed.picture.groups[told.to]!.name}, with the colour of the worst; zoom in to see each. The worst:
             </p>
           )}
-          <PortFigures run={run} port={worstOf(hover.line)} frame={frame}
+          <PortFigures run={run} port={under} frame={frame}
             metrics={rest === "ready" ? METRICS : [metric]} />
           {rest !== "ready" && <p>{rest === "reading" ? "reading the rest …" : "the rest cannot be read"}</p>}
         </div>

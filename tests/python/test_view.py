@@ -187,6 +187,20 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
         (tmp_path / "d/timeline.json").write_text(json.dumps(timeline))
         with pytest.raises(FolderError, match=words):
             page.page([tmp_path / "d"])
+    for table, column in (("timeline_ports", "frame"), ("flows", "src"), ("timeline_paths", "port"), ("trace", "ack")):
+        shutil.rmtree(tmp_path / "d")
+        path = viewed.write(tmp_path / "d", frames=3) / f"{table}.parquet"
+        pq.write_table(pq.read_table(path).drop_columns([column]), path)
+        with pytest.raises(FolderError, match=f"{table}.parquet is damaged: it lacks {column}: run"):
+            page.page([tmp_path / "d"])
+    path = viewed.write(tmp_path / "e", least=True, frames=3) / "timeline_ports.parquet"
+    rows = pq.read_table(path)
+    pq.write_table(rows.drop_columns(["paused", "marks"]), path)
+    (run,), parts = of_page(page.page([tmp_path / "e"]))
+    assert json.loads(zlib.decompress(parts[run["told"]]))["missing"][-2:] == ["marks", "shares paused"]
+    pq.write_table(rows.select(["frame", "port"]), path)
+    with pytest.raises(FolderError, match="it has none of queue_max_bytes, "):
+        page.page([tmp_path / "e"])
     (least / "timeline_ports.parquet").write_bytes(b"PAR1")
     with pytest.raises(FolderError, match="cannot be read"):
         page.page([least])

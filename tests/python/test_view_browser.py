@@ -49,23 +49,30 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.Monke
         page.write(runs, tmp_path / f"{name}.html")
     page.write([small, markup], tmp_path / "two.html")
     page.write([quiet(tmp_path / "quiet")], tmp_path / "quiet.html")
+    page.write([without(tmp_path / "some", "queue_max_bytes", "paused")], tmp_path / "some.html")
+    gone = viewed.write(tmp_path / "gone", frames=5, flows=4)
     seen = incast.Scenario.load("dumbbell").with_(
         {"run.duration": "4ms", "run.warmup": "0s", "measure.timeline": "auto"}
     )
     notebook = f"<!doctype html><title>notebook</title>{seen.run().view()._repr_html_()}"
     (tmp_path / "notebook.html").write_text(notebook, encoding="utf-8")
     (tmp_path / "told.json").write_text(json.dumps(told(small)))
-    with serving.Server() as server:
+    with serving.Server() as server, serving.Server() as other:
         server.show([small, markup])
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+        other.show([gone])
+        threads = [threading.Thread(target=one.serve_forever) for one in (server, other)]
+        for thread in threads:
+            thread.start()
         told_to = {"INCAST_VIEW_FILES": str(tmp_path), "INCAST_VIEW_SERVED": server.address, "NO_COLOR": "1"}
+        told_to |= {"INCAST_VIEW_GONE": other.address}
         done = subprocess.run(
             ["npm", "run", "e2e"], cwd=ROOT / "viewer", capture_output=True, text=True,
             env=os.environ | told_to | {"INCAST_CHROMIUM": CHROMIUM or ""},
         )  # fmt: skip
         server.shutdown()
-        thread.join()
+        other.shutdown()
+        for thread in threads:
+            thread.join()
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -80,6 +87,14 @@ def test_pictures_of_the_documentation_are_what_the_viewer_shows(tmp_path: Path)
         for other in made.keys() - {name}:
             assert viewer_pictures.difference(path, kept / f"{other}.png") > UNLIKE
     assert {path.stem for path in kept.glob("*.png")} == {picture.name for picture in viewer_pictures.PICTURES}
+
+
+def without(folder: Path, *columns: str) -> Path:
+    """Write a folder whose ports have no such figures."""
+    viewed.write(folder, frames=5, flows=4)
+    path = folder / "timeline_ports.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(list(columns)), path)
+    return folder
 
 
 def quiet(folder: Path) -> Path:

@@ -138,7 +138,8 @@ async function measured(name: string, address: string): Promise<Record<string, n
     const { processInfo } = await session.send("SystemInfo.getProcessInfo");
     const renderers = processInfo.filter(({ type }) => type === "renderer").map(({ id }) => id);
     return {
-      name, first_paint_s: Math.min(...paints) / 1000, command_s, moved_bytes, pin_s, pin_bytes, scrub_fps: scrub, zoom_fps: wheel, pan_fps: drag,
+      name, first_paint_s: Math.min(...paints) / 1000, command_s, moved_bytes, pin_s, pin_bytes,
+      scrub_fps: scrub, zoom_fps: wheel, pan_fps: drag,
       page_bytes: Math.max(...memory(renderers)), all_bytes: memory(processInfo.map(({ id }) => id))
         .reduce((sum, own) => sum + own, 0),
     };

@@ -8,6 +8,8 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 export const FILES = process.env.INCAST_VIEW_FILES ?? "";
 /** Where a server hands out the runs of `two.html`. */
 export const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
+/** Where one hands out the run in the folder `gone`, which a test removes. */
+export const GONE = process.env.INCAST_VIEW_GONE ?? "";
 export const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
   slowest: number; least: number; markup: string; quiet: number;

@@ -1,8 +1,10 @@
 /** The viewer in Chromium, at a server that hands out the runs. */
 
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  address, alerts, becomes, blank, figure, inBrowser, now, page, partsOf, SERVED, told, type Places,
+  address, alerts, becomes, blank, figure, FILES, GONE, inBrowser, now, page, partsOf, SERVED, told, type Places,
 } from "./browser";
 
 inBrowser();
@@ -164,5 +166,23 @@ it("reads the figures of a port when the pointer rests on it, and says when it c
   await page.unroute("**/parts/*");
   await page.mouse.move(box.x + 61, box.y + y + 5);
   await becomes(tip).toContain("flows over it");
+  expect(await alerts()).toEqual([]);
+});
+
+it("says in words that a folder is gone whose page is open, and shows what it has read", async () => {
+  await blank();
+  await page.goto(`${GONE}#t=0`);
+  await page.waitForSelector("#heat[data-painter]");
+  rmSync(join(FILES, "gone"), { recursive: true });
+  await page.selectOption("#port", "0");
+  await becomes(async () => (await alerts()).join()).toMatch(
+    /says: .*gone\/timeline_\w+\.parquet cannot be read any more: No such file or directory\.$/);
+  await page.locator("#port").blur();
+  await page.keyboard.press("End");
+  await becomes(now).toContain("frame 4 of 5");
+  expect(await page.getAttribute("#fabric", "data-frame")).toBe("4");
+  // the same page anew: there is nothing to show, and it says so
+  await page.reload();
+  await page.waitForSelector("#fabric, .damaged");
   expect(await alerts()).toEqual([]);
 });

@@ -37,6 +37,49 @@ it("shows a port of the fabric under the pointer, and pins it by a click", async
   await becomes(address).toContain("port=0");
 });
 
+it("opens at the frame with the largest queue, says so, and goes where an address says", async () => {
+  await open("small.html");
+  await becomes(now).toContain(`frame ${told.frame} of 200`);
+  await becomes(() => page.getAttribute("#fabric", "data-frame")).toBe(String(told.frame));
+  expect(await page.textContent(".details .told")).toMatch(new RegExp(
+    `^Opened at .*, in the frame with most of “largest queue”: ${told.queue_max_bytes} at ${told.name}\\. Click`));
+  // a screen reader is told the same
+  expect(await page.getAttribute("#fabric", "aria-label")).toContain(
+    `most at ${told.name}: ${told.queue_max_bytes}`);
+  await becomes(address).toContain(`t=${told.frame / 1e5}`.slice(0, 6));
+  await page.close();
+  await open("small.html", "#t=0");
+  await becomes(now).toContain("frame 0 of 200");
+  expect(await page.textContent(".details .told")).toMatch(/^\s*Click a link/);
+  await page.close();
+  await open("two.html");
+  await becomes(() => page.textContent(".details .told")).toContain(
+    `the largest difference in “largest queue”: ${told.queue_max_bytes} at ${told.name}`);
+  await becomes(now).toContain(`frame ${told.frame} of 200`);
+});
+
+it("has a table of flows that is read at 1280 pixels, and one that grows with the page", async () => {
+  await open("small.html", "#t=0");
+  const seen = () => page.evaluate(() => {
+    const box = document.querySelector(".flows .scroll")!.getBoundingClientRect();
+    return [...document.querySelectorAll("#flows th button")].filter((own) => (
+      own.getBoundingClientRect().right <= box.right)).map((own) => (own as HTMLElement).dataset.column);
+  });
+  // all of them: what every flow has alike is said once
+  await becomes(seen).toEqual(["flow", "src", "dst", "fct_s", "slowdown", "retransmissions", "start_s", "group"]);
+  expect(await page.textContent(".flows .alike")).toBe("all: controller dctcp");
+  const rows = () => page.locator("#flows tr[data-flow]").first().evaluate((row) => row.getBoundingClientRect().height);
+  const small = await rows();
+  await page.setViewportSize({ width: 3840, height: 2160 });
+  await becomes(rows).toBeGreaterThan(1.4 * small);
+  // narrow: the first column stays in sight
+  await page.setViewportSize({ width: 700, height: 800 });
+  const left = () => page.locator("#flows td").first().evaluate((cell) => (
+    cell.getBoundingClientRect().left - cell.closest(".scroll")!.getBoundingClientRect().left));
+  await page.evaluate(() => { document.querySelector(".flows .scroll")!.scrollLeft = 120; });
+  await becomes(left).toBeCloseTo(0, 0);
+});
+
 it("goes through time by scrubber, keys, events and play, and says so in the address", async () => {
   await open("small.html");
   await page.fill("#scrub", "120");
@@ -219,7 +262,7 @@ it("does nothing by keys of one character once they are off, and remembers it", 
 });
 
 it("shows the packets of a traced flow as a ladder, with losses and marks", async () => {
-  await open("small.html", `#flow=${told.traced.flow}`);
+  await open("small.html", `#t=0&flow=${told.traced.flow}`);
   await becomes(() => page.textContent(".ladder h3")).toContain(told.traced.words);
   await becomes(async () => Number(await page.getAttribute(".ladder canvas", "data-rungs"))).toBeGreaterThan(30);
   await becomes(() => page.textContent(".states output")).toContain("2 packets lost, 3 packets marked in all");
@@ -328,7 +371,7 @@ it("is reached by the key Tab in the order in which it stands, each part with a 
 });
 
 it("zooms and moves fabric and heat map by keys", async () => {
-  await open("small.html", `#port=${told.port}`);
+  await open("small.html", `#t=0&port=${told.port}`);
   const picture = async (id: string) => (await page.locator(id).screenshot()).toString("base64");
   for (const id of ["#fabric", "#heat"]) {
     await page.focus(id);
@@ -421,6 +464,20 @@ it("shows names with markup as text", async () => {
 it("shows less of a folder that has less, and says so", async () => {
   await open("least.html");
   await becomes(() => page.textContent(".missing")).toContain("flows");
+});
+
+it("shows figures that a folder has alone, and says which it lacks", async () => {
+  await open("some.html", "#m=paused&port=3");
+  await becomes(() => page.textContent(".missing")).toBe("not in this run: largest queues, shares paused");
+  expect(await page.inputValue("#metric")).toBe("queue_mean_bytes");
+  expect(await page.locator("#metric option").allTextContents()).toEqual(
+    ["mean queue", "utilisation", "marks", "drops", "pauses"]);
+  expect(await page.locator(".details dd[data-figure]").count()).toBe(5);
+  await becomes(() => page.locator(".pane .u-wrap").count()).toBe(3);
+  // figures of a stretch, and of a port under the pointer
+  await page.click("#from");
+  await becomes(() => page.textContent(".stretch dl")).toContain("marks");
+  expect(await alerts()).toEqual([]);
 });
 
 it("says where a pinned port lies that is not among the rows that are seen", async () => {

@@ -34,7 +34,8 @@ async function begin(): Promise<void> {
     const page = parsed(told);
     own = !page.served;
     const all = await Promise.all(page.runs.map((run) => opened(own ? carried : served, run)));
-    const shown = await beginning(all, within(all, readHash(location.hash)));
+    const asked = readHash(location.hash);
+    const shown = await beginning(all, within(all, asked), asked.time_s === undefined && !asked.span);
     app.replaceChildren();
     render(<Boundary say={say}><App runs={all} begin={shown} say={say} /></Boundary>, app);
     performance.mark("incast-shown");

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { within } from "../src/app/within";
 import { fileName } from "../src/scene/save";
 import { short } from "../src/data/format";
+import { openingOf } from "../src/data/opening";
 import { Pair } from "../src/data/pair";
 import { rateOf, spanOf } from "../src/data/rates";
 import { hasWindow, stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf, framesOf, spanBetween, worst } from "../src/data/stretch";
 import { chosen } from "../src/data/table";
-import { beside, panesOf, panesOfFlow } from "../src/panes/Details";
+import { beside, panesOf, panesOfFlow, panesOfPort } from "../src/panes/Details";
 import { layout } from "../src/scene/layout";
 import { diverging, scale, signed, step } from "../src/scene/palette";
 import { asSvg } from "../src/scene/pen";
@@ -169,6 +171,39 @@ describe("the table of flows", async () => {
   });
 });
 
+describe("the moment that a page opens at", () => {
+  it("is the frame with the largest figure, of several the one with most in all, and the first of these", async () => {
+    const run = await made();
+    expect(openingOf(run, run.frames, "queue_max_bytes")).toEqual({ frame: 2, port: 3, value: 9000 });
+    // 1 in the first frame beside 0.5, and in the last beside 0
+    expect(openingOf(run, run.frames, "busy")).toEqual({ frame: 0, port: 1, value: 1 });
+    const alike = await made({ records: { starts: list(0, 1, 2, 3), port: list(0, 1, 2), busy: list(0.5, 1, 1) } });
+    expect(openingOf(alike, 3, "busy")).toEqual({ frame: 1, port: 1, value: 1 });
+    expect(openingOf(run, run.frames, "drops")).toBeNull();
+  });
+
+  it("is that of the largest difference of two runs, either way", async () => {
+    const pair = new Pair(await made(), await made({ records: {
+      starts: list(0, 2, 2, 4), port: list(1, 3, 0, 3), queue_max_bytes: list(1500, 400, 100, 50) } }));
+    expect(openingOf(pair, pair.frames, "queue_max_bytes")).toEqual({ frame: 2, port: 3, value: 8950 });
+  });
+
+  it("is of a figure that both runs have", async () => {
+    const run = await made();
+    const less = await made({ records: { starts: list(0, 1, 1, 1), port: list(1), busy: list(1) } });
+    expect([run.metrics, less.metrics]).toEqual([["queue_max_bytes", "busy"], ["busy"]]);
+    expect([within([run, less], {}).metric, within([run], {}).metric, within([less], { metric: "drops" }).metric,
+      within([run, less], { metric: "queue_max_bytes", beside: 1 }).metric]).toEqual(
+      ["busy", "queue_max_bytes", "busy", "busy"]);
+  });
+
+  it("has curves of what is recorded alone", async () => {
+    const panes = panesOfPort(await made(), 1);
+    expect(panes.map(({ title, curves }) => [title, ...curves.map(({ label }) => label)])).toEqual(
+      [["Queue", "largest"], ["Utilisation", "busy"]]);
+  });
+});
+
 describe("the heat map", () => {
   it("begins with the rows of ports that have something, unless they are most of all", () => {
     const worst = (some: number, ports: number) => Float64Array.from({ length: ports }, (_, i) => (i < some ? 1 : 0));
@@ -317,7 +352,7 @@ it("writes figures with their unit", () => {
 it("draws a fabric as SVG with names as text alone", () => {
   const pen = asSvg(100, 50, 10, (words) => words.length);
   pen.lines([1, 2.345, 3, 4, 5, 6, 7, 8], "#c00", 2);
-  pen.text(5, 6, `<img src="x">&`, "#000");
+  pen.text(5, 6, `<img src="x">&`, "#000", "#fff");
   const file = pen.file("#fff", "#000", ["one < two"]);
   expect(file).toContain('<path d="M1 2.35L3 4M5 6L7 8" stroke="#c00" stroke-width="2"/>');
   expect(file).toContain("&lt;img src=&quot;x&quot;&gt;&amp;</text>");

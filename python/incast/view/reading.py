@@ -35,18 +35,31 @@ TRACE = ("time_s", "flow", "place", "event", "seq", "ack", "payload_bytes", "fla
 SERIES = ("entity", "name", "starts", "time_s", "value")
 NAMED = (("flows", "flows"), ("by_flow", "flows over time"), ("events", "events"), ("paths", "paths of flows"))
 """Parts that a run may lack, in words."""
+METRICS = {
+    "queue_max_bytes": "largest queues", "queue_mean_bytes": "mean queues", "busy": "utilisation", "marks": "marks",
+    "drops": "drops", "pauses": "pauses", "paused": "shares paused",
+}  # fmt: skip
+"""Columns of rows of ports, of which a run has one at least, in words."""
+NEEDED = {
+    "ports": ("port",), "timeline_ports": ("frame", "port"), "timeline_flows": ("frame", "flow"),
+    "flows": ("flow", "src", "dst"), "timeline_events": EVENTS, "timeline_paths": PATHS,
+    "samples": ("entity", "name", "time_s", "value"), "trace": TRACE,
+}  # fmt: skip
+"""Columns without which a table is damaged."""
 
 
 def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     """Add what a view shows of a run; the description says where each part lies. Only ends of tables are read."""
     text, timeline = read_timeline(run)
-    ports = run.shape("ports")
+    ports = _shape(run, "ports")
     if ports is None or ports.rows != len(timeline["ports"]):
         told = f"{run.place(run_folder.TIMELINE)} is not of the same run as ports.parquet"
         raise FolderError(f"{told}: run the scenario again")
-    frames = run.shape("timeline_ports")
+    frames = _shape(run, "timeline_ports")
     if frames is None:
         raise FolderError(f"{run.place('timeline_ports.parquet')} is not there: {HOW}")
+    if not METRICS.keys() & {*frames.columns}:
+        raise FolderError(f"{run.place('timeline_ports.parquet')} is damaged: it has none of {', '.join(METRICS)}")
     records = Framed(
         run, "timeline_ports", frames, "port", frames=timeline["frames"], count=ports.rows, most=ports.rows
     )
@@ -59,13 +72,24 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     for part, name, columns in (
         ("flows", "flows", FLOWS), ("events", "timeline_events", EVENTS), ("paths", "timeline_paths", PATHS)
     ):  # fmt: skip
-        shape = run.shape(name)
+        shape = _shape(run, name)
         parts[part] = None if shape is None else _table(run, name, shape, columns, pack)
-    samples, trace = run.shape("samples"), run.shape("trace")
+    samples, trace = _shape(run, "samples"), _shape(run, "trace")
     parts["series"] = _later(cache(partial(_series, run)), SERIES, pack) if samples and samples.rows else None
     parts["packets"] = _later(cache(partial(_packets, run, timeline)), PACKETS, pack) if trace and trace.rows else None
     missing = [words for part, words in NAMED if parts[part] is None]
+    missing += [words for name, words in METRICS.items() if name not in frames.columns]
     return parts | {"told": pack.text(lambda: {"label": label, "missing": missing})}
+
+
+def _shape(run: Source, name: str) -> Shape | None:
+    """Give names of columns and number of rows of a table, if the run has it; raises where it lacks what it needs."""
+    shape = run.shape(name)
+    lacking = [] if shape is None else [column for column in NEEDED[name] if column not in shape.columns]
+    if lacking:
+        place = run.place(f"{name}.parquet")
+        raise FolderError(f"{place} is damaged: it lacks {', '.join(lacking)}: run the scenario again")
+    return shape
 
 
 def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
@@ -117,10 +141,10 @@ def _later(make: Callable[[], dict[str, bytes]], columns: Sequence[str], pack: P
 
 
 def _by_flow(run: Source, frames: int, pack: Pack) -> dict[str, Any] | None:
-    shape = run.shape("timeline_flows")
+    shape = _shape(run, "timeline_flows")
     if shape is None:
         return None
-    flows = run.shape("flows")
+    flows = _shape(run, "flows")
     if flows is not None:
         count = flows.rows
     else:
@@ -140,7 +164,7 @@ def _series(run: Source) -> dict[str, bytes]:
     """Pack samples series by series: whose, what, where its rows begin."""
     import pyarrow as pa
 
-    samples = run.table("samples", ("entity", "name", "time_s", "value"))
+    samples = run.table("samples", NEEDED["samples"])
     samples = samples.filter(pa.compute.is_valid(samples["time_s"]))
     entities = samples["entity"].combine_chunks().cast(pa.string()).dictionary_encode()
     names = samples["name"].combine_chunks().cast(pa.string()).dictionary_encode()

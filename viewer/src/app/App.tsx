@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { seconds, TITLES } from "../data/format";
 import { Pair } from "../data/pair";
-import { METRICS, type Metric, type Run } from "../data/run";
+import type { Metric, Run } from "../data/run";
 import { Details, type Latest } from "../panes/Details";
 import { FlowTable } from "../panes/FlowTable";
 import { Fabric } from "../scene/Fabric";
@@ -160,7 +160,9 @@ export function App({ runs, begin, say }: Props) {
         <label>colour{" "}
           <select id="metric" value={asked.metric}
             onChange={(event) => { change({ metric: event.currentTarget.value as Metric }); }}>
-            {METRICS.map((name) => <option value={name}>{TITLES[name]}</option>)}
+            {first.metrics.filter((name) => !second || second.metrics.includes(name)).map((name) => (
+              <option value={name}>{TITLES[name]}</option>
+            ))}
           </select>
         </label>
         <label>port{" "}
@@ -214,7 +216,7 @@ export function App({ runs, begin, say }: Props) {
         <FlowTable key={`f${moment.run}`} run={first} selected={moment.flow} whose={second ? names[0] : ""}
           onSelect={follow} />
         <Details run={first} port={moment.port} flow={moment.flow} time_s={moment.time_s} dark={dark}
-          metric={metric} span={moment.span} latest={latest} onSeek={seekTime} onSpan={select}
+          metric={metric} span={moment.span} latest={latest} opens={begin.opens} onSeek={seekTime} onSpan={select}
           onAll={() => { change({ span: null }); }}
           onPin={pin} onFlow={follow}
           other={second && {

@@ -2,7 +2,10 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NAMES, needsOf } from "../data/need";
-import { METRICS, type Need, type Run } from "../data/run";
+import { figure, seconds, TITLES } from "../data/format";
+import { openingOf } from "../data/opening";
+import { Pair } from "../data/pair";
+import type { Need, Run } from "../data/run";
 import type { Moment } from "../time/link";
 import { useReading } from "../scene/read";
 import { within } from "./within";
@@ -33,17 +36,39 @@ interface Failed {
 
 export interface Begun {
   moment: Moment;
+  /** What it opens at in words, where no time was asked for; empty otherwise. */
+  opens: string;
   failed: Failed | null;
 }
 
-/** What a page shows at first: what is asked for, or as much of it as can be read. Raises where nothing can. */
-export async function beginning(runs: Run[], asked: Moment): Promise<Begun> {
+/** Go to where most is to be seen of what a moment shows, which is read: of two runs the largest difference. */
+function opening(runs: Run[], moment: Moment): Omit<Begun, "failed"> {
+  const { metric, beside } = moment;
+  const first = runs[moment.run]!;
+  const pair = beside === null ? null : new Pair(first, runs[beside]!);
+  const clock = pair && !pair.why ? pair : first;
+  const found = openingOf(clock, clock.frames, metric);
+  if (!found) return { moment, opens: "" };
+  const what = clock === pair ? "the largest difference in" : "most of";
+  const time_s = clock.timeOf(found.frame);
+  return {
+    moment: within(runs, { ...moment, time_s }),
+    opens: `Opened at ${seconds(time_s)}, in the frame with ${what} “${TITLES[metric]}”: `
+      + `${figure(metric, found.value)} at ${first.names[found.port]!}.`,
+  };
+}
+
+/**
+ * What a page shows at first: what is asked for, or as much of it as can be read. Raises where nothing can. With
+ * `opens` no time is asked for.
+ */
+export async function beginning(runs: Run[], asked: Moment, opens: boolean): Promise<Begun> {
   const unpinned = { ...asked, port: null, flow: null, span: null };
   let failed: Failed | null = null;
-  for (const moment of [asked, unpinned, { ...unpinned, beside: null, metric: METRICS[0] }]) {
+  for (const moment of [asked, unpinned, { ...unpinned, beside: null, metric: runs[asked.run]!.metrics[0]! }]) {
     try {
       await readMoment(runs, moment);
-      return { moment, failed };
+      return { ...(opens ? opening(runs, moment) : { moment, opens: "" }), failed };
     } catch (error) {
       failed ??= { asked, error };
     }

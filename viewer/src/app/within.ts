@@ -21,7 +21,9 @@ export function within(runs: Run[], asked: Partial<Moment>): Moment {
   const clock = other && other.end_s > own.end_s ? other : own;
   const { span } = asked;
   return {
-    run, beside: other ? beside : null, metric: asked.metric ?? "queue_max_bytes",
+    run, beside: other ? beside : null,
+    metric: own.metrics.find((one) => one === asked.metric && (!other || other.metrics.includes(one)))
+      ?? own.metrics.find((one) => !other || other.metrics.includes(one)) ?? own.metrics[0]!,
     time_s: clock.timeOf(clock.frameOf(asked.time_s ?? clock.timeline.start_s)),
     port: asked.port !== undefined && asked.port !== null && asked.port < own.timeline.ports.length ? asked.port : null,
     flow: asked.flow !== undefined && asked.flow !== null && asked.flow < own.flowCount ? asked.flow : null,

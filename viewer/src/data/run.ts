@@ -105,6 +105,11 @@ export class Run {
     await Promise.all(columnsOf(need).map(([name, columns]) => this.tables[name]?.read(columns, need.whose)));
   }
 
+  /** Those that are recorded: a folder may lack some. */
+  get metrics(): Metric[] {
+    return METRICS.filter((metric) => this.records.has(metric));
+  }
+
   get records(): Framed {
     return this.tables.records;
   }

@@ -26,6 +26,8 @@ interface Props {
   /** The stretch of time that is selected. */
   span: Span | null;
   latest: Latest | null;
+  /** What the page opened at, in words. */
+  opens: string;
   dark: boolean;
   onSeek: (time_s: number) => void;
   onSpan: (one_s: number, other_s: number) => void;
@@ -71,15 +73,15 @@ const timesOf = (run: Run) => Float64Array.from({ length: run.frames }, (_, i) =
 /** What is recorded of a port over time. */
 export function panesOfPort(run: Run, port: number): Pane[] {
   const times = timesOf(run);
-  const one = (label: string, values: Float64Array): Curve => ({ label, time_s: times, values, stepped: true });
-  return [
-    { title: "Queue", unit: "B", curves: [
-      one("largest", run.portOver("queue_max_bytes", port)), one("mean", run.portOver("queue_mean_bytes", port))] },
-    { title: "Utilisation", unit: "", curves: [
-      one("busy", run.portOver("busy", port)), one("paused", run.portOver("paused", port))] },
-    { title: "Marks and drops", unit: "", curves: [
-      one("marks", run.portOver("marks", port)), one("drops", run.portOver("drops", port))] },
+  const curves = (...all: [string, Metric][]): Curve[] => (
+    all.filter(([, metric]) => run.metrics.includes(metric)).map(([label, metric]) => (
+      { label, time_s: times, values: run.portOver(metric, port), stepped: true })));
+  const panes: Pane[] = [
+    { title: "Queue", unit: "B", curves: curves(["largest", "queue_max_bytes"], ["mean", "queue_mean_bytes"]) },
+    { title: "Utilisation", unit: "", curves: curves(["busy", "busy"], ["paused", "paused"]) },
+    { title: "Marks and drops", unit: "", curves: curves(["marks", "marks"], ["drops", "drops"]) },
   ];
+  return panes.filter((pane) => pane.curves.length > 0);
 }
 
 /** What is recorded of a flow over time. */
@@ -116,7 +118,7 @@ export function beside(first: Pane[], second: Pane[], names: [string, string]): 
 }
 
 export function Details(props: Props) {
-  const { run, port, flow, time_s, metric, span, latest, dark, onSeek, onSpan, other } = props;
+  const { run, port, flow, time_s, metric, span, latest, opens, dark, onSeek, onSpan, other } = props;
   const ofPort = useMemo<Pane[]>(() => {
     const own = port === null ? [] : panesOfPort(run, port);
     if (!other) return own;
@@ -200,8 +202,8 @@ export function Details(props: Props) {
       )}
       {port === null && flow === null && !span && (
         <p class="told">
-          Click a link or a flow to see it over time. To select a stretch of time drag with Shift in the heat map, or go
-          to its ends and press “from here” and “to here”.
+          {opens} Click a link or a flow to see it over time. To select a stretch of time drag with Shift in the heat
+          map, or go to its ends and press “from here” and “to here”.
         </p>
       )}
     </div>

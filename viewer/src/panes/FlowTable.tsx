@@ -5,7 +5,7 @@ import type { Run } from "../data/run";
 import { text } from "../data/unpack";
 import { seconds, short } from "../data/format";
 import { chosen, SHOWN, type Sorting } from "../data/table";
-import { useSize } from "../scene/size";
+import { letterSize, useSize } from "../scene/size";
 
 interface Props {
   run: Run;
@@ -15,18 +15,30 @@ interface Props {
   onSelect: (flow: number) => void;
 }
 
-const ROW = 24;
 type Shown = [(typeof SHOWN)[number], string, (value: number) => string];
 const COUNT = (value: number) => (Number.isNaN(value) ? "–" : String(value));
+/** What tells flows apart first: in a narrow table the last ones are beyond its edge. */
 const COLUMNS: Shown[] = [
-  ["flow", "flow", COUNT], ["group", "group", COUNT], ["src", "from", COUNT], ["dst", "to", COUNT],
-  ["start_s", "start", seconds], ["fct_s", "FCT", seconds], ["slowdown", "slowdown", (value) => short(value, "")],
+  ["flow", "flow", COUNT], ["src", "from", COUNT], ["dst", "to", COUNT], ["fct_s", "FCT", seconds],
+  ["slowdown", "slowdown", (value) => short(value, "")],
   ["throughput_active_bps", "throughput", (value) => short(value, "b/s")], ["retransmissions", "retrans.", COUNT],
-  ["timeouts", "timeouts", COUNT], ["marked", "marked", COUNT], ["controller", "controller", COUNT],
+  ["timeouts", "timeouts", COUNT], ["marked", "marked", COUNT], ["start_s", "start", seconds],
+  ["group", "group", COUNT], ["controller", "controller", COUNT],
 ];
+/** What all flows have alike is said once, and has no column. */
+const ALIKE: Shown[0][] = ["start_s", "group", "controller"];
 
 /** Numbers stand under one another's ends, names under their beginnings. */
 const classOf = (name: Shown[0]) => (["group", "src", "dst", "controller"].includes(name) ? "" : "number");
+
+/** Whether several flows have one value in a column. */
+function isAlike(run: Run, name: string): boolean {
+  const values = run.flows?.get(name)?.values;
+  return values !== undefined && values.length > 1 && values.every((value: number) => value === values[0]);
+}
+
+/** Rows of one height, so that only those in sight need to be made. */
+const rowHeight = () => Math.round(1.85 * letterSize());
 
 export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const [search, setSearch] = useState("");
@@ -39,8 +51,10 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
   const { height } = useSize(box);
   const rows = useMemo(() => chosen(run, search, sorting), [run, search, sorting]);
   useEffect(() => { setActive(0); }, [rows]);
-  const shown = COLUMNS.filter(([name]) => run.flows?.has(name));
+  const alike = useMemo(() => ALIKE.filter((name) => isAlike(run, name)), [run]);
+  const shown = COLUMNS.filter(([name]) => run.flows?.has(name) && !alike.includes(name));
   if (!run.flows) return <p class="told">This run folder has no flows.parquet.</p>;
+  const ROW = rowHeight();
   const first = Math.max(0, Math.floor(top / ROW) - 5);
   const last = Math.min(rows.length, first + Math.ceil(height / ROW) + 10);
   const entry = active >= first && active < last ? active : first;
@@ -54,11 +68,15 @@ export function FlowTable({ run, selected, whose, onSelect }: Props) {
   return (
     <div class="flows" role="region" aria-label="Flows">
       <div class="bar">
-        <input id="search" type="search" placeholder="search: group, host, flow 3" aria-label="Search flows"
+        <input id="search" type="search" placeholder="search: web h3, flow 3" aria-label="Search flows"
           value={search}
           onInput={(event) => { setSearch(event.currentTarget.value); setTop(0); box.current?.scrollTo(0, 0); }} />
         <span id="count">{rows.length.toLocaleString("en-US")} of {run.flowCount.toLocaleString("en-US")} flows
           {whose && ` of ${whose}`}</span>
+        {alike.length > 0 && (
+          <span class="alike">all: {COLUMNS.filter(([name]) => alike.includes(name))
+            .map(([name, title, say]) => `${title} ${cell(name, 0, say)}`).join(", ")}</span>
+        )}
       </div>
       <div class="scroll" ref={box}
         onScroll={(event) => { setTop(event.currentTarget.scrollTop); }}>

@@ -8,7 +8,7 @@ import type { Stretch } from "../data/states";
 import type { Span } from "../data/stretch";
 import { INKS } from "../scene/palette";
 import { cross } from "../scene/pen";
-import { smallLetters, useSize } from "../scene/size";
+import { letterSize, smallLetters, useSize } from "../scene/size";
 
 export interface Curve {
   label: string;
@@ -42,8 +42,8 @@ interface Props {
   strips?: Strip[];
 }
 
-/** Height of curves, without what lies above and below. */
-const HEIGHT = 150;
+/** Height of curves, without what lies above and below: as much more as letters are larger. */
+const plotHeight = () => Math.round(11.5 * letterSize());
 /** Height of a strip, and of the row of losses and marks above it, in the page's pixels. */
 const STRIP = 7;
 const ROW = 9;
@@ -131,7 +131,7 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
     const font = `${letters}px system-ui, sans-serif`;
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const own = new uPlot({
-      width, height: HEIGHT + heightOf(strips), padding: [6 + heightOf(strips), 22, 0, 0],
+      width, height: plotHeight() + heightOf(strips), padding: [6 + heightOf(strips), 22, 0, 0],
       cursor: {
         // a drag in one pane is not one in the others
         sync: { key: "time", filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
@@ -187,7 +187,7 @@ export function Plot({ title, unit, curves, now_s, seen, dark, onSeek, onSpan, s
   return (
     <section class="pane">
       <h3>{title}</h3>
-      <div ref={box} style={{ minHeight: HEIGHT + heightOf(strips) }} role="img"
+      <div ref={box} style={{ minHeight: plotHeight() + heightOf(strips) }} role="img"
         aria-label={`${title}: ${curves.map((curve) => curve.label).join(", ")} over time`} />
     </section>
   );

@@ -28,14 +28,18 @@ export function StretchFigures({ run, name, metric, span, onPin, onFlow }: Props
         {last - first === 1 ? `frame ${first}` : `frames ${first} to ${last - 1}`}
       </p>
       <dl class="sums">
-        {(["marks", "drops", "pauses"] as const).map((one) => (
+        {(["marks", "drops", "pauses"] as const).filter((one) => run.metrics.includes(one)).map((one) => (
           <>
             <dt>{TITLES[one]}</dt>
             <dd data-sum={one}>{exact(told[one])}</dd>
           </>
         ))}
-        <dt>largest queue</dt>
-        <dd>{told.largest ? `${exact(told.largest.value)} B at ${run.names[told.largest.at]!}` : "none"}</dd>
+        {run.metrics.includes("queue_max_bytes") && (
+          <>
+            <dt>largest queue</dt>
+            <dd>{told.largest ? `${exact(told.largest.value)} B at ${run.names[told.largest.at]!}` : "none"}</dd>
+          </>
+        )}
         {told.delivered_bytes !== null && (
           <>
             <dt>delivered</dt>

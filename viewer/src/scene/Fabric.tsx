@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ofPort } from "../data/need";
-import { METRICS, type Metric, type Run } from "../data/run";
+import type { Metric, Run } from "../data/run";
 import { figure, seconds, short, TITLES, UNITS } from "../data/format";
 import { Aggregates } from "./aggregate";
 import { drawBusy, drawIdle, drawNodes, middleOf, nearest, place, valuesOf } from "./draw";
@@ -196,7 +196,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
             </p>
           )}
           <PortFigures run={run} port={under} frame={frame}
-            metrics={rest === "ready" ? METRICS : [metric]} />
+            metrics={rest === "ready" ? run.metrics : [metric]} />
           {rest !== "ready" && <p>{rest === "reading" ? "reading the rest …" : "the rest cannot be read"}</p>}
         </div>
       )}
@@ -225,8 +225,8 @@ interface FiguresProps {
   metrics?: readonly Metric[];
 }
 
-export function PortFigures({ run, port, frame, metrics = METRICS }: FiguresProps) {
-  const flows = metrics.length < METRICS.length ? [] : run.flowsOn(port);
+export function PortFigures({ run, port, frame, metrics = run.metrics }: FiguresProps) {
+  const flows = metrics.length < run.metrics.length ? [] : run.flowsOn(port);
   return (
     <>
       <strong>{run.names[port]}</strong>

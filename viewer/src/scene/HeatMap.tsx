@@ -150,6 +150,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
         </span>
         {row >= 0 && !inRows && <span class="beyond">pinned port {pinnedAt < 0 ? "above" : "below"}</span>}
         {field.legend && <Legend colours={colours} words={field.legend} />}
+        <span class="tools">
         <label><input type="checkbox" checked={worst} onChange={() => { setWorst(!worst); }} /> worst first</label>
         <button aria-pressed={selects} onClick={() => { setSelects(!selects); }}
           title="A drag selects a stretch of time, as with Shift; “from here” and “to here” do at the cursor">
@@ -169,6 +170,7 @@ export function HeatMap({ field, time_s, pinned, dark, span, onSeek, onSpan, onP
           savePng(canvas.current, [`${run.label}: ${words.current?.textContent ?? ""}`, `A row a port; ${scaled}`],
             `${run.label}-heat-map`);
         }}>PNG</button>
+        </span>
       </div>
       <div class="plane" ref={box}>
         <canvas

@@ -92,7 +92,7 @@ export function drawBusy(
     pen.lines(lit, inks.lit, 9);
     pen.lines(lit, inks.idle, 1.5);
   }
-  const thin = placed.inSight.length > MANY;
+  const [thin, some] = [placed.inSight.length > MANY, placed.inSight.length > SOME];
   const steps = Array.from({ length: 256 }, (): number[] | null => null);
   for (const line of placed.inSight) {
     const at = step(values[line]!, colours.largest);
@@ -100,12 +100,16 @@ export function drawBusy(
   }
   const shades = scale(groundOf(colours.dark));
   steps.forEach((ends, at) => {
-    if (ends) pen.lines(ends, css(shades, at), thin ? 1.5 : 2.5 + (3 * at) / 255);
+    if (ends) pen.lines(ends, css(shades, at), thin ? 1.5 : some ? 1.2 + (1.8 * at) / 255 : 2.5 + (3 * at) / 255);
   });
   if (pinned !== null && pinned < lineOf.length) {
     const ends: number[] = [];
-    half(placed, lineOf[pinned]!, ends);
-    pen.lines(ends, inks.most, 1);
+    const line = lineOf[pinned]!;
+    half(placed, line, ends);
+    const at = step(values[line]!, colours.largest);
+    // with an edge on both sides of its colour
+    pen.lines(ends, inks.most, 8);
+    pen.lines(ends, at ? css(shades, at) : inks.ground, 5);
   }
 }
 
@@ -127,7 +131,7 @@ export function drawNodes(
   pen: Pen, placed: Placed, zoom: number, nodes: Run["timeline"]["nodes"], dark: boolean, letters: number,
 ): void {
   const { picture: { groups, perTier }, x: xs, y: ys, width, height, across } = placed;
-  const { ink } = INKS[dark ? "dark" : "light"];
+  const { ink, ground: edge } = INKS[dark ? "dark" : "light"];
   const ground = `rgb(${groundOf(dark).join()})`;
   const alone = roomAlone(placed, nodes);
   const size = Math.max(1.5, Math.min(7, (5 * zoom * width) / (8 * groups.length ** 0.9 + 300)));
@@ -144,8 +148,8 @@ export function drawNodes(
       pen.box(x, y, own, ink);
     } else if (kind === "switch") pen.box(x, y, size, ink);
     else pen.dot(x, y, size, ink);
-    const words = [group.name, group.brief].find((one) => pen.width(one) < room - 4);
-    if (words) pen.text(x, tier === 0 ? y + own + letters + 2 : y - own - 5, words, ink);
+    const words = [group.name, group.brief].find((one) => pen.width(one) < room - letters / 2);
+    if (words) pen.text(x, tier === 0 ? y + own + letters + 2 : y - own - 5, words, ink, edge);
   });
 }
 

@@ -58,6 +58,8 @@ export function css(colours: Uint8Array, at: number): string {
 }
 
 interface Inks {
+  /** The page behind a fabric. */
+  ground: string;
   /** Names and what stands for nodes. */
   ink: string;
   /** Words at axes. */
@@ -73,6 +75,12 @@ interface Inks {
 
 /** What is drawn on canvases beside colours of figures. */
 export const INKS: { light: Inks; dark: Inks } = {
-  light: { ink: "#2b3444", soft: "#3a4456", most: "#000000", lit: "#c2185b", idle: "#c3cad6", grid: "#e2e6ee" },
-  dark: { ink: "#dbe2ee", soft: "#c6cfdd", most: "#ffffff", lit: "#ff79c6", idle: "#3a4354", grid: "#2c3545" },
+  light: {
+    ground: "#ffffff", ink: "#2b3444", soft: "#3a4456", most: "#000000", lit: "#c2185b",
+    idle: "#c3cad6", grid: "#e2e6ee",
+  },
+  dark: {
+    ground: "#10141c", ink: "#dbe2ee", soft: "#c6cfdd", most: "#ffffff", lit: "#ff79c6",
+    idle: "#3a4354", grid: "#2c3545",
+  },
 };

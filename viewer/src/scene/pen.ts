@@ -5,8 +5,8 @@ export interface Pen {
   lines(ends: number[], colour: string, wide: number): void;
   dot(x: number, y: number, size: number, colour: string): void;
   box(x: number, y: number, size: number, colour: string): void;
-  /** Text around a middle. */
-  text(x: number, y: number, words: string, colour: string): void;
+  /** Text around a middle, with an edge of another colour: it is read where lines cross it. */
+  text(x: number, y: number, words: string, colour: string, edge: string): void;
   /** How wide it is. */
   width(words: string): number;
 }
@@ -35,7 +35,11 @@ export function onCanvas(context: CanvasRenderingContext2D, letters: number): Pe
       context.fillStyle = colour;
       context.fillRect(x - size, y - size, 2 * size, 2 * size);
     },
-    text(x, y, words, colour) {
+    text(x, y, words, colour, edge) {
+      context.strokeStyle = edge;
+      context.lineWidth = letters / 3;
+      context.lineJoin = "round";
+      context.strokeText(words, x, y);
       context.fillStyle = colour;
       context.fillText(words, x, y);
     },
@@ -71,8 +75,10 @@ export function asSvg(width: number, height: number, letters: number, measure: P
       const [left, top, side] = [round(x - size), round(y - size), round(2 * size)];
       put(`<rect x="${left}" y="${top}" width="${side}" height="${side}" fill="${colour}"/>`);
     },
-    text(x, y, words, colour) {
-      put(`<text x="${round(x)}" y="${round(y)}" fill="${colour}" text-anchor="middle">${escaped(words)}</text>`);
+    text(x, y, words, colour, edge) {
+      const around = `stroke="${edge}" stroke-width="${round(letters / 3)}"`;
+      put(`<text x="${round(x)}" y="${round(y)}" fill="${colour}" ${around} `
+        + `stroke-linejoin="round" paint-order="stroke" text-anchor="middle">${escaped(words)}</text>`);
     },
     width: measure,
     file(ground, ink, caption) {

@@ -21,9 +21,14 @@ export function useSize(element: RefObject<HTMLElement>): { width: number; heigh
   return size;
 }
 
+/** The size of the page's letters. */
+export function letterSize(): number {
+  return parseFloat(getComputedStyle(document.body).fontSize);
+}
+
 /** The size of small letters on a canvas: as small as those of the page's legends. */
 export function smallLetters(): number {
-  return 0.85 * parseFloat(getComputedStyle(document.body).fontSize);
+  return 0.85 * letterSize();
 }
 
 export function groundOf(dark: boolean): Colour {

@@ -12,6 +12,7 @@ status 1: an aim is missed.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -43,7 +44,7 @@ AIMS = {
     "k4": {"first_paint_s": 0.5},
     "k8": {"file_bytes": 3e6},
     "k32": {"first_paint_s": 3.0, "page_bytes": 1e9},
-    "served k32": {"first_paint_s": 3.0, "command_s": 5.0, "pin_bytes": 1e6, "page_bytes": 1e9},
+    "served k32": {"first_paint_s": 3.0, "pin_bytes": 1e6, "page_bytes": 1e9},
     "wide": {"page_bytes": 1e9},
 }
 """Most of a file's figures."""
@@ -121,7 +122,8 @@ def main() -> int:
         row["file_bytes"] = sizes[name]
         lacking = missed(name, row)
         status |= bool(lacking)
-        told = "".join(f"{row[key] / unit:16.3g}" for key, (_, unit) in HEADS.items())
+        # of files there is nothing from the command
+        told = "".join(f"{math.nan if row[key] is None else row[key] / unit:16.3g}" for key, (_, unit) in HEADS.items())
         print(f"{name:12}{told}" + (f"  missed: {', '.join(lacking)}" if lacking else ""))
     keep({"view": rows})
     return status

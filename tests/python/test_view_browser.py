@@ -120,6 +120,7 @@ def told(folder: Path) -> dict[str, object]:
         "frame": ports["frame"][row].as_py(),
         "queue_max_bytes": f"{queue[row]:,d} B",
         "queue_mean_bytes": f"{mean!r} B",
+        "hovered": of_port(ports, 0, ports["frame"][row].as_py()),
         "next_s": 2.5e-4,
         "slowest": int(np.nanargmax(slowdown)),
         "quiet": QUIET,
@@ -131,6 +132,18 @@ def told(folder: Path) -> dict[str, object]:
             "lost_frame": int((1e-4 + viewed.LOST * 2e-5) / viewed.FRAME_S + 1e-6),
         },
         "stretch": of_stretch(folder, ports, 50, 100),
+    }
+
+
+def of_port(ports: pa.Table, port: int, frame: int) -> dict[str, str]:
+    """Read from the table what the viewer says of a port in a frame."""
+    own = ports.filter(pc.and_(pc.equal(ports["frame"], frame), pc.equal(ports["port"], port))).to_pylist()
+    row = own[0] if own else {"queue_max_bytes": 0, "queue_mean_bytes": 0, "busy": 0}
+    whole = {name: int(row[name]) if row[name] == int(row[name]) else row[name] for name in row}
+    return {
+        "queue_max_bytes": f"{whole['queue_max_bytes']:,d} B",
+        "queue_mean_bytes": f"{whole['queue_mean_bytes']!r} B",
+        "busy": f"{whole['busy']!r}",
     }
 
 

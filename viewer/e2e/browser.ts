@@ -12,6 +12,7 @@ export const SERVED = process.env.INCAST_VIEW_SERVED ?? "";
 export const GONE = process.env.INCAST_VIEW_GONE ?? "";
 export const told = JSON.parse(readFileSync(join(FILES, "told.json"), "utf-8")) as {
   port: number; name: string; frame: number; queue_max_bytes: string; queue_mean_bytes: string; next_s: number;
+  hovered: { queue_max_bytes: string; queue_mean_bytes: string; busy: string };
   slowest: number; least: number; markup: string; quiet: number;
   traced: { flow: number; words: string; lost_frame: number };
   stretch: { marks: string; drops: string; delivered_bytes: string; worst: string };

@@ -166,6 +166,12 @@ it("reads the figures of a port when the pointer rests on it, and says when it c
   await page.unroute("**/parts/*");
   await page.mouse.move(box.x + 61, box.y + y + 5);
   await becomes(tip).toContain("flows over it");
+  // what the page opened at, of the port of the first host
+  await becomes(now).toContain(`frame ${told.frame} of`);
+  expect(await page.textContent(".fabric .tip strong")).toBe("h0>e0");
+  for (const name of ["queue_max_bytes", "queue_mean_bytes", "busy"] as const) {
+    expect(await figure(".fabric .tip", name)).toBe(told.hovered[name]);
+  }
   expect(await alerts()).toEqual([]);
 });
 

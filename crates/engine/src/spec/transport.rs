@@ -8,9 +8,11 @@ use incast_cc::{Ecn, Rate, Time};
 pub struct TransportSpec {
     /// Which transport it is. The others than TCP have of what follows sizes, buffers and timeouts.
     pub protocol: Protocol,
-    /// Classes of packets by how much of their transfer, message or write goes before them (PIAS): the i-th class below
-    /// the i-th of these sizes, which rise, and the flow's class beyond the last. Empty: the flow's class for all.
+    /// Classes of packets by a measure of their transfer, message or write: the i-th class below the i-th of these
+    /// sizes, which rise, and the flow's class beyond the last. Empty: the flow's class for all.
     pub demotion: Vec<u64>,
+    /// That measure: what goes before the packet (PIAS), all of it, or what is left of it.
+    pub demotion_by: Rank,
     /// Data says how urgent it is, for ports that go by that ([`Discipline::Pfabric`](super::Discipline::Pfabric)).
     pub rank: Option<Rank>,
     /// After so many timeouts in a row without data acknowledged a sender sends headers alone, one a timeout, until
@@ -284,8 +286,8 @@ impl TransportSpec {
     }
 }
 
-/// What data says of its transfer, message or write, bytes, the least being the most urgent (pFabric, section 4.1; the
-/// schemes of its authors' ns-2 code).
+/// How urgent data is by its transfer, message or write: bytes, the least being the most urgent (pFabric, section 4.1;
+/// the schemes of its authors' ns-2 code).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rank {
     /// What is neither acknowledged nor SACKed of it as the packet leaves. Without an end: the greatest.

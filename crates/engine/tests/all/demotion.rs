@@ -108,16 +108,43 @@ fn writes_and_responses_begin_anew() {
     assert!((6..=9).contains(&up[0]), "{up:?}");
 }
 
-#[test]
-fn what_goes_again_has_the_class_of_its_place() {
-    let transport = TransportSpec { demotion: vec![1_000, 3_000], initial_window: 6.0, ..plain() };
+/// A sender of 20 kB in packets of 1000 bytes, six of them at first.
+fn six_at_first(demotion: [u64; 2], by: Rank) -> Bench {
+    let transport = TransportSpec { demotion: demotion.to_vec(), demotion_by: by, initial_window: 6.0, ..plain() };
     let mut spec = wire(Rate::gbps(10), Time::us(1), transport, "newreno", bulk(0, 1, Some(20_000)));
     spec.queues = vec![endless_queue(), classes(Scheduler::Strict, vec![endless_queue(); 3])];
     spec.links[2..].iter_mut().for_each(|l| l.queue = 1);
     spec.flows[0].class = 2;
-    let mut bench = Bench::new(spec);
-    let class =
-        |sent: &[Caught]| sent.iter().map(|c| (c.packet.seq(), c.packet.own_class().unwrap_or(2))).collect::<Vec<_>>();
+    Bench::new(spec)
+}
+
+/// Where packets begin, and their classes.
+fn class(sent: &[Caught]) -> Vec<(u64, u8)> {
+    sent.iter().map(|c| (c.packet.seq(), c.packet.own_class().unwrap_or(2))).collect()
+}
+
+#[test]
+fn by_size_all_packets_have_one_class_and_by_what_is_left_they_rise() {
+    let classes = |demotion, by| {
+        let mut bench = six_at_first(demotion, by);
+        let first = bench.open();
+        let next = bench.ack(1_000, first[0].at, 0, &[]);
+        assert_eq!((first.len(), class(&next)[0].0), (6, 6_000));
+        let of = |sent: &[Caught]| class(sent).iter().map(|c| c.1).collect::<Vec<_>>();
+        (of(&first), of(&next)[0])
+    };
+    // 20 kB are below 20,001 and not below 20,000
+    assert_eq!(classes([20_000, 20_001], Rank::Size), (vec![1; 6], 1));
+    assert_eq!(classes([20_001, 30_000], Rank::Size), (vec![0; 6], 0));
+    assert_eq!(classes([1_000, 20_000], Rank::Size), (vec![2; 6], 2));
+    // nothing is acknowledged when the first six leave, and 19 kB are left when the seventh does
+    assert_eq!(classes([19_001, 20_001], Rank::Remaining), (vec![1; 6], 0));
+    assert_eq!(classes([19_000, 20_000], Rank::Remaining), (vec![2; 6], 1));
+}
+
+#[test]
+fn what_goes_again_has_the_class_of_its_place() {
+    let mut bench = six_at_first([1_000, 3_000], Rank::Sent);
     let sent = bench.open();
     assert_eq!(class(&sent), [(0, 0), (1_000, 1), (2_000, 1), (3_000, 2), (4_000, 2), (5_000, 2)]);
     // nothing answers: the first goes again

@@ -1,7 +1,8 @@
-//! Priorities by bytes sent (PIAS): what their sizes may be. Ranks and probes (pFabric): whose they are.
+//! Priorities by bytes sent (PIAS), by size, or by what is left: what their sizes may be. Ranks and probes (pFabric):
+//! whose they are.
 
 use crate::text::problem::Report;
-use incast_engine::spec::TransportSpec;
+use incast_engine::spec::{Rank, TransportSpec};
 
 /// Contradictions in the sizes of a transport that has every value.
 pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
@@ -18,6 +19,8 @@ pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
         at.key("demotion", "expected sizes that rise");
     } else if sizes.first() == Some(&0) {
         at.key("demotion", "expected sizes of at least 1B: nothing goes before the first byte");
+    } else if sizes.is_empty() && all.demotion_by != Rank::Sent {
+        at.key("demotion_by", "is what the sizes of transport.demotion are compared with; expected demotion, too");
     } else if !sizes.is_empty() && all.protocol.is_driven() {
         let name = all.protocol.name();
         at.key(

@@ -35,6 +35,7 @@ macro_rules! keys {
             /// Priorities by bytes sent (PIAS): the packets of a transfer, message or write have class 0 while less
             /// than the first of these sizes went before them, class 1 below the second, and so on; beyond the last the
             /// next class. Sizes rise, at most 7. None unless given: packets have the class of their traffic entry.
+            /// `demotion_by` has other measures.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub demotion: Option<Vec<Size>>,
             /// What NDP has beside sizes, buffers and timeouts; with `preset = "ndp"`.
@@ -359,6 +360,9 @@ keys! {
     pacing: Pacing,
     /// Data says how urgent it is, in bytes, the least first, for ports that go by that (`queue.kind = "pfabric"`).
     rank: Word<Option<spec::Rank>>,
+    /// What the sizes of `demotion` are compared with: what was sent before the packet, or, where sizes are known
+    /// beforehand, all of the transfer, message or write, or what is left of it.
+    demotion_by: Word<spec::Rank>,
     /// From this timeout in a row on, without data acknowledged, a sender sends headers alone, one a timeout, until
     /// something comes back (pFabric's probe mode); 0: never.
     probe_after: u32,

@@ -117,3 +117,15 @@ words! {
         "size" => Some(spec::Rank::Size),
     }
 }
+
+words! {
+    /// What classes of packets go by.
+    "DemotionBy" spec::Rank {
+        /// What goes before the packet in its transfer, message or write (PIAS): no size has to be known.
+        "sent" => spec::Rank::Sent,
+        /// All of it: every packet of it has one class. Without an end it is the greatest.
+        "size" => spec::Rank::Size,
+        /// What is neither acknowledged nor SACKed of it as the packet leaves. Without an end it is the greatest.
+        "remaining" => spec::Rank::Remaining,
+    }
+}

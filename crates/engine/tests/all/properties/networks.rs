@@ -540,8 +540,10 @@ pub fn networks() -> impl Strategy<Value = Spec> {
             }
             uneven(&mut spec, &losses, slow, quick);
             if classes > 1 {
-                // of three transports one gives packets classes by what went before them
-                spec.transports[0].demotion = (1..classes as u64).map(|i| 3_000 * i * i).collect();
+                // of three transports one gives packets classes by their place in a transfer, its size, or what is left
+                let by = [Rank::Sent, Rank::Size, Rank::Remaining][(seed % 3) as usize];
+                let own = &mut spec.transports[0];
+                (own.demotion, own.demotion_by) = ((1..classes as u64).map(|i| 3_000 * i * i).collect(), by);
             }
             let hosts = spec.hosts;
             if let Some(costs) = costs {

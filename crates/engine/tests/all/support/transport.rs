@@ -7,6 +7,7 @@ pub fn htsim() -> TransportSpec {
     TransportSpec {
         protocol: Protocol::Tcp,
         demotion: Vec::new(),
+        demotion_by: Rank::Sent,
         rank: None,
         probe_after: 0,
         mss: 4000,

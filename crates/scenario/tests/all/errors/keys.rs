@@ -44,6 +44,11 @@ fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     said(told(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
     let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
     said(homa, "transport.demotion: is of TCP; expected none with preset = \"homa\"");
+    let by = message("preset = \"linux\"", "preset = \"linux\"\ndemotion_by = \"size\"");
+    said(
+        by,
+        "transport.demotion_by: is what the sizes of transport.demotion are compared with; expected demotion, too",
+    );
 
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
     let classes = |more: &str| {

@@ -1,8 +1,9 @@
 //! What packets carry beside their headers: what they ask of switches, ranks, and classes by the bytes that went before
-//! them (Bai et al., PIAS, NSDI 2015, section 3.1).
+//! them (Bai et al., PIAS, NSDI 2015, section 3.1), by the size of their transfer, or by what is left of it.
 //!
 //! PIAS knows no sizes: the first bytes of a transfer have the highest class, and with every size of
 //! [`TransportSpec::demotion`] that it exceeds its packets fall by one. What is sent again has the class of its place.
+//! By the whole size all packets of a transfer have one class.
 
 use super::*;
 use crate::app::parameters::App;
@@ -26,10 +27,15 @@ impl Sender {
             packet.set_rank(self.rank(ctx.net, rank, seq), ext);
         }
         if !t.demotion.is_empty() {
-            // what carries nothing belongs to what went before it
-            let last = if packet.len > 0 { seq } else { seq.saturating_sub(1) };
-            let before = last % self.unit(ctx.net);
-            let class = t.demotion.partition_point(|size| *size <= before);
+            let measure = match t.demotion_by {
+                Rank::Sent => {
+                    // what carries nothing belongs to what went before it
+                    let last = if packet.len > 0 { seq } else { seq.saturating_sub(1) };
+                    last % self.unit(ctx.net)
+                }
+                by => u64::from(self.rank(ctx.net, by, seq)),
+            };
+            let class = t.demotion.partition_point(|size| *size <= measure);
             if class < t.demotion.len() {
                 packet.set_class(class as u8);
             }

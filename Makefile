@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures notebooks viewer test-viewer lint-viewer test test-rust test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -57,7 +57,10 @@ viewer-pictures: dev ## The documentation's pictures of the viewer, of runs made
 notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
 	$(BIN)/python tools/notebooks.py
 
-test: lint test-rust test-viewer test-python ## Build, then run every test and lint
+# The two builds have folders of their own and go side by side: each ends with what one core does alone.
+test: ## Build, then run every test and lint
+	@$(MAKE) --no-print-directory -j2 -O dev test-rust-build
+	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python
 	@echo "make test: all passed"
 
 lint: dev lines lint-viewer ## Formatting, lints and types
@@ -113,6 +116,12 @@ deny: ## Licences, duplicate versions, sources and known vulnerabilities of the 
 # Python tests cover it.
 test-rust: ## The Rust tests, optimised
 	cargo test --workspace --exclude incast-python
+
+test-rust-build:
+	cargo test --quiet --no-run --workspace --exclude incast-python
+
+properties: ## The Rust tests with all random cases, of which `make test` tries a quarter
+	INCAST_CASES=all cargo test --workspace --exclude incast-python
 
 test-python: dev ## The Python, command-line and documentation tests
 	$(BIN)/pytest -n auto --dist worksteal

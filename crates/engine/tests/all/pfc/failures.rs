@@ -12,16 +12,17 @@ fn no_star_loses_a_packet_with_the_headroom_of_its_links_whatever_fails() {
         fit(spec)
     };
     let (mut told, mut lost) = (0, 0);
-    for seed in 0..200 {
+    let tried = seeds(200);
+    for seed in tried.clone() {
         let spec = star(seed);
         let o = run(&spec);
         assert_eq!((drops(&o), o.packets_in_flight), (0, 0), "seed {seed}");
         assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped, "seed {seed}");
-        told += u32::from(o.ports.iter().any(|p| p.pauses > 0));
-        lost += u32::from(o.packets_dropped > 0);
+        told += u64::from(o.ports.iter().any(|p| p.pauses > 0));
+        lost += u64::from(o.packets_dropped > 0);
     }
-    assert!(told > 100 && lost > 100, "{told} with pauses, {lost} with losses of dead links");
-    for seed in 0..6 {
+    assert!(2 * told > tried.end && 2 * lost > tried.end, "{told} with pauses, {lost} with losses of dead links");
+    for seed in seeds(6) {
         compared(&star(seed));
     }
 }

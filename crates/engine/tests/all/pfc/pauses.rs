@@ -5,11 +5,11 @@ use super::*;
 /// Packets that its headroom does not hold, a buffer that others fill: drops, but nothing waits for ever.
 #[test]
 fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {
-    for seed in 0..150 {
+    for seed in seeds(150) {
         let o = run(&random(seed, None));
         assert_eq!(o.packets_in_flight, 0, "seed {seed}: dropped {} of {}", drops(&o), o.packets_sent);
     }
-    for seed in 0..10 {
+    for seed in seeds(10) {
         compared(&random(seed, None));
     }
 }

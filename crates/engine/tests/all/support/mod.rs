@@ -9,7 +9,7 @@ mod queries;
 mod transport;
 
 pub use bench::{Bench, Caught};
-pub use draws::cases;
+pub use draws::{cases, seeds};
 pub use explicit::*;
 pub use incast_cc::{Config, Ecn, Rate, Time};
 pub use incast_engine::spec::*;

@@ -12,6 +12,7 @@ mod probe;
 mod programs;
 mod queries;
 mod renewal;
+mod self_service;
 mod timeline;
 mod timeline_events;
 mod weights;
@@ -26,6 +27,7 @@ use crate::ids::{Node, NodeId, NodeIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, Env, Nodes};
 use crate::node::departure_marks::pass_marking_later;
+use crate::node::self_service::pass_serving;
 use crate::node::trace::{Site, observe_cell, observe_port};
 use crate::node::transmit::pass;
 use crate::port::Port;
@@ -130,6 +132,9 @@ impl Domain {
         match self.nodes.ports.get_mut(planned.ix()) {
             Some(port) if !port.is_unusual() && !packet.has(flag::SLOW_PATH) => {
                 pass(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
+            }
+            Some(port) if port.serves_itself() && !packet.has(flag::SLOW_PATH) => {
+                pass_serving(port, at.time, packet, ext, env.net, &mut self.nodes.counts, env.out);
             }
             Some(port) if port.marks_later() && !packet.has(flag::SLOW_PATH) => {
                 pass_marking_later(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);

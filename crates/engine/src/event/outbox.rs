@@ -49,6 +49,9 @@ pub trait Outbox {
     fn post(&mut self, to: NodeId, time: Time, message: Timer);
     /// The port of `link` is to be [settled](crate::port::departure_marks) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
+    /// The port of `link` [serves itself](crate::port::self_service), and has something to do at `time`: it is visited
+    /// at the end of that window.
+    fn serve(&mut self, _link: LinkId, _time: Time) {}
     /// Nothing but the event at work happens in its domain before this: so long it may go on by itself.
     fn undisturbed(&self) -> Time {
         Time::ZERO

@@ -9,7 +9,7 @@ use crate::host::tokens::Tokens;
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::ops::Bound::{Included, Unbounded};
 
 /// The host's part in all its flows.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,8 @@ pub struct DrivenHost {
 #[derive(Clone, Debug)]
 pub struct FairQueue<T> {
     lanes: BTreeMap<FlowId, VecDeque<T>>,
+    /// Those with something.
+    full: BTreeSet<FlowId>,
     /// The flow whose turn is next, or the one after it; `None`: all have had theirs.
     next: Option<FlowId>,
     waiting: usize,
@@ -39,7 +41,7 @@ pub struct FairQueue<T> {
 
 impl<T> Default for FairQueue<T> {
     fn default() -> FairQueue<T> {
-        FairQueue { lanes: BTreeMap::new(), next: None, waiting: 0 }
+        FairQueue { lanes: BTreeMap::new(), full: BTreeSet::new(), next: None, waiting: 0 }
     }
 }
 
@@ -57,7 +59,11 @@ impl<T> FairQueue<T> {
         if self.lanes.len() > FairQueue::<T>::KEPT && self.lanes.len() > 2 * self.waiting {
             self.lanes.retain(|_, lane| !lane.is_empty());
         }
-        self.lanes.entry(flow).or_default().push_back(item);
+        let lane = self.lanes.entry(flow).or_default();
+        if lane.is_empty() {
+            self.full.insert(flow);
+        }
+        lane.push_back(item);
         self.waiting += 1;
     }
 
@@ -66,23 +72,23 @@ impl<T> FairQueue<T> {
         if self.waiting == 0 {
             return None;
         }
-        loop {
-            let from = self.next.map_or(Unbounded, Included);
-            let Some((flow, lane)) = self.lanes.range_mut((from, Unbounded)).next() else {
-                self.next = None;
-                continue;
-            };
-            let (flow, item) = (*flow, lane.pop_front());
-            self.next = self.lanes.range((Excluded(flow), Unbounded)).next().map(|(flow, _)| *flow);
-            if item.is_some() {
-                self.waiting -= 1;
-                return item;
-            }
+        let from = self.next.map_or(Unbounded, Included);
+        let flow = *self.full.range((from, Unbounded)).next().or_else(|| self.full.first())?;
+        let mut lanes = self.lanes.range_mut(flow..);
+        let lane = lanes.next()?.1;
+        // an empty lane has a turn, too, at which somebody may have come
+        self.next = lanes.next().map(|(flow, _)| *flow);
+        let item = lane.pop_front();
+        if lane.is_empty() {
+            self.full.remove(&flow);
         }
+        self.waiting -= 1;
+        item
     }
 
     /// Forgets a flow. How many waited.
     pub fn flush(&mut self, flow: FlowId) -> usize {
+        self.full.remove(&flow);
         let gone = self.lanes.remove(&flow).map_or(0, |lane| lane.len());
         self.waiting -= gone;
         gone

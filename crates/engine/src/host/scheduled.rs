@@ -2,7 +2,7 @@
 
 use crate::ids::FlowId;
 use incast_cc::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Where a message stands in the order of grants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -60,9 +60,17 @@ impl Scheduled {
 
     /// The first `most` that may be granted.
     pub fn active(&self, most: usize) -> Vec<FlowId> {
-        let mut senders = BTreeSet::new();
-        let one_each = self.order.iter().filter(|(_, src)| senders.insert(**src));
-        one_each.map(|(rank, _)| rank.flow).take(most).collect()
+        let (mut senders, mut flows) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        for (rank, src) in &self.order {
+            if flows.len() == most {
+                break;
+            }
+            if !senders.contains(src) {
+                senders.push(*src);
+                flows.push(rank.flow);
+            }
+        }
+        flows
     }
 }
 

@@ -100,8 +100,10 @@ impl FabricMap<'_> {
     /// Traffic class of a packet.
     #[inline]
     pub fn class(&self, packet: &Packet) -> u8 {
-        let flow = self.flow(packet.flow);
-        packet.own_class().unwrap_or(if packet.is_reverse() { flow.ack_class } else { flow.class })
+        packet.own_class().unwrap_or_else(|| {
+            let flow = self.flow(packet.flow);
+            if packet.is_reverse() { flow.ack_class } else { flow.class }
+        })
     }
 
     /// A flow as asked for.

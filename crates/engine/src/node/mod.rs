@@ -8,6 +8,7 @@ pub mod host;
 pub mod pfc;
 mod programs;
 mod radio;
+pub mod self_service;
 pub mod trace;
 pub mod transmit;
 pub mod triggers;

@@ -8,6 +8,7 @@ use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
 use crate::ids::PortIx;
 use crate::node::context::{Counts, Effects, NodeCtx};
 use crate::node::departure_marks::pass_marking_later;
+use crate::node::self_service::pass_serving;
 use crate::node::trace::Site;
 use crate::port::buffer::Room;
 use crate::port::class_queue::Dropped;
@@ -64,6 +65,10 @@ impl<E: Effects> NodeCtx<'_, E> {
     pub fn transmit(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
         let p = &mut self.ports[port];
         if p.is_unusual() || packet.has(flag::SLOW_PATH) {
+            if p.serves_itself() && !packet.has(flag::SLOW_PATH) {
+                pass_serving(p, self.now, packet, ext, self.net, self.counts, self.out);
+                return;
+            }
             return self.transmit_unusual(port, packet, ext);
         }
         let at = Instant { time: self.now, generation: self.generation };
@@ -116,11 +121,17 @@ impl<E: Effects> NodeCtx<'_, E> {
         let now = self.now;
         self.watch(port);
         let p = &mut self.ports[port];
+        if p.serves_itself() {
+            p.serve(now, &self.net.interval, self.out);
+        }
         let (mut packet, mut ext) = (*packet, ext);
         if !packet.is_reverse()
             && let Some(Aside::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.aside.as_deref_mut())
         {
             telemetry.push(p.stamp(now));
+        }
+        if p.serves_itself() {
+            return pass_serving(p, now, &packet, ext, self.net, self.counts, self.out);
         }
         if p.marks_later() {
             let at = Instant { time: now, generation: self.generation };

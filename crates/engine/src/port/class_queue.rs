@@ -13,7 +13,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     pub packet: Packet,
-    pub ext: Option<Ext>,
+    /// Its extension, aside: few have one.
+    pub ext: Option<Box<Ext>>,
     /// As the queue counts it, bytes.
     pub size: u64,
     /// Time on the wire.
@@ -25,7 +26,11 @@ pub(super) struct Waiting {
     pub index: u64,
     /// Its account in a shared buffer, where it is not on that of its queue.
     pub account: Option<u32>,
+    /// Its rank, where that is asked for.
+    pub rank: u32,
 }
+
+const _: () = assert!(size_of::<Waiting>() == 128);
 
 impl Waiting {
     /// It leaves a queue of so much, itself included, at `now`.
@@ -124,6 +129,8 @@ pub(super) struct ClassQueue {
     /// The same by the account.
     pub accounted: (u32, u64),
     pub count: Counts,
+    /// The account covers the time up to here.
+    known_to: Time,
     /// Marks at departures inside the measured interval.
     pub departing_marks: u64,
     pub pausing: Pausing,
@@ -132,6 +139,11 @@ pub(super) struct ClassQueue {
 }
 
 impl ClassQueue {
+    /// Everything about its packets is decided at their arrivals.
+    pub(super) fn decides_at_arrivals(&self) -> bool {
+        self.discipline.decides_at_arrivals()
+    }
+
     /// Queue `class` of the port of link `link`.
     pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: LinkId, seed: u64) -> ClassQueue {
         let entity = (class as u64) << 32 | link.0 as u64;
@@ -142,6 +154,7 @@ impl ClassQueue {
             here: (0, 0),
             accounted: (0, 0),
             count: Counts::default(),
+            known_to: Time::ZERO,
             departing_marks: 0,
             pausing: Pausing::default(),
             at_from: None,
@@ -150,8 +163,12 @@ impl ClassQueue {
     }
 
     /// The discipline decides about an arrival.
+    #[inline]
     pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
-        self.discipline.at_work().admit(arrival, &self.place)
+        match self.discipline.decide(arrival) {
+            Some(verdict) => verdict,
+            None => self.discipline.at_work().admit(arrival, &self.place),
+        }
     }
 
     /// The shared buffer has no room for an arrival.
@@ -167,7 +184,9 @@ impl ClassQueue {
 
     /// The queue, as the discipline counts it, is empty.
     pub(super) fn empty(&mut self, now: Time) {
-        self.discipline.at_work().empty(now);
+        if self.discipline.has_state() {
+            self.discipline.at_work().empty(now);
+        }
     }
 
     /// An arrival was refused; whether it counts as marked.
@@ -187,20 +206,32 @@ impl ClassQueue {
 
     /// It waits.
     pub(super) fn push(&mut self, waiting: Waiting) {
+        self.enter(waiting.size);
+        self.queue.push_back(waiting);
+    }
+
+    /// A packet of `size` bytes is here, also by the account.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, size: u64) {
         for held in [&mut self.here, &mut self.accounted] {
             held.0 += 1;
-            held.1 += waiting.size;
+            held.1 += size;
         }
-        self.queue.push_back(waiting);
+    }
+
+    /// A packet of `size` bytes is here no longer, also by the account.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, size: u64) {
+        for held in [&mut self.here, &mut self.accounted] {
+            held.0 -= 1;
+            held.1 -= size;
+        }
     }
 
     /// Takes out what waits at place `i`.
     pub(super) fn take_out(&mut self, i: usize) -> Option<Waiting> {
         let taken = self.queue.remove(i)?;
-        for held in [&mut self.here, &mut self.accounted] {
-            held.0 -= 1;
-            held.1 -= taken.size;
-        }
+        self.leave(taken.size);
         Some(taken)
     }
 
@@ -210,8 +241,12 @@ impl ClassQueue {
         self.count.max_bytes = self.count.max_bytes.max(bytes);
     }
 
-    /// `span` passes, in which the discipline does not see `unseen` of what the account has.
-    pub(super) fn pass(&mut self, span: Time, unseen: (u32, u64)) {
+    /// Time passes up to `until`; the discipline does not see `unseen` of what the account has had since it was last
+    /// told.
+    #[inline]
+    pub(super) fn pass(&mut self, until: Time, unseen: (u32, u64)) {
+        let span = until - self.known_to;
+        self.known_to = until;
         self.count.packet_time += (self.accounted.0 - unseen.0) as u128 * span.0 as u128;
         self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span.0 as u128;
     }

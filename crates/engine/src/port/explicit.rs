@@ -93,14 +93,16 @@ impl Port {
         let mut room = room;
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return Offered::Dropped };
-        let mut admission = queues.admit(queues.queue_of(packet, class), *packet, now, settings, room.as_ref());
+        let mut admission = queues.admit(queues.queue_of(packet, class), packet, now, settings, room.as_ref());
         if admission.verdict == Verdict::Drop {
             admission = match queues.goes_by_rank() {
-                true => queues.displace(admission, ext.as_deref(), settings, events),
-                false => queues.trim(admission, settings, room.as_mut(), events, interval),
+                true => queues.displace(admission, packet, ext.as_deref(), settings, events),
+                false => queues.trim(admission, packet, settings, room.as_mut(), events, interval),
             };
         }
-        let Admission { class, mut packet, size, arrival, verdict } = admission;
+        let Admission { class, size, arrival, verdict, cut } = admission;
+        let mut packet = *packet;
+        cut.into_iter().for_each(|header| packet.cut(header));
         let queue = &mut queues.classes[class];
         if verdict == Verdict::Drop {
             events.drops += 1;
@@ -146,8 +148,9 @@ impl Port {
             room.take(&packet, queue.here.1, size);
         }
         let counted = queues.counted(below);
-        let ext = ext.map(take);
-        queues.push(class, Waiting { packet, ext, size, wire, lost, since: now, index, account }, below);
+        let ext = ext.map(|ext| Box::new(take(ext)));
+        let rank = queues.rank_of(&packet, ext.as_deref());
+        queues.push(class, Waiting { packet, ext, size, wire, lost, since: now, index, account, rank }, below);
         let ends = if queues.is_idle() { self.begin(now, interval) } else { None };
         let Some(queues) = &mut self.rare.queues else { return Offered::Dropped };
         let after = queues.counted(below);
@@ -167,10 +170,9 @@ impl Port {
     /// Hands over the packet at the head of its queue, which a radio cell takes: with its extension, and since when it
     /// is here. Whether it arrives is the cell's to know.
     pub fn hand_over(&mut self) -> Option<(Packet, Option<Ext>, Time)> {
-        let service = self.rare.queues.as_mut()?.service.as_mut()?;
-        let Waiting { packet, ext, lost, since, .. } = &mut service.waiting;
+        let Waiting { packet, ext, lost, since, .. } = self.rare.queues.as_mut()?.served.as_mut()?;
         *lost = true;
-        Some((*packet, ext.take(), *since))
+        Some((*packet, ext.take().map(|ext| *ext), *since))
     }
 
     /// A packet that it has handed over is lost at `now`.
@@ -196,7 +198,7 @@ impl Port {
         if marked && let Some(frames) = &mut self.rare.frames {
             frames.note(now, Noted::Mark);
         }
-        let Service { waiting, class, arrives, .. } = queues.end(now, below)?;
+        let (Service { class, arrives, .. }, waiting) = queues.end(now, below)?;
         let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         packet.flags |= if marked { flag::CE } else { 0 };
         if let Some(pool) = pool {
@@ -207,6 +209,7 @@ impl Port {
             self.loses_to_failure(now, interval);
         }
         let next = self.begin(now, interval);
+        let ext = ext.map(|ext| *ext);
         Some(Departed { packet, ext, lost, marked, arrives, next, account })
     }
 
@@ -242,7 +245,7 @@ impl Port {
         }
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return false };
-        let Some(Service { waiting, class, .. }) = queues.end(now, settings.below) else { return false };
+        let Some((Service { class, .. }, waiting)) = queues.end(now, settings.below) else { return false };
         let Waiting { packet, size, wire, lost, account, .. } = waiting;
         // a packet that the wire was to lose is counted as lost since it was accepted
         let counted = !lost as u64;
@@ -261,8 +264,9 @@ impl Port {
     /// The transmission that begins `now`, and would end at `ends`, is subject to failures of the link: when it ends.
     #[cold]
     fn begin_failing(&mut self, now: Time, ends: Time) -> Option<Time> {
-        let Some(service) = &self.rare.queues.as_ref()?.service else { return Some(ends) };
-        let Waiting { size, wire, index, lost, .. } = service.waiting;
+        let Some(Waiting { size, wire, index, lost, .. }) = self.rare.queues.as_ref()?.served else {
+            return Some(ends);
+        };
         let takes = self.wire_from(now, size);
         // what the wire loses holds nothing back that follows
         let arrives = if lost { None } else { self.arrival_of(now, now + takes, index) };

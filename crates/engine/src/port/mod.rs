@@ -2,7 +2,8 @@
 //!
 //! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times,
 //! but for marks at departures, which it [sets later](departure_marks). Packets that are needed later lie in
-//! [`explicit`] queues, one for each traffic class, which a scheduler serves. What a port counts is its [`account`],
+//! [`explicit`] queues, one for each traffic class, which a scheduler serves: as events come, or without any where the
+//! port [serves itself](self_service). What a port counts is its [`account`],
 //! which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the record of it.
 
 pub mod account;
@@ -27,6 +28,7 @@ mod report;
 mod ring;
 mod roll;
 mod scheduler;
+pub mod self_service;
 pub mod settings;
 mod tie_rank;
 mod timeline;

@@ -55,6 +55,8 @@ pub(super) mod unusual {
     pub const DUE: u8 = 32;
     /// Its node runs programs.
     pub const PROGRAMMED: u8 = 64;
+    /// Its explicit queues serve themselves.
+    pub const SERVES_ITSELF: u8 = 128;
 }
 
 /// State that few packets touch. What a roll of the account touches comes first, in one cache line.

@@ -25,10 +25,11 @@ struct Gone {
     class: usize,
 }
 
-/// The packet being transmitted.
-#[derive(Clone, Debug)]
+/// A transmission.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Service {
-    pub waiting: Waiting,
+    /// The size of its packet as the queue counts it, bytes.
+    pub size: u64,
     pub class: usize,
     pub began: Time,
     pub ends: Time,
@@ -40,11 +41,12 @@ pub(super) struct Service {
 pub(super) struct Admission {
     /// The queue that it comes to.
     pub class: usize,
-    pub packet: Packet,
     /// As the queue counts it, bytes.
     pub size: u64,
     pub arrival: Arrival,
     pub verdict: Verdict,
+    /// It is cut to its header.
+    pub cut: Option<u16>,
 }
 
 /// The queues. Packets that left stay in the account until it next moves, as in the ring of a FIFO port.
@@ -55,7 +57,11 @@ pub(super) struct Queues {
     /// What holds for all queues together, where there are several and something does.
     whole: Option<Whole>,
     pub trim: Option<Trim>,
+    /// The transmission under way, and its packet, which a port that [serves itself](super::self_service) has sent.
     pub service: Option<Service>,
+    pub served: Option<Waiting>,
+    /// It serves itself, and is to be visited because something waits.
+    pub listed: bool,
     /// Pause frames that wait for the transmitter, and the one that it has.
     pub frames: VecDeque<Packet>,
     pub beside: Beside,
@@ -65,13 +71,13 @@ pub(super) struct Queues {
     pub dropped: Vec<Dropped>,
     gone: VecDeque<Gone>,
     /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
-    packets: u32,
-    bytes: u64,
-    bytes_below: u64,
+    pub packets: u32,
+    pub bytes: u64,
+    pub bytes_below: u64,
     /// Packets and bytes that have not left.
-    here: (u32, u64),
+    pub here: (u32, u64),
     /// Time on the wire of what waits.
-    work: Time,
+    pub work: Time,
     /// The account covers the time up to here.
     known_to: Time,
 }
@@ -106,6 +112,8 @@ impl Queues {
                 whole,
                 trim,
                 service: None,
+                served: None,
+                listed: false,
                 frames: VecDeque::new(),
                 beside: Beside::Nothing,
                 pausing: Pausing::default(),
@@ -173,7 +181,7 @@ impl Queues {
     /// Packets that wait and will arrive.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
         let waiting = self.classes.iter().flat_map(|l| &l.queue);
-        self.service.iter().map(|s| &s.waiting).chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
+        self.served.iter().chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
     }
 
     /// The queue that `packet` of `class` joins: a port with one queue has it for all, one that trims has one for
@@ -200,30 +208,32 @@ impl Queues {
     fn size_at(&self, i: usize) -> Option<u64> {
         let Some(i) = i.checked_sub(self.gone.len()) else { return self.gone.get(i).map(|g| g.size) };
         let Some(i) = i.checked_sub(self.service.is_some() as usize) else {
-            return self.service.as_ref().map(|s| s.waiting.size);
+            return self.service.as_ref().map(|s| s.size);
         };
         let [queue] = &self.classes[..] else { return None };
         queue.queue.get(i).map(|w| w.size)
     }
 
     /// Packets and bytes that the discipline of `class` counts, the account being up to date.
+    #[inline]
     pub(super) fn counted_of(&self, class: usize, below: u32) -> (u32, u64) {
         let (packets, bytes) = self.classes[class].here;
         if self.classes.len() == 1 {
             return (packets.saturating_sub(self.places_below(below)), bytes - self.bytes_below);
         }
         match &self.service {
-            Some(s) if s.class == class && below > 0 => (packets - 1, bytes - s.waiting.size),
+            Some(s) if s.class == class && below > 0 => (packets - 1, bytes - s.size),
             _ => (packets, bytes),
         }
     }
 
     /// Queue `class` decides about `packet`, which arrives at `now`, by its discipline and by the shared buffer that it
     /// needs `room` in, if it is in one.
+    #[inline(always)]
     pub(super) fn admit(
         &mut self,
         class: usize,
-        packet: Packet,
+        packet: &Packet,
         now: Time,
         settings: &Settings,
         room: Option<&Room>,
@@ -232,25 +242,24 @@ impl Queues {
         let (packets, bytes) = self.counted_of(class, settings.below);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
         let queue = &mut self.classes[class];
-        let full = room.is_some_and(|room| !room.takes(&packet, queue.here.1, size));
+        let full = room.is_some_and(|room| !room.takes(packet, queue.here.1, size));
         let verdict = match &self.whole {
             Some(_) => self.admit_to_all(class, &arrival, full, settings.below),
             None if full => queue.refuse(),
             None => queue.admit(&arrival),
         };
-        Admission { class, packet, size, arrival, verdict }
+        Admission { class, size, arrival, verdict, cut: None }
     }
 
     /// Queue `class`, or the shared buffer where it is `full`, decides about an arrival, and what holds for all queues
     /// together.
-    #[cold]
-    #[inline(never)]
+    #[inline]
     fn admit_to_all(&mut self, class: usize, arrival: &Arrival, full: bool, below: u32) -> Verdict {
         let whole = self.whole.unwrap_or(Whole::NONE);
         let all = match &self.service {
             _ if self.classes.len() == 1 => *arrival,
             Some(s) if below > 0 => {
-                Arrival { packets: self.here.0 as u64 - 1, bytes: self.here.1 - s.waiting.size, ..*arrival }
+                Arrival { packets: self.here.0 as u64 - 1, bytes: self.here.1 - s.size, ..*arrival }
             }
             _ => Arrival { packets: self.here.0 as u64, bytes: self.here.1, ..*arrival },
         };
@@ -299,8 +308,8 @@ impl Queues {
 
     /// The discipline decides about the packet whose transmission begins at `now`; the packet is marked if it says so.
     pub(super) fn at_head(&mut self, now: Time, measured: bool) -> Verdict {
-        let Some(Service { waiting, class, .. }) = &mut self.service else { return Verdict::Accept };
-        let queue = &mut self.classes[*class];
+        let (Some(service), Some(waiting)) = (&self.service, &mut self.served) else { return Verdict::Accept };
+        let queue = &mut self.classes[service.class];
         let verdict = queue.at_head(&waiting.departure(now, queue.here));
         if verdict == Verdict::Mark {
             waiting.packet.flags |= flag::CE;
@@ -311,15 +320,15 @@ impl Queues {
 
     /// Whether the packet whose transmission ends at `now` is marked as it leaves.
     pub(super) fn marks_departure(&mut self, now: Time, measured: bool) -> bool {
-        let Some(Service { waiting, class, .. }) = &self.service else { return false };
-        let queue = &mut self.classes[*class];
+        let (Some(service), Some(waiting)) = (&self.service, &self.served) else { return false };
+        let queue = &mut self.classes[service.class];
         queue.marks_departure(&waiting.departure(now, queue.here), measured)
     }
 
     /// The transmission under way ends at `now`.
-    pub(super) fn end(&mut self, now: Time, below: u32) -> Option<Service> {
-        let service = self.service.take()?;
-        let (class, size) = (service.class, service.waiting.size);
+    pub(super) fn end(&mut self, now: Time, below: u32) -> Option<(Service, Waiting)> {
+        let (service, waiting) = (self.service.take()?, self.served.take()?);
+        let (class, size) = (service.class, service.size);
         let queue = &mut self.classes[class];
         queue.here.0 -= 1;
         queue.here.1 -= size;
@@ -330,21 +339,23 @@ impl Queues {
         if self.classes[class].here.0 == 0 && (below == 0 || self.classes.len() > 1) {
             self.classes[class].empty(now);
         }
-        Some(service)
+        Some((service, waiting))
     }
 
     /// Brings the account up to `at`: what left by then, and the time that passed; `count` is the port's.
     pub(super) fn advance(&mut self, at: Time, below: u32, count: &mut Counters) {
         while let Some(left) = self.left_by(at) {
             self.spend(left, below, count);
+            self.pass(left, below);
             self.forget(below);
         }
         self.spend(at, below, count);
+        self.pass(at, below);
     }
 
     /// Adds the time up to `until`, in which nothing leaves, to the account.
     #[inline]
-    fn spend(&mut self, until: Time, below: u32, count: &mut Counters) {
+    pub(super) fn spend(&mut self, until: Time, below: u32, count: &mut Counters) {
         let span = until - self.known_to;
         if span == Time::ZERO {
             return;
@@ -352,7 +363,15 @@ impl Queues {
         self.known_to = until;
         count.packet_time += span * self.counted(below) as u64;
         count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
-        self.pass(span, below);
+    }
+
+    /// Adds the time up to `until`, in which nothing changes in `class`, to its account.
+    #[inline]
+    pub(super) fn spend_of(&mut self, class: usize, until: Time, below: u32) {
+        if self.classes.len() > 1 {
+            let unseen = self.unseen(below).filter(|first| first.0 == class).map_or((0, 0), |first| (1, first.1));
+            self.classes[class].pass(until, unseen);
+        }
     }
 
     /// Takes the first packet, which left, out of the account.
@@ -375,18 +394,18 @@ impl Queues {
     /// The packet of the account that is below several classes, if one is: its class, and its size.
     fn unseen(&self, below: u32) -> Option<(usize, u64)> {
         let first = self.gone.front().map(|g| (g.class, g.size));
-        first.or(self.service.as_ref().map(|s| (s.class, s.waiting.size))).filter(|_| below > 0)
+        first.or(self.service.as_ref().map(|s| (s.class, s.size))).filter(|_| below > 0)
     }
 
-    /// Adds `span` to the account, in which nothing changed.
-    fn pass(&mut self, span: Time, below: u32) {
+    /// Adds the time up to `until`, in which nothing changes, to the accounts of the classes.
+    fn pass(&mut self, until: Time, below: u32) {
         if self.classes.len() == 1 {
             return;
         }
         let first = self.unseen(below);
-        for (i, class) in self.classes.iter_mut().enumerate().filter(|(_, class)| class.accounted.0 > 0) {
+        for (i, class) in self.classes.iter_mut().enumerate() {
             let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
-            class.pass(span, unseen);
+            class.pass(until, unseen);
         }
     }
 
@@ -401,7 +420,8 @@ impl Queues {
             self.bytes_below = waiting.size;
         }
         let ends = now + waiting.wire;
-        self.service = Some(Service { waiting, class, began: now, ends, arrives: None });
+        self.service = Some(Service { size: waiting.size, class, began: now, ends, arrives: None });
+        self.served = Some(waiting);
         if self.classes.len() == 1 && below > 0 && self.gone.is_empty() {
             // there is a place more below the discipline than while nothing was sent
             self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
@@ -451,13 +471,13 @@ impl Queues {
     /// A packet here that is on this account of a shared buffer, if one is.
     pub(super) fn packet_on(&self, account: u32) -> Option<&Packet> {
         let waiting = self.classes.iter().flat_map(|l| &l.queue);
-        let all = self.service.iter().map(|s| &s.waiting).chain(waiting);
+        let all = self.served.iter().chain(waiting);
         { all }.find(|w| w.account == Some(account)).map(|w| &w.packet)
     }
 
     /// The packet in transmission is of this account of a shared buffer, if of one.
     pub(super) fn account_in_service(&self) -> Option<u32> {
-        self.service.as_ref()?.waiting.account
+        self.served.as_ref()?.account
     }
 
     /// The accounts of the classes over an interval of `span` ps in a run that ends at `end`; none where there is one

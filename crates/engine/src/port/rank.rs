@@ -51,11 +51,6 @@ impl Packet {
 }
 
 impl Waiting {
-    #[inline]
-    fn rank(&self) -> u32 {
-        self.packet.rank(self.ext.as_ref())
-    }
-
     /// Whose packet it is: flow and direction.
     fn stream(&self) -> (FlowId, bool) {
         (self.packet.flow, self.packet.is_reverse())
@@ -66,7 +61,7 @@ impl ClassQueue {
     /// The packet to be served moves to the head.
     #[cold]
     pub(super) fn bring_forward(&mut self) {
-        let least = self.queue.iter().min_by_key(|w| w.rank()).map(Waiting::stream);
+        let least = self.queue.iter().min_by_key(|w| w.rank).map(Waiting::stream);
         let first = self.queue.iter().position(|w| Some(w.stream()) == least);
         if let Some(served) = first.filter(|i| *i > 0).and_then(|i| self.queue.remove(i)) {
             self.queue.push_front(served);
@@ -77,7 +72,7 @@ impl ClassQueue {
     /// `None`: they do not make room.
     fn giving_way(&mut self, arrival: &Arrival, rank: u32) -> Option<Vec<usize>> {
         let mut places: Vec<(u32, usize, u64)> =
-            (0..).zip(&self.queue).map(|(i, w)| (w.rank(), i, w.size)).filter(|w| w.0 > rank).collect();
+            (0..).zip(&self.queue).map(|(i, w)| (w.rank, i, w.size)).filter(|w| w.0 > rank).collect();
         places.sort_unstable();
         let (mut without, mut given) = (*arrival, Vec::new());
         while let Some((_, place, size)) = places.pop() {
@@ -93,16 +88,23 @@ impl ClassQueue {
 }
 
 impl Queues {
+    /// The rank of a packet, where packets are served by that.
+    #[inline]
+    pub(super) fn rank_of(&self, packet: &Packet, ext: Option<&Ext>) -> u32 {
+        if self.goes_by_rank() { packet.rank(ext) } else { 0 }
+    }
+
     /// The queue has no room for an arrival, which packets of greater ranks may make.
     #[cold]
     pub(super) fn displace(
         &mut self,
         refused: Admission,
+        packet: &Packet,
         ext: Option<&Ext>,
         settings: &Settings,
         events: &mut Events,
     ) -> Admission {
-        let rank = refused.packet.rank(ext);
+        let rank = packet.rank(ext);
         let Some(places) = self.classes[0].giving_way(&refused.arrival, rank) else { return refused };
         for place in places {
             let Some(Waiting { packet, size, wire, lost, .. }) = self.take_out(0, place) else { continue };

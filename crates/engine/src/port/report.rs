@@ -54,6 +54,7 @@ impl Port {
     /// Ends the account at the end of the run.
     pub fn close(&mut self, end: Time, interval: &Interval) {
         self.settle_due(end, interval);
+        self.end_own_service(end, interval);
         self.roll_to(end, interval, true);
         if self.rare.at_to.is_none() {
             self.advance(end);

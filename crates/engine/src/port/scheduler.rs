@@ -53,6 +53,9 @@ impl Scheduler {
     /// The queue of `classes` to be served at `now`, its first packet being the one to go.
     #[inline]
     pub(super) fn next(&mut self, classes: &mut [ClassQueue], now: Time) -> Option<usize> {
+        if let Scheduler::Strict = self {
+            return classes.iter().position(|class| !class.queue.is_empty() && !class.pausing.holds(now));
+        }
         let n = classes.len();
         let head = |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|w| w.size);
         let Some(first) = (0..n).find(|i| head(*i).is_some()) else {

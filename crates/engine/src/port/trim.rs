@@ -6,6 +6,7 @@ use super::class_queue::Dropped;
 use super::queues::{Admission, Queues};
 use super::settings::Settings;
 use crate::event::interval::Interval;
+use crate::event::packet::Packet;
 use crate::port::discipline::trimming::{DATA, HEADERS};
 use crate::port::discipline::{Arrival, Verdict};
 use incast_cc::Time;
@@ -15,7 +16,8 @@ impl Queues {
     /// that makes room, or the arrival is.
     pub(super) fn trim(
         &mut self,
-        mut refused: Admission,
+        refused: Admission,
+        packet: &Packet,
         settings: &Settings,
         room: Option<&mut Room>,
         events: &mut Events,
@@ -28,8 +30,9 @@ impl Queues {
         if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events) {
             return Admission { verdict: Verdict::Accept, ..refused };
         }
-        refused.packet.cut(header);
-        self.admit(HEADERS, refused.packet, now, settings, room.as_deref())
+        let mut packet = *packet;
+        packet.cut(header);
+        Admission { cut: Some(header), ..self.admit(HEADERS, &packet, now, settings, room.as_deref()) }
     }
 
     /// Cuts what came last to the queue of data, if that makes room for the arrival.

@@ -175,6 +175,9 @@ pub struct Buckets {
     spare_far: Vec<Bucket>,
     /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
     pub due: Vec<LinkId>,
+    /// Links whose ports [serve themselves](crate::port::self_service), by the window at whose end they are visited.
+    visits: BTreeMap<u64, Vec<LinkId>>,
+    spare_visits: Vec<Vec<LinkId>>,
     /// Timers of other domains, which they get when the window closes, by thread.
     posts: Vec<Vec<Post>>,
     /// How far the domain at work may go by itself.
@@ -199,6 +202,8 @@ impl Buckets {
             far: BTreeMap::new(),
             spare_far: Vec::new(),
             due: Vec::new(),
+            visits: BTreeMap::new(),
+            spare_visits: Vec::new(),
             posts: (0..threads).map(|_| Vec::new()).collect(),
             alone: Alone::default(),
         }
@@ -336,6 +341,30 @@ impl Buckets {
     pub fn post(&mut self, domain: DomainId, key: Key, timer: Timer) {
         let lane = self.lanes.lane(domain);
         self.posts[lane].push((domain, key, timer));
+    }
+
+    /// The port of `link` is to be visited at the end of the window of `time`, none before window number `from`.
+    pub fn visit(&mut self, link: LinkId, time: Time, from: u64) {
+        let window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
+        let links = self.visits.entry(window.max(from)).or_insert_with(|| self.spare_visits.pop().unwrap_or_default());
+        links.push(link);
+    }
+
+    /// The first window at whose end ports are to be visited.
+    #[inline]
+    pub fn first_visit(&self) -> Option<u64> {
+        self.visits.first_key_value().map(|(window, _)| *window)
+    }
+
+    /// Links whose ports are to be visited at the end of the open window.
+    pub fn take_visits(&mut self) -> Option<Vec<LinkId>> {
+        self.visits.first_entry().filter(|first| *first.key() <= self.window).map(|first| first.remove())
+    }
+
+    /// Keeps the room of a list of links.
+    pub fn keep_visits(&mut self, mut links: Vec<LinkId>) {
+        links.clear();
+        self.spare_visits.push(links);
     }
 
     /// The next near window with arrivals, or the one with which a block with arrivals comes near.

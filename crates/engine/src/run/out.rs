@@ -112,6 +112,10 @@ impl Outbox for Out<'_, '_> {
         self.buckets.due.push(link);
     }
 
+    fn serve(&mut self, link: LinkId, time: Time) {
+        self.buckets.visit(link, time, 0);
+    }
+
     fn undisturbed(&self) -> Time {
         self.next_alone().min(self.buckets.undisturbed())
     }

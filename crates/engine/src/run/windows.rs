@@ -101,6 +101,7 @@ fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Ve
     let shares = partition::runs(&simulation.weights(), count);
     let (ending, length) = (Ending::new(simulation), window_length(simulation));
     simulation.mark_later(length, length * BLOCK);
+    simulation.serve_themselves(length);
     let timers: Vec<_> = simulation.first_timers().collect();
     let (net, mut rest) = (&simulation.net, simulation.domains.as_mut_slice());
     let domains = rest.len();

@@ -7,7 +7,7 @@ use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
 use crate::event::prefetch;
 use crate::hash;
-use crate::ids::DomainId;
+use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::port::Port;
@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
     #[inline]
     pub fn report(&self) -> Report {
         Report {
-            window: self.buckets.first().unwrap_or(u64::MAX),
+            window: { self.buckets.first() }.unwrap_or(u64::MAX).min(self.buckets.first_visit().unwrap_or(u64::MAX)),
             wake: self.queues.first_wake().min(self.buckets.first_post()),
             finished: self.collector.finished,
             finished_at: Time(self.collector.finished_at),
@@ -257,10 +257,30 @@ impl<'a> Worker<'a> {
             (true, false) => self.walk_all::<true, true>(&mut window, watch),
             (false, false) => self.walk_all::<false, true>(&mut window, watch),
         }
+        if let Some(links) = self.buckets.take_visits() {
+            self.visit(&links, &window);
+            self.buckets.keep_visits(links);
+        }
         self.deal.clear(&self.todo);
         self.buckets.keep(window.bucket, false);
         for post in self.buckets.take_posts() {
             self.queues.post(post);
+        }
+    }
+
+    /// The ports of `links` do by themselves what they have to do before the end of `window`.
+    #[inline(never)]
+    fn visit(&mut self, links: &[LinkId], window: &Window) {
+        let (net, first) = (self.net, self.queues.first);
+        for link in links {
+            let from = net.place[net.spec.links[*link].from as usize].domain;
+            let place = (from.0 - first) as usize;
+            let port = &mut self.domains[place].nodes.ports[net.port_of[*link]];
+            let queue = &mut self.queues.list[place];
+            let mut out = Out { net, buckets: &mut self.buckets, queue };
+            if let Some(at) = port.visit(window.stop, &net.interval, &mut out) {
+                self.buckets.visit(*link, at, window.number + 1);
+            }
         }
     }
 

@@ -56,6 +56,11 @@ impl Switch {
         }
     }
 
+    /// Its policy looks at no port.
+    pub fn is_pure(&self) -> bool {
+        self.policy.is_pure()
+    }
+
     /// Brings near what [`Switch::choose`] will touch.
     #[inline]
     pub fn prefetch(&self, ports: &[Port], dst: NodeId) {

@@ -75,6 +75,24 @@ impl ActiveDiscipline {
         }
     }
 
+    /// Whether it has a state: one of those that [`ActiveDiscipline::decide`] leaves to another question.
+    #[inline(always)]
+    pub fn has_state(&self) -> bool {
+        !matches!(
+            self,
+            ActiveDiscipline::DropTail(_) | ActiveDiscipline::EcnThreshold(_) | ActiveDiscipline::EcnAtDeparture(_)
+        )
+    }
+
+    /// Whether it decides everything about a packet at its arrival.
+    pub fn decides_at_arrivals(&self) -> bool {
+        match self {
+            ActiveDiscipline::DropTail(_) | ActiveDiscipline::EcnThreshold(_) | ActiveDiscipline::EcnRamp(_) => true,
+            ActiveDiscipline::RandomDrop(_) | ActiveDiscipline::Red(_) => true,
+            ActiveDiscipline::EcnAtDeparture(_) => false,
+        }
+    }
+
     /// Whether it has no state and accepts into an empty queue, unmarked, whatever comes.
     pub fn takes_into_empty(&self) -> bool {
         let longest = Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: MOST_BYTES, ect: true };

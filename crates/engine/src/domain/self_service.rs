@@ -1,0 +1,18 @@
+//! Ports whose explicit queues [serve themselves](crate::port::self_service): where nobody looks on.
+
+use crate::domain::build::Simulation;
+use incast_cc::Time;
+
+impl Simulation<'_> {
+    /// Has explicit ports serve themselves that can. Windows are `length` long. Programs, time series, timelines and
+    /// traces look on, and policies that compare ports.
+    pub fn serve_themselves(&mut self, length: Time) {
+        let (spec, observe) = (self.net.spec, &self.net.spec.observe);
+        let seen = !spec.programs.is_empty() || !observe.trace.is_empty() || observe.monitors();
+        let switches = || self.domains.iter().flat_map(|domain| &domain.switches);
+        if !seen && spec.pfc().is_none() && spec.cells.is_empty() && switches().all(|switch| switch.is_pure()) {
+            let ports = self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports);
+            ports.for_each(|port| port.serve_itself(length));
+        }
+    }
+}

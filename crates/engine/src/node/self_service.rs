@@ -1,0 +1,32 @@
+//! A packet at a port whose explicit queues [serve themselves](crate::port::self_service).
+
+use crate::event::outbox::Outbox;
+use crate::event::packet::{Ext, Packet};
+use crate::map::fabric::FabricMap;
+use crate::node::context::Counts;
+use crate::port::Port;
+use crate::port::explicit::Offered;
+use incast_cc::Time;
+
+/// A packet comes to such a port: whether its queue has taken it.
+#[inline]
+pub fn pass_serving(
+    port: &mut Port,
+    now: Time,
+    packet: &Packet,
+    ext: Option<&mut Ext>,
+    net: &FabricMap,
+    counts: &mut Counts,
+    out: &mut impl Outbox,
+) -> bool {
+    // the flow is far away in memory: it is asked only where its class matters
+    let class = if port.has_classes() { net.class(packet) } else { 0 };
+    let offered = port.take_in(now, packet, ext, class, &net.interval, out);
+    while let Some(dropped) = port.take_dropped() {
+        counts.dropped += !dropped.lost as u64;
+    }
+    let taken = offered != Offered::Dropped;
+    counts.hops += taken as u64;
+    counts.dropped += !taken as u64;
+    taken
+}

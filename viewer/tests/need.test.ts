@@ -10,6 +10,7 @@ import { stateAt, stretchesOf, timeoutsOf } from "../src/data/states";
 import { figuresOf } from "../src/data/stretch";
 import { chosen, SEARCHED, SHOWN } from "../src/data/table";
 import { panesOfFlow, panesOfPort } from "../src/panes/Details";
+import { PortFigures } from "../src/scene/Fabric";
 import { differenceOf, fieldOf } from "../src/scene/field";
 import { list, unread, watched } from "./made";
 
@@ -73,6 +74,20 @@ describe("what is read", () => {
   it("shows a port under the pointer", async () => {
     const run = await after([...needsOf(NOTHING, false), ofPort(1)]);
     show(run, { ...NOTHING, port: 1 }, false);
+  });
+
+  it("says the one figure of a port that is read, nothing of its flows, also where the run has no other", async () => {
+    const figuresOf = (run: Run, only?: "busy") => JSON.stringify(PortFigures({ run, port: 1, frame: 0, only }));
+    for (const others of [{}, numbers(["marks"])]) {
+      const run = unread({ ports: { port: texts("h0>s", "s>h0", "h1>s", "s>h1") }, paths: numbers(["flow", "port"]),
+        records: { starts: list(0, 1, 2, 2), port: list(1, 3), ...numbers(["busy"]), ...others } });
+      for (const need of needsOf(NOTHING, false)) await run.read(need);
+      expect(figuresOf(run, "busy")).toContain('"data-figure":"busy"');
+      expect(figuresOf(run, "busy")).not.toContain("flows over it");
+      expect(() => figuresOf(run)).toThrow("was not read");
+      await run.read(ofPort(1));
+      expect(figuresOf(run)).toContain("flows over it");
+    }
   });
 
   it("is no more than what shows it: without any of it there is a fault", async () => {

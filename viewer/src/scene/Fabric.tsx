@@ -196,7 +196,7 @@ export function Fabric({ run, frame, metric, pinned, path, dark, largest, label,
             </p>
           )}
           <PortFigures run={run} port={under} frame={frame}
-            metrics={rest === "ready" ? run.metrics : [metric]} />
+            only={rest === "ready" ? undefined : metric} />
           {rest !== "ready" && <p>{rest === "reading" ? "reading the rest …" : "the rest cannot be read"}</p>}
         </div>
       )}
@@ -221,12 +221,13 @@ interface FiguresProps {
   run: Run;
   port: number;
   frame: number;
-  /** Those that are there; of some alone nothing is said of flows. */
-  metrics?: readonly Metric[];
+  /** The one figure that has been read, where the others and the flows have not. */
+  only?: Metric | undefined;
 }
 
-export function PortFigures({ run, port, frame, metrics = run.metrics }: FiguresProps) {
-  const flows = metrics.length < run.metrics.length ? [] : run.flowsOn(port);
+export function PortFigures({ run, port, frame, only }: FiguresProps) {
+  const metrics = only ? [only] : run.metrics;
+  const flows = only ? [] : run.flowsOn(port);
   return (
     <>
       <strong>{run.names[port]}</strong>

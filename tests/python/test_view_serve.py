@@ -6,14 +6,16 @@ import http.client
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,10 @@ import pytest
 
 import viewed
 from conftest import Command
+from incast import run_folder
 from incast.errors import FolderError
-from incast.view import page, serving, sources
+from incast.view import framed, page, serving, sources
+from incast.view.packing import Pack
 
 SHELL = (
     "<!doctype html><meta content=\"default-src 'none'; script-src 'unsafe-inline'\"><body><!--incast-runs--></body>"
@@ -150,6 +154,120 @@ def test_what_is_damaged_is_told_of_when_it_is_read(server: serving.Server, tmp_
         server.show([tmp_path / "a"])
         status, data = part(server, runs_of(server)[0]["records"]["columns"]["starts"])
         assert (status, words in data.decode()) == (500, True), data
+
+
+def test_a_folder_that_is_replaced_while_a_table_is_read_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sources.Folder(viewed.write(tmp_path / "a", frames=3, flows=4))
+    run.table("flows", ["flow"])
+    read = run_folder.read_table
+
+    def late(folder: Path, name: str, columns: list[str]) -> pa.Table:
+        shutil.rmtree(folder)
+        viewed.write(folder, frames=3, flows=4, seed=9)
+        return read(folder, name, columns)
+
+    monkeypatch.setattr(run_folder, "read_table", late)
+    with pytest.raises(FolderError, match="is of another run by now: call incast view again"):
+        run.table("flows", ["flow"])
+
+
+@pytest.mark.parametrize("name", ["timeline_ports", "timeline_flows"])
+def test_frames_ports_and_flows_may_be_whole_numbers_of_any_type(
+    server: serving.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(framed, "ROWS", 5)
+    key, value, part_of = ("port", "busy", "records") if name == "timeline_ports" else ("flow", "state", "by_flow")
+    path = tmp_path / "a" / f"{name}.parquet"
+    rows = pq.read_table(path)
+
+    def shown() -> list[tuple[int, bytes]]:
+        server.show([tmp_path / "a"])
+        told = runs_of(server)[0][part_of]
+        assert told["blocks"] > 1
+        firsts = [told["columns"][column] for column in ("starts", key, value)]
+        return [part(server, first + block) for first in firsts for block in range(told["blocks"])]
+
+    def write(kind: pa.DataType, change: Callable[[Any], Any] = lambda old: old) -> None:
+        changed = rows
+        for column in ("frame", key):
+            at = changed.column_names.index(column)
+            own = pa.array(change(rows[column].to_numpy().astype(np.float64))).cast(kind)
+            changed = changed.set_column(at, column, own)
+        pq.write_table(changed, path)
+
+    before = shown()
+    assert {status for status, _ in before} == {200}
+    for kind in (pa.int64(), pa.int32(), pa.uint8(), pa.uint64(), pa.float64(), pa.float32()):
+        write(kind)
+        assert shown() == before, kind
+    for change in (lambda old: old - 1, lambda old: old + 0.5, lambda old: np.where(old == old[-1], np.nan, old)):
+        write(pa.float64(), change)
+        status, words = shown()[0]
+        assert (status, b"is damaged: a frame that is no whole number from 0 on" in words) == (500, True), words
+
+
+@pytest.mark.parametrize(
+    "fault", [ValueError("odd"), IndexError("odd"), MemoryError(), TypeError(), FolderError("odd")]
+)
+def test_a_part_that_cannot_be_made_is_told_of(server: serving.Server, fault: Exception) -> None:
+    def make() -> bytes:
+        raise fault
+
+    pack = Pack()
+    pack.add(make)
+    pack.add(lambda: b"another")
+    server.parts.close()
+    server.parts = serving.Spool(pack)
+    status, words = part(server, 0)
+    told = "odd" if isinstance(fault, FolderError) else f"parts 0 to 0 cannot be made: {fault!r}"
+    assert (status, words.decode()) == (500, f"{told}\n")
+    assert part(server, 1) == (200, struct.pack("<I", len(pack[1])) + pack[1])
+
+
+def test_what_a_full_disk_has_no_room_for_is_served_and_not_kept() -> None:
+    made: list[int] = []
+    data = [os.urandom(size) for size in (5000, 4000, 900, 4000)]
+    pack = Pack()
+    for at, own in enumerate(data):
+        pack.add(lambda at=at, own=own: made.append(at) or own)
+    whole = list(pack)
+    made.clear()
+    spool = serving.Spool(pack)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (7000, old[1]))
+    try:
+        full = [spool[at] for at in (0, 1, 1, 2, 1, 0, 2)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert full == [whole[at] for at in (0, 1, 1, 2, 1, 0, 2)]
+    assert made == [0, 1, 1, 2, 1]
+    # there is room again
+    assert [spool[at] for at in (3, 1, 0, 1, 2, 3)] == [whole[at] for at in (3, 1, 0, 1, 2, 3)]
+    assert made == [0, 1, 1, 2, 1, 3, 1]
+    assert os.fstat(spool._file.fileno()).st_size == sum(map(len, whole))
+    spool.close()
+
+
+def test_a_run_is_viewed_where_pandas_is_not_there(tmp_path: Path) -> None:
+    viewed.write(tmp_path / "r", frames=3, flows=4)
+    program = """
+import sys
+class Without:
+    def find_spec(name, path, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Without)
+from pathlib import Path
+from incast.view import packing, reading, sources
+pack = packing.Pack()
+run = reading.described(sources.Folder(Path("r")), "r", pack)
+series = [pack[at] for at in run["series"]["columns"].values()]
+print(len(series), len(list(pack)) == len(pack))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "5 True\n"), done.stderr
 
 
 def part(server: serving.Server, at: int) -> tuple[int, bytes]:

@@ -90,11 +90,21 @@ class Framed:
         """Read a column, unless it is kept."""
         if name not in self._kept:
             values = packing.array(self._run.table(self._name, [name])[name])
+            if name in ("frame", self._key):
+                values = self._whole(name, values)
             left = KEPT_BYTES - values.nbytes
             while self._kept and sum(one.nbytes for one in self._kept.values()) > left:
                 del self._kept[next(iter(self._kept))]
             self._kept[name] = values
         return self._kept[name]
+
+    def _whole(self, name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Give numbers of frames or entities as whole ones, of whatever type who wrote the table made them."""
+        if values.dtype.kind == "u":
+            return values
+        if not np.all((values >= 0) & (values < packing.EXACT) & (values == np.floor(values))):
+            raise self._damaged(f"a {name} that is no whole number from 0 on")
+        return values.astype(np.uint64)
 
     def _damaged(self, why: str) -> FolderError:
         place = self._run.place(f"{self._name}.parquet")

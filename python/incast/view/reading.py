@@ -165,7 +165,7 @@ def _series(run: Source) -> dict[str, bytes]:
     import pyarrow as pa
 
     samples = run.table("samples", NEEDED["samples"])
-    samples = samples.filter(pa.compute.is_valid(samples["time_s"]))
+    samples = samples.filter(samples["time_s"].is_valid())
     entities = samples["entity"].combine_chunks().cast(pa.string()).dictionary_encode()
     names = samples["name"].combine_chunks().cast(pa.string()).dictionary_encode()
     keys = entities.indices.to_numpy().astype(np.int64) * len(names.dictionary) + names.indices.to_numpy()

@@ -9,7 +9,6 @@ machine as its host, so that a name of the web that is made to mean 127.0.0.1 re
 from __future__ import annotations
 
 import hmac
-import io
 import re
 import secrets
 import socketserver
@@ -18,6 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -45,12 +45,21 @@ HEADERS = {
 }
 
 
+UNFORESEEN = (LookupError, MemoryError, NotImplementedError, TypeError, ValueError)
+"""What numpy and Arrow raise of tables that others have written, beyond what is checked."""
+
+
 class Spool:
-    """Parts of a page. Each is made once, and kept in a file without a name, which is gone with the process."""
+    """Parts of a page. Each is made once, and kept in a file without a name, which is gone with the process.
+
+    What the disk has no room for is not kept, and made each time.
+    """
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        # without a buffer, which would keep what could not be written and write it again later
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        self._end = 0
         self._places: dict[int, tuple[int, int]] = {}
         self._turn = threading.Lock()
 
@@ -64,13 +73,28 @@ class Spool:
             if at in self._places:
                 start, size = self._places[at]
                 self._file.seek(start)
-                return self._file.read(size)
+                kept = self._file.read(size)
+                if len(kept) == size:
+                    return kept
         part = self._pack[at]
         with self._turn:
             if at not in self._places:
-                self._places[at] = self._file.seek(0, io.SEEK_END), len(part)
-                self._file.write(part)
+                self._keep(at, part)
         return part
+
+    def _keep(self, at: int, part: bytes) -> None:
+        """Write a part, and then say where it is; where it cannot be written whole the file ends as before."""
+        left = memoryview(part)
+        try:
+            self._file.seek(self._end)
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError:
+            with suppress(OSError):
+                self._file.truncate(self._end)
+            return
+        self._places[at] = self._end, len(part)
+        self._end += len(part)
 
     def close(self) -> None:
         """Give the file back."""
@@ -177,6 +201,9 @@ class _Request(BaseHTTPRequestHandler):
             parts = [self.server.parts[at] for at in range(first, last + 1)]
         except (IncastError, OSError) as error:
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+            return
+        except UNFORESEEN as error:
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"parts {first} to {last} cannot be made: {error!r}")
             return
         told = (data for part in parts for data in (struct.pack("<I", len(part)), part))
         self._send(HTTPStatus.OK, "application/octet-stream", list(told))

@@ -65,11 +65,17 @@ class Folder:
         return run_folder.read_shape(self.path, name)
 
     def table(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Read columns; raises ``FolderError`` where the file is another than at first, or gone."""
-        if self._file(name) != self._files.setdefault(name, self._file(name)):
+        """Read columns; raises ``FolderError`` where the file is another than at first, or gone, or was while read."""
+        self._same(name)
+        table = run_folder.read_table(self.path, name, list(columns))
+        self._same(name)
+        return table
+
+    def _same(self, name: str) -> None:
+        found = self._file(name)
+        if found != self._files.setdefault(name, found):
             place = self.place(f"{name}.parquet")
             raise FolderError(f"{place} is of another run by now: call incast view again")
-        return run_folder.read_table(self.path, name, list(columns))
 
     def _file(self, name: str) -> tuple[int, ...]:
         try:

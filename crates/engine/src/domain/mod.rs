@@ -51,6 +51,8 @@ pub struct Domain {
     pub endpoints: Endpoints,
     /// How often each of the triggers that its hosts count has been activated.
     pub activations: Vec<u32>,
+    /// Its ports [share nothing](Domain::is_separable), and nobody sees in which order packets pass them.
+    pub separable: bool,
 }
 
 impl Domain {
@@ -67,6 +69,13 @@ impl Domain {
         self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::spell_out);
         self.nodes.ports.iter_mut().for_each(Port::spell_out);
         self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::spell_out);
+    }
+
+    /// Whether its ports share no state that depends on the order of packets at different ports: buffers, programs,
+    /// failures, and policies that do not choose by the packet alone.
+    pub fn is_separable(&self) -> bool {
+        let plain = self.nodes.shared.pools.is_empty() && !self.nodes.ports.iter().any(Port::is_unusual);
+        plain && self.switches.iter().all(Switch::is_pure)
     }
 
     /// Where a packet goes from `node`, as far as that is known before it arrives there.

@@ -74,6 +74,8 @@ pub struct FabricMap<'a> {
     /// Longest latency of a link: messages from other hosts take so long. No engine window is longer, whatever
     /// the domains.
     pub relay: Time,
+    /// Shortest latency of a link: what is sent over one arrives so much later, or later.
+    pub quickest: Time,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
     /// Numbers of paths.
@@ -95,6 +97,15 @@ impl FabricMap<'_> {
     #[inline]
     pub fn duplex(&self, flow: FlowId) -> Option<Duplex> {
         self.duplexes.get(flow.ix()).copied().flatten()
+    }
+
+    /// Whether, in windows of `length`, ports of switches share nothing but what domains say
+    /// ([`Domain::is_separable`](crate::domain::Domain::is_separable)): nothing that happens inside a domain comes to
+    /// one of them in the same window, and nobody sees in which order packets pass them.
+    pub fn has_separable_ports(&self, length: Time) -> bool {
+        let observe = &self.spec.observe;
+        let seen = observe.monitors() || observe.timeline.is_some() || !observe.trace.is_empty();
+        !seen && self.pfc.is_none() && self.quickest >= length
     }
 
     /// Traffic class of a packet.

@@ -4,6 +4,8 @@ use crate::event::order::Order;
 use crate::ids::DomainId;
 use crate::run::buckets::{Bucket, Head};
 use incast_cc::Time;
+use std::marker::PhantomData;
+use std::ops::IndexMut;
 
 /// Bits of a sort key that hold the place of a packet in its bucket; above them is its offset into the window.
 const PLACE_BITS: u32 = 32;
@@ -41,54 +43,90 @@ impl Turn {
     }
 }
 
-/// The packets of an open window by domain.
-pub struct Deal {
-    /// Where in `turns` those of each domain lie, from and to; empty for all between windows.
+/// The packets of an open window by domain, or those of a domain by port.
+pub struct Deal<To> {
+    /// Where in `turns` those of each lie, from and to; empty for all between windows.
     runs: Vec<(u32, u32)>,
-    /// Those of one domain after the other, each in the order of sending.
+    /// Those of one after the other, each in the order of sending.
     turns: Vec<Turn>,
+    to: PhantomData<To>,
 }
 
-impl Deal {
-    /// Nothing is dealt out to `domains` domains.
-    pub fn new(domains: usize) -> Deal {
-        Deal { runs: vec![(0, 0); domains], turns: Vec::new() }
+impl<To: Copy> Deal<To>
+where
+    [(u32, u32)]: IndexMut<To, Output = (u32, u32)>,
+{
+    /// Nothing is dealt out to so many.
+    pub fn new(count: usize) -> Deal<To> {
+        Deal { runs: vec![(0, 0); count], turns: Vec::new(), to: PhantomData }
     }
 
-    /// Deals packets out to domains by their `heads`, and adds the domains that get some to `todo`.
-    pub fn out(&mut self, heads: &[Head], todo: &mut Vec<DomainId>) {
-        for head in heads {
-            let run = &mut self.runs[head.to.domain];
-            if run.1 == 0 {
-                todo.push(head.to.domain);
-            }
-            run.1 += 1;
+    /// One more packet is for `to`; those that get some are added to `todo`.
+    #[inline(always)]
+    pub fn count(&mut self, to: To, todo: &mut Vec<To>) {
+        let run = &mut self.runs.as_mut_slice()[to];
+        if run.1 == 0 {
+            todo.push(to);
         }
+        run.1 += 1;
+    }
+
+    /// All of so many packets, which are for those of `todo`, are counted.
+    #[inline(always)]
+    pub fn lay(&mut self, todo: &[To], packets: usize) {
         let mut sum = 0;
-        for d in todo.iter() {
-            let run = &mut self.runs[*d];
+        for to in todo {
+            let run = &mut self.runs.as_mut_slice()[*to];
             let count = run.1;
             *run = (sum, sum);
             sum += count;
         }
-        self.turns.resize(heads.len(), Turn::default());
-        let turns = self.turns.as_mut_slice();
-        for (i, head) in (0u32..).zip(heads) {
-            let end = &mut self.runs[head.to.domain].1;
-            turns[*end as usize] = Turn::new(head.offset, i);
-            *end += 1;
-        }
+        self.turns.resize(packets, Turn::default());
     }
 
-    /// The packets of `domain`.
-    pub fn of(&self, domain: DomainId) -> &[Turn] {
-        let (from, to) = self.runs[domain];
-        &self.turns[from as usize..to as usize]
+    /// The next one for `to`.
+    #[inline(always)]
+    pub fn put(&mut self, to: To, turn: Turn) {
+        let end = &mut self.runs.as_mut_slice()[to].1;
+        self.turns[*end as usize] = turn;
+        *end += 1;
     }
 
-    /// Takes back what was dealt out to the domains of `todo`.
-    pub fn clear(&mut self, todo: &[DomainId]) {
-        todo.iter().for_each(|d| self.runs[*d] = (0, 0));
+    /// The packets for `to`.
+    #[inline(always)]
+    pub fn of(&self, to: To) -> &[Turn] {
+        let (from, end) = self.runs.as_slice()[to];
+        &self.turns[from as usize..end as usize]
+    }
+
+    /// ..., to be put in order.
+    #[inline(always)]
+    pub fn of_mut(&mut self, to: To) -> &mut [Turn] {
+        let (from, end) = self.runs.as_slice()[to];
+        &mut self.turns[from as usize..end as usize]
+    }
+
+    /// Takes back what was dealt out to those of `todo`.
+    #[inline(always)]
+    pub fn clear(&mut self, todo: &[To]) {
+        todo.iter().for_each(|to| self.runs.as_mut_slice()[*to] = (0, 0));
+    }
+}
+
+impl Deal<DomainId> {
+    /// Deals packets out to domains by their `heads`, and adds the domains that get some to `todo`.
+    pub fn out(&mut self, heads: &[Head], todo: &mut Vec<DomainId>) {
+        heads.iter().for_each(|head| self.count(head.to.domain, todo));
+        self.lay(todo, heads.len());
+        (0u32..).zip(heads).for_each(|(i, head)| self.put(head.to.domain, Turn::new(head.offset, i)));
+    }
+}
+
+/// Orders `turns`, which come in the order of sending, as [`Sorter::sort`] does: a few.
+#[inline(always)]
+pub fn order(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
+    if turns.len() > 1 && sort(turns) {
+        break_ties(turns, bucket, rule);
     }
 }
 

@@ -1,6 +1,7 @@
 //! How simulated time moves: the engine of windows, and when a run ends.
 
 mod buckets;
+mod by_port;
 mod deal;
 pub mod ending;
 mod out;

@@ -12,6 +12,7 @@ use crate::map::fabric::FabricMap;
 use crate::node::context::Env;
 use crate::port::Port;
 use crate::run::buckets::{Bucket, Buckets, Lanes, Parcel};
+use crate::run::by_port::{AHEAD, ByPort};
 use crate::run::deal::{Deal, Sorter};
 use crate::run::ending::{self, Ending, Endless, Halt};
 use crate::run::out::Out;
@@ -32,9 +33,6 @@ const ASKED_EVERY: u64 = 1 << 16;
 
 /// Packets a link for which a window's bucket has room.
 const ROOM: usize = 4;
-
-/// How many packets before its turn one is fetched.
-const AHEAD: usize = 16;
 
 /// Order in which domains are visited within a window: makes no difference, which tests prove.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,13 +56,13 @@ pub struct Worker<'a> {
     /// Their own events.
     pub queues: Queues,
     collector: Collector,
-    deal: Deal,
+    deal: Deal<DomainId>,
     /// Domains with work in the open window, and by domain the last window that it had work in.
     todo: Vec<DomainId>,
     queued: Vec<u64>,
     /// Packets that arrive within the last window, but after the end of the run.
     under_way: Vec<Packet>,
-    scratch: Scratch,
+    scratch: Option<Scratch>,
     /// The fabric does not fit the near caches: makes no difference to the result.
     pub far: bool,
     /// Some of its ports [mark later](crate::port::departure_marks).
@@ -85,8 +83,8 @@ pub struct Worker<'a> {
 }
 
 /// What a worker needs for one domain after the other.
-#[derive(Default)]
 struct Scratch {
+    by_port: ByPort,
     /// The next hop of each of its packets, in order.
     plans: Vec<Planned>,
     sorter: Sorter,
@@ -148,6 +146,9 @@ impl<'a> Worker<'a> {
         visit: Visit,
         (length, lanes, threads): (Time, Lanes, usize),
     ) -> Worker<'a> {
+        let apart = net.has_separable_ports(length);
+        domains.iter_mut().for_each(|domain| domain.separable = apart && domain.is_separable());
+        let by_port = ByPort::new(domains.iter().map(|domain| domain.nodes.ports.len()).max().unwrap_or(0));
         Worker {
             net,
             ending,
@@ -162,7 +163,7 @@ impl<'a> Worker<'a> {
             queued: vec![u64::MAX; count],
             under_way: Vec::new(),
             far: net.links.len() > FEW_PORTS,
-            scratch: Scratch { plans: Vec::new(), sorter: Sorter::new(length) },
+            scratch: Some(Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) }),
             endless: Time::NEVER,
             most_kept: net.spec.observe.most_kept.unwrap_or(ending::MOST_KEPT),
             windows: 0,
@@ -287,7 +288,7 @@ impl<'a> Worker<'a> {
     /// Walks through the events of all domains with work in `window`.
     #[inline(always)]
     fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window, watch: &mut Watch) {
-        let mut scratch = take(&mut self.scratch);
+        let Some(mut scratch) = self.scratch.take() else { return };
         for i in 0..self.todo.len() {
             match self.walk::<FAR, CELLS>(i, window, &mut scratch, watch) {
                 Ok(()) => {}
@@ -295,7 +296,7 @@ impl<'a> Worker<'a> {
                 Err(Halt::Stopped) => self.stopped = true,
             }
         }
-        self.scratch = scratch;
+        self.scratch = Some(scratch);
     }
 
     /// Deals what arrives out to the domains, and puts those with work in order.
@@ -338,7 +339,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Walks through the events of the `i`th domain with work before `stop`: orders its packets, plans what they will
-    /// do, and merges them with its own events.
+    /// do, and merges them with its own events. What passes ports that share nothing does so before.
     ///
     /// A `FAR` fabric does not fit the near caches: all packets are planned before the first is executed, so that what
     /// they will touch can be fetched. Where there are radio `CELLS`, what happens in one alone is no event of its own.
@@ -347,7 +348,7 @@ impl<'a> Worker<'a> {
         &mut self,
         i: usize,
         Window { stop, bucket, .. }: &mut Window,
-        Scratch { plans, sorter }: &mut Scratch,
+        Scratch { by_port, plans, sorter }: &mut Scratch,
         watch: &mut Watch,
     ) -> Result<(), Halt> {
         let stop = *stop;
@@ -356,10 +357,18 @@ impl<'a> Worker<'a> {
         }
         let d = self.todo[i];
         let place = self.queues.place(d);
-        let (net, start) = (self.net, self.buckets.start);
+        let (net, start, order) = (self.net, self.buckets.start, self.buckets.order);
+        let whole = stop == start + self.buckets.length;
         let domain = &mut self.domains[place];
         let hops = domain.nodes.counts.hops;
-        let turns = sorter.sort(self.deal.of(d), bucket, self.buckets.order);
+        let mut out = Out { net, buckets: &mut self.buckets, queue: &mut self.queues.list[place] };
+        let (mut turns, mut passed) = (self.deal.of(d), 0);
+        if FAR && !CELLS && whole && domain.separable {
+            by_port.pass(turns, domain, bucket, order, &mut out, &mut self.collector);
+            passed = turns.len() - by_port.rest.len();
+            turns = &by_port.rest;
+        }
+        let turns = sorter.sort(turns, bucket, order);
         let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
         if FAR {
             // those that are first to be looked at were not the first to be sent
@@ -387,8 +396,6 @@ impl<'a> Worker<'a> {
                 domain.prefetch_frames(coming, net);
             }
         }
-        let queue = &mut self.queues.list[place];
-        let mut out = Out { net, buckets: &mut self.buckets, queue };
         let mut walked = 0;
         for turn in turns {
             let time = start + turn.offset();
@@ -427,7 +434,7 @@ impl<'a> Worker<'a> {
         } else if out.queue.next() < stop {
             own_events(domain, &mut out, &mut self.collector, stop, None, watch)?;
         }
-        if !watch.passed(walked as u32) {
+        if !watch.passed((passed + walked) as u32) {
             return Err(Halt::Stopped);
         }
         self.hops += domain.nodes.counts.hops - hops;

@@ -131,6 +131,7 @@ impl<'a> Simulation<'a> {
             triggers: Triggers::new(spec)?,
             // whatever the queue: explicit ones give the same outcome
             relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
+            quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),
             paths: Numbered::new(spec),
             back: if spec.programs.is_empty() { Vec::new() } else { back::ports(spec, &port_of) },

@@ -1,0 +1,99 @@
+//! Packets of a window that pass ports of switches, one port after the other.
+//!
+//! Where [ports share nothing](Domain::is_separable), a packet meets only those that take the same port: the others of
+//! its window need not be put in order with it, though they arrive at the same instant or before.
+
+use crate::domain::Domain;
+use crate::event::order::Order;
+use crate::event::outbox::Instant;
+use crate::event::prefetch;
+use crate::ids::{Node, PortIx};
+use crate::node::context::Env;
+use crate::run::buckets::Bucket;
+use crate::run::deal::{Deal, Turn, order};
+use crate::run::out::Out;
+use crate::switch::route::Planned;
+use incast_record::Collector;
+use std::mem::take;
+
+/// How many packets before its turn one is fetched.
+pub const AHEAD: usize = 16;
+
+/// The packets of a domain by the ports that they take.
+pub struct ByPort {
+    deal: Deal<PortIx>,
+    /// Ports that packets take.
+    used: Vec<PortIx>,
+    /// Who takes them, in the order of sending.
+    passing: Vec<(Turn, PortIx)>,
+    /// The other packets: they are at their hosts, or no route leads on.
+    pub rest: Vec<Turn>,
+}
+
+impl ByPort {
+    /// For domains of at most so many `ports`.
+    pub fn new(ports: usize) -> ByPort {
+        ByPort { deal: Deal::new(ports), used: Vec::new(), passing: Vec::new(), rest: Vec::new() }
+    }
+
+    /// Lets the packets of `turns`, which come in the order of sending, pass their ports; but for [`ByPort::rest`].
+    #[inline(always)]
+    pub fn pass(
+        &mut self,
+        turns: &[Turn],
+        domain: &mut Domain,
+        bucket: &mut Bucket,
+        rule: Order,
+        out: &mut Out,
+        collector: &mut Collector,
+    ) {
+        self.plan(turns, domain, bucket, out);
+        self.deal.lay(&self.used, self.passing.len());
+        self.passing.iter().for_each(|(turn, port)| self.deal.put(*port, *turn));
+        for port in &self.used {
+            order(self.deal.of_mut(*port), bucket, rule);
+            let port = &domain.nodes.ports[*port];
+            prefetch::item(&out.net.links, port.link.ix());
+            port.prefetch_queue();
+        }
+        let (net, start) = (out.net, bucket.start);
+        for port in &self.used {
+            for turn in self.deal.of(*port) {
+                let packet = &bucket.packets[turn.place()];
+                let mut ext = packet.ext().map(|i| take(&mut bucket.exts[i as usize]));
+                let at = Instant { time: start + turn.offset(), generation: 0 };
+                domain.arrival(at, packet, ext.as_mut(), Planned::port(*port), Env::new(net, out, collector));
+            }
+        }
+        self.deal.clear(&self.used);
+    }
+
+    /// Tells what passes a port from the rest, and brings near what it will touch.
+    #[inline(always)]
+    fn plan(&mut self, turns: &[Turn], domain: &mut Domain, bucket: &Bucket, out: &Out) {
+        self.used.clear();
+        self.passing.clear();
+        self.rest.clear();
+        for (ahead, turn) in (AHEAD..).zip(turns) {
+            if let Some(ahead) = turns.get(ahead) {
+                prefetch::item(&bucket.packets, ahead.place());
+            }
+            let node = bucket.heads[turn.place()].to.node;
+            if let Node::Switch(_) = node.get() {
+                let packet = &bucket.packets[turn.place()];
+                if let Some(ext) = packet.ext() {
+                    prefetch::lines(&bucket.exts[ext as usize], 2);
+                }
+                let planned = domain.plan(packet, node, out.net).ix();
+                if let Some(port) = domain.nodes.ports.get(planned) {
+                    prefetch::lines(port, 2);
+                    let port = PortIx(planned as u32);
+                    self.deal.count(port, &mut self.used);
+                    self.passing.push((*turn, port));
+                    continue;
+                }
+            }
+            self.rest.push(*turn);
+        }
+    }
+}

@@ -60,7 +60,8 @@ impl Scheduled {
 
     /// The first `most` that may be granted.
     pub fn active(&self, most: usize) -> Vec<FlowId> {
-        let (mut senders, mut flows) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let room = most.min(self.order.len());
+        let (mut senders, mut flows) = (Vec::with_capacity(room), Vec::with_capacity(room));
         for (rank, src) in &self.order {
             if flows.len() == most {
                 break;

@@ -60,8 +60,9 @@ pub(super) struct Queues {
     /// The transmission under way, and its packet, which a port that [serves itself](super::self_service) has sent.
     pub service: Option<Service>,
     pub served: Option<Waiting>,
-    /// It serves itself, and is to be visited because something waits.
-    pub listed: bool,
+    /// It serves itself, and is to be visited at the end of the window of this time, as something waits then;
+    /// [`Time::NEVER`]: it is not.
+    pub listed: Time,
     /// Pause frames that wait for the transmitter, and the one that it has.
     pub frames: VecDeque<Packet>,
     pub beside: Beside,
@@ -113,7 +114,7 @@ impl Queues {
                 trim,
                 service: None,
                 served: None,
-                listed: false,
+                listed: Time::NEVER,
                 frames: VecDeque::new(),
                 beside: Beside::Nothing,
                 pausing: Pausing::default(),

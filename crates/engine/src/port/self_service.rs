@@ -88,10 +88,14 @@ impl Port {
 
     /// Does what is to be done before the end of a window, at `stop`. When it is to be visited again, if it is.
     pub fn visit(&mut self, stop: Time, interval: &Interval, out: &mut impl Outbox) -> Option<Time> {
+        if self.rare.queues.as_ref()?.listed >= stop {
+            // it was listed for an earlier window since, or is listed for a later one by now
+            return None;
+        }
         self.serve(stop - Time::ps(1), interval, out);
         let queues = self.rare.queues.as_mut()?;
-        queues.listed = queues.waits();
-        queues.listed.then_some(self.free_at)
+        queues.listed = if queues.waits() { self.free_at } else { Time::NEVER };
+        (queues.listed < Time::NEVER).then_some(queues.listed)
     }
 
     /// Takes `packet`, of traffic class `class`, at `now`, and sends on what may go.
@@ -177,8 +181,9 @@ impl Port {
         }
         let (packets, bytes) = queues.counted_of(class, below);
         queues.classes[class].holds(packets, bytes);
-        if !queues.listed && queues.waits() {
-            queues.listed = true;
+        // a credit may wait for tokens, and data that came later goes before it
+        if queues.waits() && self.free_at < queues.listed {
+            queues.listed = self.free_at;
             out.serve(self.link, self.free_at);
         }
         offered

@@ -167,8 +167,11 @@ fn marks_of_what_leaves_rise_between_two_thresholds() {
         let o = compared(spec);
         o.flows.iter().map(|f| f.marked).sum::<u64>()
     };
-    let (all, some, none) = (marks(&mut spec, 0, 0), marks(&mut spec, 4, 40), marks(&mut spec, 70, 70));
-    assert!(all > some && some > 0 && none == 0, "{all} {some} {none}");
+    for ties in [Ties::Scheduled, Ties::Hash] {
+        spec.ties = ties;
+        let (all, some, none) = (marks(&mut spec, 0, 0), marks(&mut spec, 4, 40), marks(&mut spec, 70, 70));
+        assert!(all > some && some > 0 && none == 0, "{ties:?}: {all} {some} {none}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::properties::networks::dumbbell;
 use crate::support::*;
+use incast_engine::hash;
 
 /// Packets of 1538 bytes with 1460 of payload and credits of 84; credits come evenly, at the greatest rate.
 fn even() -> ExpressPass {
@@ -71,6 +72,28 @@ fn received(o: &Outcome) -> Vec<u64> {
 
 fn sum(o: &Outcome, f: fn(&FlowRecord) -> u64) -> u64 {
     o.flows.iter().map(f).sum()
+}
+
+/// Credits wait for tokens at ports where short messages meet behind one another, over links that are short for their
+/// rate: what waits goes as soon as what is before it has gone, and not when the next credit may.
+#[test]
+fn short_messages_pass_credits_that_wait() {
+    for (delay, size) in [(100, 1), (200, 300), (300, 1), (1_000, 3_000)] {
+        let mut spec = star(6, Rate::gbps(10), Time::ns(delay));
+        spec.flows = (0..60u64)
+            .map(|i| {
+                let draw = |of: u64, n: u64| (hash::uniform(7, 91, i, of) * n as f64) as u64;
+                let dst = draw(0, 6) as u32;
+                let src = (dst + 1 + draw(1, 5) as u32) % 6;
+                FlowSpec { start: Time(draw(2, 40_000_000)), ..bulk(src, dst, Some(size + draw(3, 6 * size))) }
+            })
+            .collect();
+        spec.flows.push(bulk(0, 1, Some(200_000)));
+        spec.flows.push(bulk(1, 2, Some(200_000)));
+        let spec = with(spec, authors());
+        let o = compared(&spec);
+        assert!(o.flows.iter().all(|f| Some(f.delivered) == f.size), "{delay} ns: {:?}", o.flows);
+    }
 }
 
 /// 84 bytes over two links of 1 us, ps; 1538 bytes; and the time between credits at the greatest rate.

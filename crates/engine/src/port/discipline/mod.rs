@@ -87,9 +87,10 @@ impl ActiveDiscipline {
     /// Whether it decides everything about a packet at its arrival.
     pub fn decides_at_arrivals(&self) -> bool {
         match self {
-            ActiveDiscipline::DropTail(_) | ActiveDiscipline::EcnThreshold(_) | ActiveDiscipline::EcnRamp(_) => true,
+            ActiveDiscipline::DropTail(_) | ActiveDiscipline::EcnThreshold(_) => true,
             ActiveDiscipline::RandomDrop(_) | ActiveDiscipline::Red(_) => true,
-            ActiveDiscipline::EcnAtDeparture(_) => false,
+            // they mark what leaves
+            ActiveDiscipline::EcnAtDeparture(_) | ActiveDiscipline::EcnRamp(_) => false,
         }
     }
 

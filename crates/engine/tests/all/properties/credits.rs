@@ -94,7 +94,7 @@ proptest! {
         with_credits(&mut spec, &own, port, slow);
         spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
         spec.observe.flows = (0..spec.flows.len() as u32).collect();
-        let outcome = compared(&spec);
+        let outcome = compared_seen_and_unseen(&spec);
         conserved(&spec, &outcome)?;
     }
 }

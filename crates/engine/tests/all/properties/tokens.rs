@@ -128,7 +128,7 @@ proptest! {
         let mut spec = spec;
         with_tokens(&mut spec, &own, ports, slow);
         spec.observe.ports = vec![0, spec.links.len() as u32 - 1];
-        let outcome = compared(&spec);
+        let outcome = compared_seen_and_unseen(&spec);
         conserved(&spec, &outcome)?;
     }
 }

@@ -243,6 +243,16 @@ pub fn compared(spec: &Spec) -> Outcome {
     conserved(naive)
 }
 
+/// The outcome of the reference engine ([`compared`]). Without its trace and its series, which have ports and packets
+/// take slower ways, the run is compared, too.
+pub fn compared_seen_and_unseen(spec: &Spec) -> Outcome {
+    let mut unseen = spec.clone();
+    (unseen.observe.trace, unseen.observe.ports, unseen.observe.flows) = (Vec::new(), Vec::new(), Vec::new());
+    unseen.observe.timeline = None;
+    compared(&unseen);
+    compared(spec)
+}
+
 /// The outcome of the reference engine, to which that of windows is the same to the byte, two runs: for what is one
 /// domain however its nodes are dealt out, such as a cell by itself, and so has no orders of visits.
 pub fn compared_whole(spec: &Spec) -> Outcome {

@@ -24,7 +24,8 @@ impl Sender {
             self.ask(ctx, packet, seq, ext.get_or_insert_default());
         }
         if let Some(rank) = t.rank.filter(|_| packet.is(Kind::Data)) {
-            packet.set_rank(self.rank(ctx.net, rank, seq), ext);
+            // the greatest where that is more than 32 bits hold
+            packet.set_rank(self.rank(ctx.net, rank, seq).min(u32::MAX.into()) as u32, ext);
         }
         if !t.demotion.is_empty() {
             let measure = match t.demotion_by {
@@ -33,7 +34,7 @@ impl Sender {
                     let last = if packet.len > 0 { seq } else { seq.saturating_sub(1) };
                     last % self.unit(ctx.net)
                 }
-                by => u64::from(self.rank(ctx.net, by, seq)),
+                by => self.rank(ctx.net, by, seq),
             };
             let class = t.demotion.partition_point(|size| *size <= measure);
             if class < t.demotion.len() {

@@ -4,14 +4,14 @@
 use super::*;
 
 impl Sender {
-    /// The rank of data that begins at `seq`, bytes; the greatest where that is more than 32 bits hold.
-    pub(super) fn rank(&self, net: &FabricMap, rank: Rank, seq: u64) -> u32 {
+    /// The rank of data that begins at `seq`, bytes.
+    pub(super) fn rank(&self, net: &FabricMap, rank: Rank, seq: u64) -> u64 {
         let unit = self.unit(net);
         // FIN takes a number beyond the data
         let place = if seq < self.app.written { seq } else { seq.saturating_sub(1) };
         let begin = place - place % unit;
         let end = begin.saturating_add(unit).min(self.app.end().unwrap_or(u64::MAX));
-        let bytes = match rank {
+        match rank {
             Rank::Sent => seq - begin,
             _ if end == u64::MAX => end,
             Rank::Size => end - begin,
@@ -19,7 +19,6 @@ impl Sender {
                 let left = end.saturating_sub(self.una.max(begin));
                 left.saturating_sub(if self.board.has_sacked() { self.board.sacked_bytes() } else { 0 })
             }
-        };
-        bytes.min(u32::MAX as u64) as u32
+        }
     }
 }

@@ -35,6 +35,33 @@ def test_a_run_has_no_timeline_unless_one_is_asked_for(tmp_path: Path) -> None:
         assert (tmp_path / "on" / name).read_bytes() == (tmp_path / "off" / name).read_bytes()
 
 
+@pytest.mark.parametrize("transport", ["ndp", "homa"])
+def test_a_timeline_changes_nothing_at_hosts_whose_packets_wait_for_their_wire(tmp_path: Path, transport: str) -> None:
+    # a host's next packet comes at the instant at which the one before has left its port
+    one = '{ kind = "drop-tail", limit = "1p" }'
+    priorities = f'kind = "strict-priority"\nclasses = [{", ".join([one] * 8)}]'
+    queue = 'kind = "trimming"\nlimit = "1p"' if transport == "ndp" else priorities
+    text = f"""
+controller = "newreno"
+run = {{ duration = "1ms" }}
+transport = {{ preset = "{transport}" }}
+traffic = [{{ name = "x", pattern = "pairs", flows = 2, app = {{ kind = "bulk", size = "300kB" }} }}]
+[queue]
+count_in_service = true
+{queue}
+[topology]
+kind = "star"
+sources = 2
+source_link = {{ rate = "10Gbps", delay = "1us" }}
+sink_link = {{ rate = "10Gbps", delay = "1us" }}
+"""
+    off = incast.Scenario.from_toml(text)
+    off.run().save(tmp_path / "off")
+    off.with_({"measure.timeline": "auto"}).run().save(tmp_path / "on")
+    for name in ("summary.json", "ports.parquet", "flows.parquet"):
+        assert (tmp_path / "on" / name).read_bytes() == (tmp_path / "off" / name).read_bytes()
+
+
 def test_frames_add_up_to_what_ports_say_of_the_whole_run(tmp_path: Path) -> None:
     # the queue is too small: packets are dropped; all that is measured is the whole run
     scenario(queue={"kind": "drop-tail", "limit": "60p"}, controller="newreno").run().save(tmp_path / "run")

@@ -49,8 +49,8 @@ def timeouts(result: Result) -> int:
 
 def test_every_figure_has_every_scheme_and_shows_it_beside_swift() -> None:
     names = [
-        "Swift", "Swift, from 10 packets", "theta-PowerTCP", "TIMELY", "DCTCP", "DCQCN", "HULL", "PIAS", *SWITCHES_TELL,
-        *SWITCHES_CUT, "ExpressPass", "pHost", "Homa", "pFabric",
+        "Swift", "Swift, from 10 packets", "Swift, priorities", "theta-PowerTCP", "TIMELY", "DCTCP", "DCQCN", "HULL",
+        "PIAS", *SWITCHES_TELL, *SWITCHES_CUT, "ExpressPass", "pHost", "Homa", "pFabric",
     ]  # fmt: skip
     assert list(SCHEMES) == names
     for figure in [one for one in FIGURES if one.name not in ("tuned", "tuned-steady", "acks", "deadlines")]:
@@ -262,7 +262,7 @@ def settled(scenario: Scenario) -> dict[str, object]:
 
 
 def test_every_scheme_is_tuned_and_shown_beside_its_authors_constants() -> None:
-    assert set(SEARCHED) == set(SCHEMES) - {"Swift, from 10 packets"}
+    assert set(SEARCHED) == set(SCHEMES) - {"Swift, from 10 packets", "Swift, priorities"}
     assert [series.name for series in TUNED.series] == [name + end for name in SEARCHED for end in ("", ", tuned")]
     for plot in TUNED.plots:
         assert [name.removesuffix(", tuned") for name in plot.series[1::2]] == list(plot.series[::2])

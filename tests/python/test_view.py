@@ -193,6 +193,17 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
         pq.write_table(pq.read_table(path).drop_columns([column]), path)
         with pytest.raises(FolderError, match=f"{table}.parquet is damaged: it lacks {column}: run"):
             page.page([tmp_path / "d"])
+    for table, column, odd in (
+        ("timeline_ports", "busy", "x"), ("timeline_ports", "queue_max_bytes", [1]), ("timeline_ports", "frame", 2**62),
+        ("samples", "value", "x"),
+    ):  # fmt: skip
+        shutil.rmtree(tmp_path / "d")
+        path = viewed.write(tmp_path / "d", frames=3) / f"{table}.parquet"
+        rows = pq.read_table(path)
+        own = rows.set_column(rows.column_names.index(column), column, pa.array([odd] * len(rows)))
+        pq.write_table(own, path)
+        with pytest.raises(FolderError, match="a table of the run cannot be shown: Arrow"):
+            page.page([tmp_path / "d"])
     path = viewed.write(tmp_path / "e", least=True, frames=3) / "timeline_ports.parquet"
     rows = pq.read_table(path)
     pq.write_table(rows.drop_columns(["paused", "marks"]), path)

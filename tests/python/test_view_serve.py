@@ -221,7 +221,7 @@ def test_a_part_that_cannot_be_made_is_told_of(server: serving.Server, fault: Ex
     server.parts.close()
     server.parts = serving.Spool(pack)
     status, words = part(server, 0)
-    told = "odd" if isinstance(fault, FolderError) else f"parts 0 to 0 cannot be made: {fault!r}"
+    told = "odd" if isinstance(fault, FolderError) else f"a table of the run cannot be shown: {fault!r}"
     assert (status, words.decode()) == (500, f"{told}\n")
     assert part(server, 1) == (200, struct.pack("<I", len(pack[1])) + pack[1])
 

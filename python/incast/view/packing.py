@@ -31,6 +31,10 @@ SMALL, FAST = 9, 1
 """Levels of deflation: of a file that is kept and mailed, and of what a server of the same machine hands out."""
 
 
+UNFORESEEN = (LookupError, MemoryError, NotImplementedError, TypeError, ValueError)
+"""What numpy and Arrow raise of tables that others have written, beyond what is checked."""
+
+
 class Pack:
     """Parts of a page, each under a number. A part is made when it is taken, and not kept."""
 
@@ -56,8 +60,16 @@ class Pack:
         return (self[at] for at in range(len(self)))
 
     def __getitem__(self, at: int) -> bytes:
-        """Make a part; raises ``IndexError`` beyond the last, and what reading its run raises."""
-        return zlib.compress(self._makers[at](), self._level)
+        """Make a part.
+
+        Raises ``IndexError`` beyond the last, what reading its run raises, and ``FolderError`` of a table that others
+        have written so that it cannot be shown.
+        """
+        make = self._makers[at]
+        try:
+            return zlib.compress(make(), self._level)
+        except UNFORESEEN as error:
+            raise FolderError(f"a table of the run cannot be shown: {error!r}") from error
 
 
 def _json(value: Any) -> bytes:

@@ -45,10 +45,6 @@ HEADERS = {
 }
 
 
-UNFORESEEN = (LookupError, MemoryError, NotImplementedError, TypeError, ValueError)
-"""What numpy and Arrow raise of tables that others have written, beyond what is checked."""
-
-
 class Spool:
     """Parts of a page. Each is made once, and kept in a file without a name, which is gone with the process.
 
@@ -201,9 +197,6 @@ class _Request(BaseHTTPRequestHandler):
             parts = [self.server.parts[at] for at in range(first, last + 1)]
         except (IncastError, OSError) as error:
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
-            return
-        except UNFORESEEN as error:
-            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"parts {first} to {last} cannot be made: {error!r}")
             return
         told = (data for part in parts for data in (struct.pack("<I", len(part)), part))
         self._send(HTTPStatus.OK, "application/octet-stream", list(told))

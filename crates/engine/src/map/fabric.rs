@@ -105,7 +105,7 @@ impl FabricMap<'_> {
     pub fn has_separable_ports(&self, length: Time) -> bool {
         let observe = &self.spec.observe;
         let seen = observe.monitors() || observe.timeline.is_some() || !observe.trace.is_empty();
-        !seen && self.pfc.is_none() && self.quickest >= length
+        !seen && self.quickest >= length
     }
 
     /// Traffic class of a packet.

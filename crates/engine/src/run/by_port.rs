@@ -20,6 +20,7 @@ use std::mem::take;
 pub const AHEAD: usize = 16;
 
 /// The packets of a domain by the ports that they take.
+#[derive(Default)]
 pub struct ByPort {
     deal: Deal<PortIx>,
     /// Ports that packets take.
@@ -33,7 +34,7 @@ pub struct ByPort {
 impl ByPort {
     /// For domains of at most so many `ports`.
     pub fn new(ports: usize) -> ByPort {
-        ByPort { deal: Deal::new(ports), used: Vec::new(), passing: Vec::new(), rest: Vec::new() }
+        ByPort { deal: Deal::new(ports), ..ByPort::default() }
     }
 
     /// Lets the packets of `turns`, which come in the order of sending, pass their ports; but for [`ByPort::rest`].

@@ -44,6 +44,7 @@ impl Turn {
 }
 
 /// The packets of an open window by domain, or those of a domain by port.
+#[derive(Default)]
 pub struct Deal<To> {
     /// Where in `turns` those of each lie, from and to; empty for all between windows.
     runs: Vec<(u32, u32)>,

@@ -62,7 +62,7 @@ pub struct Worker<'a> {
     queued: Vec<u64>,
     /// Packets that arrive within the last window, but after the end of the run.
     under_way: Vec<Packet>,
-    scratch: Option<Scratch>,
+    scratch: Scratch,
     /// The fabric does not fit the near caches: makes no difference to the result.
     pub far: bool,
     /// Some of its ports [mark later](crate::port::departure_marks).
@@ -83,6 +83,7 @@ pub struct Worker<'a> {
 }
 
 /// What a worker needs for one domain after the other.
+#[derive(Default)]
 struct Scratch {
     by_port: ByPort,
     /// The next hop of each of its packets, in order.
@@ -163,7 +164,7 @@ impl<'a> Worker<'a> {
             queued: vec![u64::MAX; count],
             under_way: Vec::new(),
             far: net.links.len() > FEW_PORTS,
-            scratch: Some(Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) }),
+            scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
             most_kept: net.spec.observe.most_kept.unwrap_or(ending::MOST_KEPT),
             windows: 0,
@@ -288,7 +289,7 @@ impl<'a> Worker<'a> {
     /// Walks through the events of all domains with work in `window`.
     #[inline(always)]
     fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window, watch: &mut Watch) {
-        let Some(mut scratch) = self.scratch.take() else { return };
+        let mut scratch = take(&mut self.scratch);
         for i in 0..self.todo.len() {
             match self.walk::<FAR, CELLS>(i, window, &mut scratch, watch) {
                 Ok(()) => {}
@@ -296,7 +297,7 @@ impl<'a> Worker<'a> {
                 Err(Halt::Stopped) => self.stopped = true,
             }
         }
-        self.scratch = Some(scratch);
+        self.scratch = scratch;
     }
 
     /// Deals what arrives out to the domains, and puts those with work in order.

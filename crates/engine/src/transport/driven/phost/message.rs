@@ -168,6 +168,20 @@ mod tests {
         message.standing(own, FlowId(0), ONE).from
     }
 
+    /// Ten tokens leave, a packet's time after each other; the packets of all but two come at once.
+    fn all_of_ten_but_3_and_8(message: &mut Served, arrived: &mut Arrived) {
+        for i in 0..10 {
+            let now = Time::us(2) + Time::ns(1200) * i;
+            let i = i as u32;
+            assert_eq!(message.give(&authors(), now, arrived, ONE), Some((i, i)));
+            if ![3, 8].contains(&i) {
+                arrived.insert(i, 1460);
+                message.came();
+                message.answer(i);
+            }
+        }
+    }
+
     #[test]
     fn eight_tokens_unanswered_pause_a_message_for_25_packets() {
         let own = authors();
@@ -191,17 +205,8 @@ mod tests {
     fn what_is_missing_has_tokens_again_nine_packets_after_the_last() {
         let own = authors();
         let (mut message, mut arrived) = served(&own, 10);
-        let mut now = Time::us(2);
-        for i in 0..10 {
-            assert_eq!(message.give(&own, now, &arrived, ONE), Some((i, i)));
-            if ![3, 8].contains(&i) {
-                arrived.insert(i, 1460);
-                message.came();
-                message.answer(i);
-            }
-            now += Time::ns(1200);
-        }
-        now = Time::ns(2000 + 9 * 1200 + 10_800);
+        all_of_ten_but_3_and_8(&mut message, &mut arrived);
+        let now = Time::ns(2000 + 9 * 1200 + 10_800);
         assert_eq!((message.left, from(&message, &own)), (2, now));
         assert_eq!(message.give(&own, now, &arrived, ONE), Some((3, 10)));
         assert_eq!(from(&message, &own), Time::ZERO);
@@ -242,19 +247,10 @@ mod tests {
     fn what_a_shorter_message_lacks_has_one_token_each_and_again_later() {
         let own = authors();
         let (mut message, mut arrived) = served(&own, 100);
-        let mut now = Time::us(2);
-        for i in 0..10 {
-            assert_eq!(message.give(&own, now, &arrived, ONE), Some((i, i)));
-            if ![3, 8].contains(&i) {
-                arrived.insert(i, 1460);
-                message.came();
-                message.answer(i);
-            }
-            now += Time::ns(1200);
-        }
+        all_of_ten_but_3_and_8(&mut message, &mut arrived);
         message.shorten(&own, 10, &arrived, ONE);
         // its ten tokens have gone: those for the two that lack go nine packets after the last
-        now = Time::ns(2000 + 9 * 1200 + 10_800);
+        let now = Time::ns(2000 + 9 * 1200 + 10_800);
         assert_eq!((message.left, from(&message, &own)), (2, now));
         assert_eq!(message.give(&own, now, &arrived, ONE), Some((3, 10)));
         assert_eq!(message.give(&own, now, &arrived, ONE), Some((8, 11)));

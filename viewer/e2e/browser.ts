@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromium, type Browser, type Page } from "playwright-core";
+import { chromium, type Browser, type Locator, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 
 export const FILES = process.env.INCAST_VIEW_FILES ?? "";
@@ -56,6 +56,17 @@ export async function open(file: string, hash = "", script = ""): Promise<void> 
 /** What something comes to be: a picture follows what a person does after a moment, an address after some more. */
 export const becomes = <T>(what: () => Promise<T> | T) => expect.poll(what, { timeout: 20000, interval: 20 });
 export const address = () => page.url();
+
+/** Where a part of the page lies once in sight and at rest: what is chosen scrolls the page a frame later. */
+export async function placeOf(part: Locator) {
+  const places: string[] = [];
+  for (;;) {
+    await part.scrollIntoViewIfNeeded();
+    const place = (await part.boundingBox())!;
+    if (places.push(JSON.stringify(place)) > 2 && new Set(places.slice(-3)).size === 1) return place;
+    await page.evaluate(() => new Promise((then) => { requestAnimationFrame(() => setTimeout(then)); }));
+  }
+}
 export const figure = (scope: string, name: string) => page.textContent(`${scope} dd[data-figure=${name}]`);
 export const now = () => page.textContent("#now");
 export const alerts = () => page.locator("[role=alert]").allTextContents();

@@ -57,7 +57,10 @@ it("asks a server for columns once something shows them, and says so when it doe
   await becomes(now).toContain(`frame ${told.frame + 1}`);
   await becomes(() => page.locator(".details .figures").count()).toBe(0);
   await page.keyboard.press("ArrowLeft");
+  // what said it before says it until the page asks again
+  const refused = page.waitForEvent("requestfailed");
   await page.click("#again");
+  await refused;
   await becomes(alerts).toHaveLength(1);
   await page.unroute("**/parts/*");
   await page.click("#again");

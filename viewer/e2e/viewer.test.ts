@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  address, alerts, becomes, blank, figure, FILES, inBrowser, now, open, page, told, type Places,
+  address, alerts, becomes, blank, figure, FILES, inBrowser, now, open, page, placeOf, told, type Places,
 } from "./browser";
 
 inBrowser();
@@ -164,8 +164,7 @@ it("selects a stretch of time in the heat map, in a pane and by keys, and clears
   await page.click(".worst li >> nth=1 >> button");
   await becomes(() => page.textContent(".details .figures strong")).not.toBe(told.name);
   const over = page.locator(".pane .u-over").first();
-  await over.scrollIntoViewIfNeeded();
-  const pane = (await over.boundingBox())!;
+  const pane = await placeOf(over);
   await drag(pane.x + pane.width * 0.5, pane.x + pane.width * 0.75, pane.y + pane.height / 2);
   await becomes(() => page.textContent(".stretch p")).toMatch(/frames 7[45] to 8[678]/);
   await page.keyboard.press("Escape");
@@ -188,8 +187,7 @@ it("selects a stretch of time by single clicks, and zooms by buttons", async () 
   await becomes(() => page.textContent(".stretch p")).toContain("frames 50 to 199");
   // the end by a click into a curve, which moves the cursor
   const over = page.locator(".pane .u-over").first();
-  await over.scrollIntoViewIfNeeded();
-  const pane = (await over.boundingBox())!;
+  const pane = await placeOf(over);
   await page.mouse.click(pane.x + pane.width / 3, pane.y + pane.height / 2);
   await becomes(now).toMatch(/frame (99|100|101) of/);
   await page.fill("#scrub", "99");
@@ -275,8 +273,7 @@ it("shows the packets of a traced flow as a ladder, with losses and marks", asyn
   await becomes(now).toContain(`frame ${told.traced.lost_frame} of`);
   // by the pointer: the ladder between the sender's line and the receiver's
   const canvas = page.locator(".ladder canvas");
-  await canvas.scrollIntoViewIfNeeded();
-  const box = (await canvas.boundingBox())!;
+  const box = await placeOf(canvas);
   for (let x = 0.1; x < 0.6 && !(await page.locator(".ladder .tip").count()); x += 0.01) {
     await page.mouse.move(box.x + box.width * x, box.y + 60);
   }

@@ -225,3 +225,42 @@ fn what_contradicts_itself_is_refused() {
     let two = |s: &mut Spec| s.queues[0] = classes(Scheduler::Strict, vec![endless_queue(); 2]);
     assert!(told(&two).contains("has 2 classes"));
 }
+
+/// A flow writes a packet, which is a message, each 20 us for so long; its link loses all from 90 us until then.
+fn interrupted(on: Time, until: Time) -> (Outcome, usize) {
+    let mut spec = messages_of(&[(0, 1, 0, 1)], authors(), Time::us(1));
+    let rate = Rate(1460 * 8 * 50_000);
+    spec.flows[0].app = App::OnOff(OnOff { rate, on, off: Time::s(1), write: 1460, begin: Begin::Open });
+    let effect = Effect::Down { detection: Time::ZERO };
+    spec.failures = vec![Failure { link: 0, from: Time::us(90), until, effect }];
+    spec.observe.trace = vec![0];
+    run_for(&mut spec, Time::ms(3));
+    let o = compared(&spec);
+    let lost = o.trace.iter().filter(|e| e.event == Happening::Loss && e.payload == 0).count();
+    (o, lost)
+}
+
+/// When the last packet of a run arrives.
+fn last_arrival(o: &Outcome) -> u64 {
+    o.trace.iter().filter(|e| e.event == Happening::Receive && e.payload > 0).map(|e| e.time_ps).max().unwrap()
+}
+
+#[test]
+fn all_messages_that_nobody_has_answered_are_announced_again() {
+    // those of 100, 120 and 140 us; the first was sent 32 ns after its request
+    let (o, lost) = interrupted(Time::us(150), Time::us(150));
+    let flow = &o.flows[0];
+    assert_eq!((lost, flow.timeouts, flow.retransmissions), (3, 1, 3));
+    assert_eq!((flow.written, flow.delivered), (7 * 1460, 7 * 1460));
+    let again = 100_000_000 + SHORT + 1_000_000_000;
+    assert!(last_arrival(&o) > again && last_arrival(&o) < again + 50_000_000, "{}", last_arrival(&o));
+}
+
+#[test]
+fn a_message_is_announced_again_while_others_follow() {
+    // that of 100 us; the receiver serves and acknowledges all that come after it
+    let (o, lost) = interrupted(Time::s(1), Time::us(110));
+    let flow = &o.flows[0];
+    assert_eq!((lost, flow.timeouts, flow.retransmissions), (1, 1, 1));
+    assert_eq!((flow.written, flow.delivered), (149 * 1460, 149 * 1460));
+}

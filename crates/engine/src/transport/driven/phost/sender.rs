@@ -19,7 +19,7 @@ pub struct Sender {
     /// What every sender has.
     pub base: Sending,
     /// Messages that have not arrived as far as is known; the last may be under way.
-    messages: VecDeque<Plan>,
+    messages: VecDeque<Message>,
     /// The packet after the first of these, and after the last.
     first_end: u32,
     end: u32,
@@ -33,14 +33,20 @@ pub struct Sender {
     lacks: u64,
     /// It waits for its turn at the host's wire.
     waits: bool,
-    /// The receiver has said something of the last message.
-    known: bool,
-    /// When something was sent or heard last.
+    /// When something of the first message was sent or heard last.
     quiet: Time,
     /// Tokens it has had, those that died, and those that were for what had arrived or does not come.
     got: u64,
     expired: u64,
     unused: u64,
+}
+
+/// A message that has been announced.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    plan: Plan,
+    /// The receiver has said something of it.
+    known: bool,
 }
 
 /// A packet may go.
@@ -67,7 +73,6 @@ impl Sender {
             tokens: BTreeSet::new(),
             lacks: 0,
             waits: false,
-            known: false,
             quiet: Time::ZERO,
             got: 0,
             expired: 0,
@@ -105,9 +110,9 @@ impl Sender {
         let until = ctx.now.saturating_add(PacketTime::of(ctx, t, self.base.ip.host).times(free as f64 + own.expiry));
         self.tokens.extend((0..free).map(|i| Token { until, token: i, number: plan.first + i }));
         self.got += free as u64;
-        self.messages.push_back(plan);
+        self.messages.push_back(Message { plan, known: false });
         self.note_first();
-        (self.left, self.lacks, self.known) = (size, packets as u64, false);
+        (self.left, self.lacks) = (size, packets as u64);
         self.announce(ctx, plan, 0);
     }
 
@@ -118,13 +123,26 @@ impl Sender {
         packet.flags |= flags;
         packet.ack = plan.told();
         packet.set_class(CONTROL);
-        self.quiet = ctx.now;
+        self.note_time(ctx.now, plan.first);
         ctx.emit(self.base.ip.host, Class::Control, &packet);
     }
 
     fn note_first(&mut self) {
         let mss = self.base.sizes.0;
-        self.first_end = self.messages.front().map_or(u32::MAX, |plan| plan.end(0, mss));
+        self.first_end = self.messages.front().map_or(u32::MAX, |message| message.plan.end(0, mss));
+    }
+
+    /// Something of packet `number` or its message is sent or heard. The receiver speaks of later messages even where
+    /// it does not know of the first.
+    fn note_time(&mut self, now: Time, number: u32) {
+        if number < self.first_end {
+            self.quiet = now;
+        }
+    }
+
+    /// The message that a packet is of.
+    fn message_of(&mut self, number: u32) -> Option<&mut Message> {
+        self.messages.iter_mut().rev().find(|message| message.plan.first <= number)
     }
 
     /// A packet may go. Tokens that died, or are for what has arrived, are thrown away.
@@ -175,7 +193,7 @@ impl Sender {
             self.base.sent.wait(ctx.now, len, last);
         }
         let Some(sent) = self.base.sent.send(ctx.now, number) else { return };
-        let Some(plan) = self.messages.iter().rev().find(|plan| plan.first <= number).copied() else { return };
+        let Some(&mut Message { plan, .. }) = self.message_of(number) else { return };
         let t = ctx.net.transport(self.base.transport);
         let again = if sent.times > 1 { flag::RETX } else { 0 };
         let flags = again | if sent.last { flag::PSH } else { 0 };
@@ -183,7 +201,7 @@ impl Sender {
         let mut packet = self.base.data(ctx, number, len, flags, t.header + len, 0);
         tell_token(&mut packet, token);
         packet.set_class(parameters(t).class_of(plan.size as u64));
-        self.quiet = ctx.now;
+        self.note_time(ctx.now, number);
         ctx.launch(self.base.ip.host, &packet);
     }
 
@@ -191,7 +209,7 @@ impl Sender {
     fn give_up(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.unused += 1;
         let left = std::mem::take(&mut self.left);
-        let Some(plan) = self.messages.back_mut() else { return };
+        let Some(Message { plan, .. }) = self.messages.back_mut() else { return };
         plan.size -= left as u32;
         let plan = *plan;
         self.cut = Some(plan);
@@ -203,10 +221,13 @@ impl Sender {
     /// A token or an acknowledgement arrived.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
-        self.quiet = ctx.now;
         self.base.acknowledge(ctx, answer.next);
-        let begun = self.messages.back().map_or(0, |plan| plan.first);
-        self.known |= answer.number > begun || p.is(Kind::Pull) && answer.number == begun;
+        // a token says which packet, an acknowledgement which is after the message
+        let about = if p.is(Kind::Pull) { answer.number } else { answer.number.saturating_sub(1) };
+        self.note_time(ctx.now, about);
+        if let Some(message) = self.message_of(about) {
+            message.known = true;
+        }
         match p.kind() {
             Kind::Ack if answer.echo > 0 => self.base.sample(ctx, ctx.now - Time(answer.echo)),
             Kind::Pull => self.on_token(ctx, &answer),
@@ -215,6 +236,7 @@ impl Sender {
         while self.first_end <= answer.next {
             self.messages.pop_front();
             self.note_first();
+            self.quiet = ctx.now;
         }
         if !self.base.feed.is_finished() {
             self.pump(ctx);
@@ -254,25 +276,33 @@ impl Sender {
         }
     }
 
-    /// Announces once more the first message that is not known to have arrived, and the last if nobody has answered it.
+    /// Announces once more the first message, and all others that nobody has answered.
     fn ask(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.timed_out(ctx);
-        let (first, last) = (self.messages.front().copied(), self.messages.back().copied());
-        let unknown = last.filter(|_| !self.known && first != last);
-        for plan in first.into_iter().chain(unknown) {
-            self.announce(ctx, plan, flag::RETX);
+        self.quiet = ctx.now;
+        for i in 0..self.messages.len() {
+            let Message { plan, known } = self.messages[i];
+            if i == 0 || !known {
+                self.announce(ctx, plan, flag::RETX);
+            }
         }
     }
 
-    /// When it has heard nothing for long: whether the receiver knows of the message, or has all of it. In between it
-    /// is the receiver that gives tokens.
+    /// When it has heard nothing of the first message for long: whether the receiver knows of it, or has all of it. In
+    /// between it is the receiver that gives tokens.
     fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
-        let sent = self.left == 0 && !self.base.sent.has_lost();
-        let asks = !self.messages.is_empty() && (!self.known || sent) && !self.may_send(ctx.now);
+        let Some(first) = self.messages.front() else { return Time::NEVER };
+        let sent = self.messages.len() > 1 || self.left == 0 && !self.base.sent.has_lost();
+        let asks = (!first.known || sent) && !self.may_send_first(ctx.now);
         match asks {
             true => self.quiet.saturating_add(ctx.net.transport(self.base.transport).rto_min),
             false => Time::NEVER,
         }
+    }
+
+    /// A packet of the first message may go.
+    fn may_send_first(&mut self, now: Time) -> bool {
+        self.may_send(now) && (self.messages.len() == 1 || self.tokens.iter().any(|t| t.number < self.first_end))
     }
 
     fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {

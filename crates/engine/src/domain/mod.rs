@@ -225,9 +225,10 @@ impl Domain {
     pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         self.endpoints.finish(end, net, rec);
         // departures at the very end are not part of the run, whichever way a port keeps its queue
-        let until = if net.spec.observe.interval.is_some() { end } else { end.saturating_sub(Time::ps(1)) };
+        let before = end.saturating_sub(Time::ps(1));
         for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
-            observe_port(port, until, net, rec);
+            let whole = net.spec.observe.interval.is_some() || port.orders_departures();
+            observe_port(port, if whole { end } else { before }, net, rec);
         }
         for cell in &mut self.nodes.shared.cells {
             observe_cell(cell, end, net, rec);

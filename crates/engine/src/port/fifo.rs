@@ -200,6 +200,11 @@ impl Port {
         self.rare.tie_rank.busy = self.ring.len > 0;
     }
 
+    /// Of a departure and an arrival at one instant it finds out which is first when the packet comes.
+    pub fn orders_departures(&self) -> bool {
+        self.settings.scheduled && !self.is_explicit()
+    }
+
     /// Tie rank of `packet`, accepted last.
     pub fn tie_rank(&mut self, packet: &Packet) -> u16 {
         self.rare.tie_rank.next(packet, &self.settings)

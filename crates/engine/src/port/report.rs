@@ -22,7 +22,8 @@ impl Port {
     }
 
     /// Reports the queue length since the last call, up to `now`: every change (`every` `None`),
-    /// or at multiples of `every`.
+    /// or at multiples of `every`. A departure of the instant of an arrival that decides which of them is first
+    /// ([`Port::orders_departures`]) is reported later, at its time.
     pub fn observe(&mut self, now: Time, interval: &Interval, every: Option<Time>, emit: &mut dyn FnMut(Time, u64)) {
         match every {
             Some(every) => {
@@ -34,7 +35,8 @@ impl Port {
                 }
             }
             None => {
-                while let Some(departure) = self.departed_by(now) {
+                let by = if self.orders_departures() { now.saturating_sub(Time::ps(1)) } else { now };
+                while let Some(departure) = self.departed_by(by) {
                     let before = self.length_now();
                     self.length(departure, interval);
                     if self.length_now() != before {

@@ -129,7 +129,20 @@ impl Port {
     /// Rolls the account: everything due up to `now`, before what arrives at `now`.
     #[cold]
     pub(super) fn roll(&mut self, now: Time, interval: &Interval) {
+        if self.orders_departures() {
+            return self.roll_before_ties(now, interval);
+        }
         self.roll_to(now, interval, false);
+    }
+
+    /// The same where the arrival decides whether what departs at `now` is gone: that is gone for the account alone.
+    fn roll_before_ties(&mut self, now: Time, interval: &Interval) {
+        self.roll_to(now.saturating_sub(Time::ps(1)), interval, false);
+        if self.next_roll <= now {
+            let (ring, bytes_out) = (self.ring.clone(), self.bytes_out);
+            self.roll_to(now, interval, false);
+            (self.ring, self.bytes_out) = (ring, bytes_out);
+        }
     }
 
     /// Rolls the account to `now`, which may be the `end` of the run: the account as it is then needs no snapshot.

@@ -332,6 +332,11 @@ fn a_chain_that_a_timer_began_comes_before_an_older_one() {
     assert_eq!(met(Ties::Scheduled), [0, 1, 0, 1, 0]);
 }
 
+/// The time series of queues.
+fn series(o: &Outcome) -> Vec<(u64, u64)> {
+    o.samples.iter().filter(|s| s.name == "queue_packets").map(|s| (s.time_ps, s.value as u64)).collect()
+}
+
 #[test]
 fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
     // one host sends at 10 Gb/s through a port of 1 Gb/s: whenever a packet leaves, another comes
@@ -345,9 +350,23 @@ fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
         spec.controllers = vec![Config::new("newreno").unwrap()];
         spec.flows = vec![bulk(0, 1, Some(40 * 1448))];
         spec.observe.trace = vec![0];
-        let o = compared(&spec);
-        let dropped = events(&o, "s>h1", Happening::Drop);
-        dropped.iter().map(|e| e.seq / 1448).take(6).collect::<Vec<u64>>()
+        // whoever looks on: a series at every change, samples at all these instants
+        let mut looks = |ports, queue_interval| {
+            (spec.observe.ports, spec.observe.queue_interval) = (ports, queue_interval);
+            let o = compared(&spec);
+            let dropped = events(&o, "s>h1", Happening::Drop);
+            let dropped = dropped.iter().map(|e| e.seq / 1448).take(6).collect::<Vec<u64>>();
+            (dropped, series(&o))
+        };
+        let (dropped, none) = looks(vec![], Time::ms(1));
+        assert_eq!((looks(vec![], Time::ns(1)).0, none.len()), (dropped.clone(), 0));
+        let (seen, series) = looks(vec![3], Time::ms(1));
+        assert_eq!(seen, dropped);
+        // each departure and each arrival that is taken changes it, but where both are at one instant
+        assert!(series.len() > 20 && series.is_sorted_by_key(|s| s.0), "{series:?}");
+        assert!(series.windows(2).all(|w| w[0].1.abs_diff(w[1].1) == 1), "{series:?}");
+        assert_eq!(series.last().map(|s| s.1), Some(0), "all has left");
+        dropped
     };
     // over a long wire every arrival began before what leaves did: the port is full for packet 10, as the
     // first leaves, and not for the next; with the departure first it has room for 10

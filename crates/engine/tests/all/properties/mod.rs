@@ -10,6 +10,7 @@ mod programs;
 mod tokens;
 
 use crate::support::*;
+use incast_record::PortRecord;
 use incast_record::packed::Lanes;
 use laws::laws;
 use networks::*;
@@ -185,17 +186,32 @@ proptest! {
         prop_assert_eq!(packets(&one), packets(&other));
     }
 
+    // ... neither at an interval nor at every change
     #[test]
-    fn looking_changes_nothing(spec in networks(), every in 1u64..5000) {
+    fn looking_changes_nothing(spec in networks(), every in prop::option::of(1u64..5000)) {
         let plain = run(&spec);
         let mut watched = spec;
         watched.observe.flows = (0..watched.flows.len() as u32).collect();
         watched.observe.ports = (0..watched.links.len() as u32).collect();
         watched.observe.trace = watched.observe.flows.clone();
-        watched.observe.interval = Some(Time::us(every));
+        watched.observe.interval = every.map(Time::us);
         let watched = run(&watched);
         let records = |o: &Outcome| format!("{:?}{:?}", o.flows, o.ports);
         prop_assert_eq!(records(&plain), records(&watched));
+    }
+
+    #[test]
+    fn how_often_queues_are_sampled_changes_nothing(spec in networks(), every in pick(&[1u64, 80, 1_000, 40_000])) {
+        let mut rarely = spec;
+        rarely.observe.queue_interval = Time::ms(500);
+        let mut often = rarely.clone();
+        often.observe.queue_interval = Time::ns(every * 100);
+        let records = |spec: &Spec| {
+            let Outcome { flows, ports, .. } = run(spec);
+            let ports = ports.into_iter().map(|p| PortRecord { queue_p99_packets: None, ..p });
+            format!("{flows:?}{:?}", ports.collect::<Vec<_>>())
+        };
+        prop_assert_eq!(records(&rarely), records(&often));
     }
 
     #[test]

@@ -124,6 +124,16 @@ fn ports_of_hosts_tell_their_own_senders() {
 }
 
 #[test]
+fn a_lone_flow_hears_nothing_of_the_port_of_its_own_host() {
+    let mut spec = joining(&[Time::ZERO], Some(1_000_000), bolt_program());
+    spec.programs[0].nodes = vec![1, 2];
+    let o = compared(&spec);
+    let flow = &o.flows[0];
+    assert!(flow.finish_ps.is_some() && from(&o, "flow 0", "told_after_s", 0).is_empty());
+    assert_eq!(o.packets_sent, flow.sent + flow.arrived + 6, "three packets to open and three to close, none of a port");
+}
+
+#[test]
 fn packets_of_ports_are_counted_and_conserved() {
     let mut spec = joining(&[Time::ZERO; 8], Some(300_000), bolt_program());
     spec.observe.trace = vec![0];

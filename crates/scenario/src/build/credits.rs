@@ -1,5 +1,6 @@
 //! Credits (ExpressPass): the ports and the routes that they need, and the class that is theirs alone.
 
+use super::priorities::key_of_class;
 use crate::document::Document;
 use crate::document::links::OwnQueue;
 use crate::document::queue::Queue;
@@ -27,7 +28,7 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
     for flow in flows {
         let given = flow.class > 0 || flow.ack_class > 0;
         if given && !std::mem::replace(&mut told[flow.group as usize], true) {
-            let key = format!("traffic.{}.class", doc.traffic[flow.group as usize].name());
+            let key = key_of_class(doc, flow);
             let message = "expected none: ports that shape credits have one queue for all else";
             problems.push(Problem::new(key, message));
         }

@@ -18,7 +18,7 @@ pub(super) fn classify(
         let Some(lowest) = t.lowest_class().filter(|_| flow.app.datagram_gap().is_none()) else { continue };
         let given = flow.class > 0 || flow.ack_class > 0;
         if given && !std::mem::replace(&mut entries[flow.group as usize], true) {
-            let key = format!("traffic.{}.class", doc.traffic[flow.group as usize].name());
+            let key = key_of_class(doc, flow);
             let message = format!("{} gives each packet its class, a priority; expected none here", who(t).0);
             problems.push(Problem::new(key, message));
         }
@@ -33,6 +33,12 @@ pub(super) fn classify(
         let message = format!("has {least} classes; expected {}, {}", lowest + 1, who(t).1);
         problems.push(Problem::new(format!("{key}.classes"), message));
     }
+}
+
+/// The key, or column of a file, that has given `flow` its class.
+pub(super) fn key_of_class(doc: &Document, flow: &FlowSpec) -> String {
+    let entry = &doc.traffic[flow.group as usize];
+    entry.asks_for_class().map_or_else(|| format!("traffic.{}.class", entry.name()), |(key, _)| key)
 }
 
 /// Who gives classes, and what says how many.

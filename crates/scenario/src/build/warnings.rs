@@ -15,7 +15,7 @@ use crate::topology::cell::notes::{at_line_rate, out_of_range};
 use incast_cc as cc;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{
-    Discipline, Entropy, Limit, LinkSpec, PathChoice, Protocol, QueueSpec, Recovery, Rules, Spec,
+    Discipline, Entropy, FlowSpec, Limit, LinkSpec, PathChoice, Protocol, QueueSpec, Recovery, Rules, Spec,
 };
 use std::slice;
 
@@ -43,7 +43,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
             found.extend(class_without_queue(t, used.classes));
         }
     }
-    found.extend(without_priorities(doc, spec));
+    found.extend(nothing_demoted(doc, spec).or_else(|| without_priorities(doc, spec)));
     found.extend(ranks::without_effect(doc, spec));
     found.extend(tokens::short_of_a_round_trip(spec));
     found.extend(credits::without_effect(doc, &spec.transports));
@@ -316,13 +316,30 @@ fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
 
 /// Traffic classes where ports do not tell them apart.
 fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
-    let key = match (t.class, t.ack_class, &t.file) {
-        (1.., ..) => format!("traffic.{}.class = {}", t.name(), t.class),
-        (_, Some(class @ 1..), _) => format!("traffic.{}.ack_class = {class}", t.name()),
-        (_, _, Some(file)) if others => format!("{file}: prio"),
+    let key = match t.asks_for_class()? {
+        (key, Some(class)) => format!("{key} = {class}"),
+        (key, None) if others => key,
         _ => return None,
     };
     Some(format!("{key} does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"))
+}
+
+/// Priorities by bytes sent where all flows that have them are datagrams, which keep the class of their flow.
+fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
+    let mut demoted = spec.flows.iter().filter(|f| !spec.transports[f.transport as usize].demotion.is_empty());
+    let first = demoted.next()?;
+    let datagrams = |f: &FlowSpec| f.app.datagram_gap().is_some();
+    if !datagrams(first) || !demoted.all(datagrams) {
+        return None;
+    }
+    let entry = &doc.traffic[first.group as usize];
+    let own = entry.transport.as_ref().is_some_and(|own| own.preset.is_some() || own.demotion.is_some());
+    let key =
+        if own { format!("traffic.{}.transport.demotion", entry.name()) } else { "transport.demotion".to_owned() };
+    Some(format!(
+        "{key} does nothing: the flows that have it are datagrams, which keep the class of their flow \
+         (docs/queues/pias.md)"
+    ))
 }
 
 /// Priorities of packets over ports that have one queue for all.

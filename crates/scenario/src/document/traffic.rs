@@ -224,6 +224,16 @@ impl Traffic {
         self.name.clone().unwrap_or_else(|| word_of(&self.pattern))
     }
 
+    /// The key that asks for a traffic class above 0, and the class, or the column of its file that may.
+    pub(crate) fn asks_for_class(&self) -> Option<(String, Option<u8>)> {
+        match (self.class, self.ack_class, &self.file) {
+            (class @ 1.., ..) => Some((format!("traffic.{}.class", self.name()), Some(class))),
+            (_, Some(class @ 1..), _) => Some((format!("traffic.{}.ack_class", self.name()), Some(class))),
+            (_, _, Some(file)) => Some((format!("{file}: prio"), None)),
+            _ => None,
+        }
+    }
+
     /// Whether its flows keep to one path.
     pub(crate) fn keeps_one_path(&self) -> bool {
         self.single_path.unwrap_or(self.pattern == PatternName::Elephants)

@@ -24,6 +24,7 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
     said(refused(shaping, &host), "queue.host.kind = \"drop-tail\": expected \"credit-shaping\"");
     said(refused("symmetric = true", ""), "routing.symmetric = false: expected true");
     said(refused("flows = 10", "flows = 10\nclass = 2"), "traffic.load.class: expected none");
+    said(refused("flows = 10", "flows = 10\nack_class = 2"), "traffic.load.ack_class: expected none");
     for (key, told) in [
         ("credit_size = \"60B\"", "queue.credit_size = \"60B\": expected 84B or more"),
         ("packet_size = \"1kB\"", "queue.packet_size = \"1kB\": expected 1538B or more"),

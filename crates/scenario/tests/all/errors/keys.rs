@@ -64,6 +64,8 @@ fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     said(with("", "preset = \"pias\"", "").unwrap_err(), "queue.classes: has 2 classes; expected 8, one more than");
     let given = "traffic.load.class: transport.demotion gives each packet its class, a priority; expected none here";
     said(with("", two, "class = 1").unwrap_err(), given);
+    said(with("", two, "ack_class = 1").unwrap_err(), &given.replace(".class", ".ack_class"));
+    said(with("", two, "class = 1\nack_class = 0").unwrap_err(), given);
     said(
         with("mark = \"20p\"\nlimit = \"10p\"", two, "").unwrap_err(),
         "queue.mark = \"20p\": expected at most the limit, 10p",
@@ -72,6 +74,22 @@ fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     let flat = GOOD.replace("preset = \"linux\"", two);
     let notes = Scenario::from_toml(&flat, Path::new("."), "test").unwrap().notes().unwrap();
     assert!(notes.len() == 1 && notes[0].starts_with("transport.demotion does nothing at "), "{notes:?}");
+
+    let datagrams = |text: &str, more: &str| {
+        let bulk = "kind = \"bulk\", size = \"1MB\"";
+        let text = text.replace(bulk, "kind = \"udp\", rate = \"1Mbps\"") + more;
+        Scenario::from_toml(&text, Path::new("."), "test").unwrap().notes().unwrap()
+    };
+    let served = GOOD.replace(queue, &classes("mark = \"20p\"\nlimit = \"100p\""));
+    let all = served.replace("preset = \"linux\"", two);
+    let said = "transport.demotion does nothing: the flows that have it are datagrams, which keep the class of their \
+                flow (docs/queues/pias.md)";
+    assert_eq!(datagrams(&all, ""), [said]);
+    assert_eq!(datagrams(&flat, ""), [said]);
+    let own = format!("\n[traffic.transport]\n{two}\n");
+    assert_eq!(datagrams(&served, &own), [said.replace("transport.", "traffic.load.transport.")]);
+    // one flow that is none is demoted
+    assert_eq!(datagrams(&all, "\n[[traffic]]\nname = \"one\"\npattern = \"hotspot\"\nflows = 1\n"), [""; 0]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Where packets in flight lie: by value in append-only buckets, one a near window.
+//! Where packets in flight lie: in append-only buckets, one a near window.
 
 use crate::event::order::{Key, Order, Timer};
 use crate::event::outbox::Instant;
 use crate::event::packet::{Ext, Packet, flag};
-use crate::event::prefetch;
 use crate::ids::{DomainId, LinkId};
 use crate::map::fabric::Place;
+use crate::run::pages::{Head, Pages, Spare};
 use crate::spec::Ties;
 use incast_cc::Time;
 use std::collections::BTreeMap;
@@ -18,82 +18,39 @@ const MASK: u64 = NEAR - 1;
 /// Windows of a block. Near are those of the open window's block and of the next.
 pub const BLOCK: u64 = NEAR / 2;
 
-/// The part of a packet by which a window deals it out and orders it, before it looks at the packet.
-#[derive(Clone, Copy, Debug)]
-pub struct Head {
-    /// Where it arrives.
-    pub to: Place,
-    /// When, after the beginning of the window; no window is as long as a word counts.
-    pub offset: u32,
-    /// On which link.
-    pub link: LinkId,
-}
-
 /// Packets that arrive in a window, in the order of sending.
 #[derive(Default)]
 pub struct Bucket {
     /// The beginning of the window, once it is open.
     pub start: Time,
-    pub packets: Vec<Packet>,
-    /// The head of each.
-    pub heads: Vec<Head>,
+    pub packets: Pages,
     pub exts: Vec<Ext>,
 }
 
 impl Bucket {
-    /// An empty one with room for so many packets, which costs nothing before they come; to make room later would
-    /// copy them.
-    fn with_room(room: usize) -> Bucket {
-        Bucket { packets: Vec::with_capacity(room), heads: Vec::with_capacity(room), ..Bucket::default() }
-    }
-
-    /// Appends a copy of `packet`, to be stamped, under its `head`; first, its place.
+    /// Appends a copy of `packet`, to be stamped, under its `head`, where there is room; first, its place.
     #[inline(always)]
     fn push(&mut self, head: Head, packet: &Packet, ext: Option<&mut Ext>) -> (usize, &mut Packet) {
-        self.heads.push(head);
-        // copy first and stamp the copy: reading back what was just written in parts stalls
-        let index = self.packets.len();
-        // many buckets are written to in turn: the processor does not see that each goes on in order
-        prefetch::item(&self.packets, index + 2);
-        self.packets.push(*packet);
-        let copy = &mut self.packets[index];
+        let (place, copy) = self.packets.push(head, packet);
         if let Some(ext) = ext {
             copy.set_ext(self.exts.len());
             self.exts.push(take(ext));
         }
-        (index, copy)
+        (place, copy)
     }
 
     /// Tie key of the packet at `place`, which is far away in memory: it is asked only where its head does not tell.
     #[inline]
     pub fn tie(&self, place: usize, order: Order) -> u32 {
-        let head = &self.heads[place];
+        let head = self.packets.head(place);
         match order.ties {
             Ties::Hash => order.tie_on(head.link, self.start + Time(head.offset as u64)),
             _ => order.tie_of(&self.packets[place]),
         }
     }
 
-    /// Appends what `parcel` holds for this window, and takes its messages.
-    pub fn unpack(&mut self, parcel: &mut Parcel, mut message: impl FnMut(Post)) {
-        let (from, exts) = (self.packets.len(), self.exts.len());
-        let bucket = &mut parcel.bucket;
-        self.packets.append(&mut bucket.packets);
-        self.heads.append(&mut bucket.heads);
-        if !bucket.exts.is_empty() {
-            self.exts.append(&mut bucket.exts);
-            for packet in &mut self.packets[from..] {
-                if let Some(ext) = packet.ext() {
-                    packet.set_ext(exts + ext as usize);
-                }
-            }
-        }
-        parcel.posts.drain(..).for_each(&mut message);
-    }
-
-    fn clear(&mut self) {
-        self.packets.clear();
-        self.heads.clear();
+    fn clear(&mut self, spare: &mut Spare) {
+        self.packets.clear(spare);
         self.exts.clear();
     }
 }
@@ -165,14 +122,12 @@ pub struct Buckets {
     pub near: Vec<Bucket>,
     /// Bit w % NEAR: something arrives in window w.
     occupied: u32,
-    /// Packets that a new one has room for.
-    room: usize,
-    /// Empty ones with room in them, the one used last on top: its memory is near. Those for other threads are smaller.
-    spare: [Vec<Bucket>; 2],
+    /// Pages, and lists of pages, for buckets to come.
+    spare: Spare,
+    empty: Vec<Bucket>,
     /// What arrives beyond the near windows, by block, and empty buckets for it. It is written and read in one go: a
     /// queue of 250 packets at each of many ports does not stay in the caches.
     far: BTreeMap<u64, Bucket>,
-    spare_far: Vec<Bucket>,
     /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
     pub due: Vec<LinkId>,
     /// Links whose ports [serve themselves](crate::port::self_service), by the window at whose end they are visited.
@@ -186,7 +141,7 @@ pub struct Buckets {
 
 impl Buckets {
     /// Empty buckets of windows of `length`, for packets to the domains of `threads`.
-    pub fn new(order: Order, length: Time, lanes: Lanes, threads: usize, room: usize) -> Buckets {
+    pub fn new(order: Order, length: Time, lanes: Lanes, threads: usize) -> Buckets {
         Buckets {
             order,
             length,
@@ -197,10 +152,9 @@ impl Buckets {
             lanes,
             near: (0..NEAR * threads as u64).map(|_| Bucket::default()).collect(),
             occupied: 0,
-            room,
-            spare: [const { Vec::new() }; 2],
+            spare: Spare::default(),
+            empty: Vec::new(),
             far: BTreeMap::new(),
-            spare_far: Vec::new(),
             due: Vec::new(),
             visits: BTreeMap::new(),
             spare_visits: Vec::new(),
@@ -221,13 +175,12 @@ impl Buckets {
         self.move_to(window);
         while let Some(block) = self.far.first_entry().filter(|block| *block.key() <= window / BLOCK + 1) {
             let mut bucket = block.remove();
-            for (packet, head) in bucket.packets.iter().zip(&bucket.heads) {
+            for (packet, head) in bucket.packets.iter().flat_map(|(_, heads, packets)| packets.iter().zip(heads)) {
                 let Some(due) = self.due(packet.time) else { unreachable!("a block beyond the near windows") };
                 let mut ext = packet.ext().map(|i| take(&mut bucket.exts[i as usize]));
                 placed(packet, self.push(head.to, due, head.link, packet, ext.as_mut()).0);
             }
-            bucket.clear();
-            self.spare_far.push(bucket);
+            self.keep(bucket);
         }
     }
 
@@ -265,10 +218,26 @@ impl Buckets {
     /// Puts what arrives in the open window in the domains of thread `to`, and all messages for them, into `parcel`,
     /// which is empty. Whether there is any.
     pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
-        self.keep(take(&mut parcel.bucket), true);
+        self.keep(take(&mut parcel.bucket));
         swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
         swap(&mut self.posts[to], &mut parcel.posts);
         !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
+    }
+
+    /// Puts what `parcel` holds for the open window into its `bucket`, and takes the messages.
+    pub fn unpack(&mut self, bucket: &mut Bucket, parcel: &mut Parcel, message: impl FnMut(Post)) {
+        let (exts, sent) = (bucket.exts.len(), &mut parcel.bucket);
+        let places = bucket.packets.append(&mut sent.packets, &mut self.spare);
+        if !sent.exts.is_empty() {
+            bucket.exts.append(&mut sent.exts);
+            for place in places {
+                let packet = &mut bucket.packets[place];
+                if let Some(ext) = packet.ext() {
+                    packet.set_ext(exts + ext as usize);
+                }
+            }
+        }
+        parcel.posts.drain(..).for_each(message);
     }
 
     /// Timers that domains of this thread have set in its others.
@@ -281,11 +250,11 @@ impl Buckets {
         self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Keeps the room of a bucket for another one of this thread, or for `others`.
-    pub fn keep(&mut self, mut bucket: Bucket, others: bool) {
-        bucket.clear();
-        if bucket.packets.capacity() > 0 {
-            self.spare[others as usize].push(bucket);
+    /// Keeps the room of a bucket for others.
+    pub fn keep(&mut self, mut bucket: Bucket) {
+        bucket.clear(&mut self.spare);
+        if bucket.packets.is_used() {
+            self.empty.push(bucket);
         }
     }
 
@@ -301,10 +270,9 @@ impl Buckets {
     ) -> (usize, &mut Packet) {
         let slot = (self.window + due.ahead) & MASK;
         let bucket = &mut self.near[self.lanes.lane(to.domain) * NEAR as usize + slot as usize];
-        if bucket.packets.is_empty() {
+        if bucket.packets.is_full() {
             self.occupied |= 1 << slot;
-            let others = self.lanes.lane(to.domain) != self.lanes.me;
-            *bucket = self.spare[others as usize].pop().unwrap_or_else(|| Bucket::with_room(self.room));
+            make_room(bucket, &mut self.spare, &mut self.empty);
         }
         bucket.push(Head { to, offset: due.offset, link }, packet, ext)
     }
@@ -320,13 +288,17 @@ impl Buckets {
         ext: Option<&mut Ext>,
     ) -> &mut Packet {
         let block = time.0 / (self.length.0 * BLOCK);
-        let bucket = self.far.entry(block).or_insert_with(|| self.spare_far.pop().unwrap_or_default());
+        let bucket = self.far.entry(block).or_default();
+        if bucket.packets.is_full() {
+            make_room(bucket, &mut self.spare, &mut self.empty);
+        }
         bucket.push(Head { to, offset: 0, link }, packet, ext).1
     }
 
     /// Everything that is on its way.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.near.iter().chain(self.far.values()).flat_map(|bucket| &bucket.packets)
+        let buckets = self.near.iter().chain(self.far.values());
+        buckets.flat_map(|bucket| bucket.packets.iter()).flat_map(|(_, _, packets)| packets)
     }
 
     /// Marks the packet at `place` among those of the window of `time`, when it arrives over `link` in `domain`.
@@ -387,16 +359,27 @@ impl Buckets {
     }
 }
 
+/// The next packet of `bucket` has a page; an `empty` one that was used before has room for the numbers of its pages.
+#[cold]
+#[inline(never)]
+fn make_room(bucket: &mut Bucket, spare: &mut Spare, empty: &mut Vec<Bucket>) {
+    if bucket.packets.is_empty() {
+        *bucket = empty.pop().unwrap_or_default();
+    }
+    bucket.packets.make_room(spare);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::event::packet::Kind;
     use crate::ids::{FlowId, HostIx, NodeId, NodeIx};
+    use crate::run::pages::PAGE;
 
     #[test]
     fn packets_of_a_link_keep_the_order_of_sending_whatever_waits_far_ahead() {
         let (length, order) = (Time(1000), Order { seed: 1, ties: Ties::Hash });
-        let mut buckets = Buckets::new(order, length, Lanes::default(), 1, 4);
+        let mut buckets = Buckets::new(order, length, Lanes::default(), 1);
         let send = |buckets: &mut Buckets, number, time: Time| {
             let to = Place { domain: DomainId(0), node: NodeIx::host(HostIx(0)) };
             let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), number, 0, Time::ZERO);
@@ -415,7 +398,52 @@ mod tests {
         assert_eq!((places, buckets.first()), (vec![(0, 0), (1, 1), (2, 2)], Some(3 * BLOCK + 5)));
         send(&mut buckets, 3, time);
         buckets.go_to(3 * BLOCK + 5, |_, _| unreachable!("it is near"));
-        let sent: Vec<_> = buckets.open().packets.iter().map(|packet| (packet.seq(), packet.ext())).collect();
+        let open = buckets.open();
+        let packets = open.packets.iter().flat_map(|(_, _, packets)| packets);
+        let sent: Vec<_> = packets.map(|packet| (packet.seq(), packet.ext())).collect();
         assert_eq!(sent, [(0, Some(0)), (1, Some(1)), (2, Some(2)), (3, None)]);
+    }
+
+    /// A thread that only sends to another gets its pages back: neither has more than are under way at once.
+    #[test]
+    fn pages_that_another_thread_has_emptied_come_back() {
+        let (length, order) = (Time(1000), Order { seed: 1, ties: Ties::Hash });
+        let threads = |me| Buckets::new(order, length, Lanes { me, of: Arc::from([0, 1]) }, 2);
+        let (mut one, mut other, mut parcel) = (threads(0), threads(1), Parcel::default());
+        let to = Place { domain: DomainId(1), node: NodeIx::host(HostIx(0)) };
+        let per_window = 3 * PAGE as u64 / 2;
+        let mut sent = 0;
+        for window in 1..200 {
+            for number in sent..sent + per_window {
+                let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), number, 0, Time::ZERO);
+                let mut ext = (number % 2 == 0).then(Ext::default);
+                one.push(to, Due { ahead: 1, offset: number as u32 }, LinkId(0), &packet, ext.as_mut());
+            }
+            // what its own domains have sent lies before what comes from the other thread, in a page of its own
+            let own = Packet::forward(Kind::Data, FlowId(0), NodeId(0), u64::MAX, 0, Time::ZERO);
+            other.push(to, Due { ahead: 1, offset: 0 }, LinkId(1), &own, Some(&mut Ext::default()));
+            one.go_to(window, |_, _| unreachable!("all is near"));
+            other.go_to(window, |_, _| unreachable!("all is near"));
+            let (emptied, mut bucket) = (one.open(), other.open());
+            assert!(one.pack(1, &mut parcel));
+            other.unpack(&mut bucket, &mut parcel, |_| unreachable!("no message"));
+            let all: Vec<_> = bucket.packets.iter().flat_map(|(first, _, packets)| (first..).zip(packets)).collect();
+            assert_eq!(bucket.packets.len(), 1 + per_window as usize);
+            let numbers: Vec<_> = all.iter().map(|(_, packet)| packet.seq()).collect();
+            assert_eq!(numbers, std::iter::once(u64::MAX).chain(sent..sent + per_window).collect::<Vec<_>>());
+            let (mut exts, own) = (Vec::new(), bucket.packets.head(0).link);
+            for (place, packet) in all {
+                let (at, head) = bucket.packets.at(place);
+                assert_eq!((at.seq(), head.link == own), (packet.seq(), place == 0));
+                exts.extend(packet.ext());
+            }
+            assert_eq!(exts, (0..bucket.exts.len() as u32).collect::<Vec<_>>());
+            sent += per_window;
+            one.keep(emptied);
+            other.keep(bucket);
+        }
+        // two pages that are written to, two on their way, two that are emptied, and one of the other's own
+        let pages = one.spare.count() + other.spare.count() + parcel.bucket.packets.pages();
+        assert!(pages <= 7, "{pages} pages");
     }
 }

@@ -77,11 +77,11 @@ impl ByPort {
         self.rest.clear();
         for (ahead, turn) in (AHEAD..).zip(turns) {
             if let Some(ahead) = turns.get(ahead) {
-                prefetch::item(&bucket.packets, ahead.place());
+                bucket.packets.prefetch(ahead.place());
             }
-            let node = bucket.heads[turn.place()].to.node;
+            let (packet, head) = bucket.packets.at(turn.place());
+            let node = head.to.node;
             if let Node::Switch(_) = node.get() {
-                let packet = &bucket.packets[turn.place()];
                 if let Some(ext) = packet.ext() {
                     prefetch::lines(&bucket.exts[ext as usize], 2);
                 }

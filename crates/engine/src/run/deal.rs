@@ -2,7 +2,8 @@
 
 use crate::event::order::Order;
 use crate::ids::DomainId;
-use crate::run::buckets::{Bucket, Head};
+use crate::run::buckets::Bucket;
+use crate::run::pages::Pages;
 use incast_cc::Time;
 use std::marker::PhantomData;
 use std::ops::IndexMut;
@@ -82,7 +83,9 @@ where
             *run = (sum, sum);
             sum += count;
         }
-        self.turns.resize(packets, Turn::default());
+        if self.turns.len() < packets {
+            self.turns.resize(packets, Turn::default());
+        }
     }
 
     /// The next one for `to`.
@@ -115,11 +118,13 @@ where
 }
 
 impl Deal<DomainId> {
-    /// Deals packets out to domains by their `heads`, and adds the domains that get some to `todo`.
-    pub fn out(&mut self, heads: &[Head], todo: &mut Vec<DomainId>) {
-        heads.iter().for_each(|head| self.count(head.to.domain, todo));
-        self.lay(todo, heads.len());
-        (0u32..).zip(heads).for_each(|(i, head)| self.put(head.to.domain, Turn::new(head.offset, i)));
+    /// Deals packets out to domains by their heads, and adds the domains that get some to `todo`.
+    pub fn out(&mut self, packets: &Pages, todo: &mut Vec<DomainId>) {
+        packets.iter().for_each(|(_, heads, _)| heads.iter().for_each(|head| self.count(head.to.domain, todo)));
+        self.lay(todo, packets.len());
+        for (first, heads, _) in packets.iter() {
+            (first as u32..).zip(heads).for_each(|(i, head)| self.put(head.to.domain, Turn::new(head.offset, i)));
+        }
     }
 }
 
@@ -233,6 +238,13 @@ fn break_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
 #[inline(always)]
 fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
     let (first, offset) = (turns[0], turns[0].offset());
+    if turns.get(2).is_none_or(|third| !third.ties(first)) {
+        let key = |turn: Turn| (bucket.tie(turn.place(), rule), bucket.packets.head(turn.place()).link);
+        if key(turns[1]) < key(first) {
+            turns.swap(0, 1);
+        }
+        return 2;
+    }
     let run = turns.iter().take_while(|turn| turn.ties(first)).count();
     let turns = &mut turns[..run];
     // for the time of this sort the key stands where the offset does: a word tells most packets apart
@@ -251,22 +263,31 @@ fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
 /// Orders `turns` by tie key, which stands where the offset does, then by link.
 #[cold]
 fn order_by_link(turns: &mut [Turn], bucket: &Bucket) {
-    turns.sort_unstable_by_key(|turn| (turn.offset(), bucket.heads[turn.place()].link, turn.place()));
+    turns.sort_unstable_by_key(|turn| (turn.offset(), bucket.packets.head(turn.place()).link, turn.place()));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::packet::{Kind, Packet};
     use crate::hash;
-    use crate::ids::{HostIx, LinkId, NodeIx};
+    use crate::ids::{FlowId, HostIx, LinkId, NodeId, NodeIx};
     use crate::map::fabric::Place;
+    use crate::run::pages::{Head, Spare};
     use crate::spec::Ties;
 
     /// Heads of packets to domain 0, each with its offset and link.
     fn bucket(heads: impl Iterator<Item = (u32, u32)>) -> Bucket {
         let to = Place { domain: DomainId(0), node: NodeIx::host(HostIx(0)) };
-        let heads = heads.map(|(offset, link)| Head { to, offset, link: LinkId(link) }).collect();
-        Bucket { heads, ..Bucket::default() }
+        let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, Time::ZERO);
+        let (mut bucket, mut spare) = (Bucket::default(), Spare::default());
+        for (offset, link) in heads {
+            if bucket.packets.is_full() {
+                bucket.packets.make_room(&mut spare);
+            }
+            bucket.packets.push(Head { to, offset, link: LinkId(link) }, &packet);
+        }
+        bucket
     }
 
     #[test]
@@ -280,14 +301,15 @@ mod tests {
             let random = |i: u32| hash::mix(i as u64) as u32;
             let bucket = bucket((0..count).map(|i| (random(i) % span / step * step, random(i) % 5)));
             let mut deal = Deal::new(1);
-            deal.out(&bucket.heads, &mut Vec::new());
-            let key = |i: usize| (bucket.heads[i].offset, bucket.tie(i, rule), bucket.heads[i].link, i);
+            deal.out(&bucket.packets, &mut Vec::new());
+            let head = |i: usize| bucket.packets.head(i);
+            let key = |i: usize| (head(i).offset, bucket.tie(i, rule), head(i).link, i);
             let mut expected: Vec<usize> = (0..count as usize).collect();
             expected.sort_by_key(|i| key(*i));
             let mut sorter = Sorter::new(length);
             let sorted = sorter.sort(deal.of(DomainId(0)), &bucket, rule);
             assert_eq!(sorted.iter().map(|turn| turn.place()).collect::<Vec<_>>(), expected, "{count} by {step}");
-            assert!(sorted.iter().all(|turn| turn.offset().0 == bucket.heads[turn.place()].offset as u64));
+            assert!(sorted.iter().all(|turn| turn.offset().0 == head(turn.place()).offset as u64));
         }
     }
 }

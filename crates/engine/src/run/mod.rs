@@ -5,6 +5,7 @@ mod by_port;
 mod deal;
 pub mod ending;
 mod out;
+mod pages;
 mod queues;
 pub mod windows;
 pub mod worker;

@@ -165,9 +165,11 @@ fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, watch: &mut Watc
                 return Ok(end);
             }
         };
-        let (buckets, queues) = (&mut worker.buckets, &mut worker.queues);
-        let pack = |to, parcel: &mut Parcel| buckets.pack(to, parcel);
-        crew.exchange(me, pack, |parcel| window.unpack(queues, parcel))?;
+        let pack = |worker: &mut Worker, to, parcel: &mut Parcel| worker.buckets.pack(to, parcel);
+        let unpack = |worker: &mut Worker, parcel: &mut Parcel| {
+            window.unpack(&mut worker.buckets, &mut worker.queues, parcel);
+        };
+        crew.exchange(me, worker, pack, unpack)?;
         worker.pass(window, watch);
     }
 }
@@ -187,7 +189,8 @@ fn in_turn(workers: &mut [Worker], watch: &mut Watch) -> End {
         for from in 0..workers.len() {
             for to in (0..workers.len()).filter(|to| *to != from) {
                 if workers[from].buckets.pack(to, &mut parcel) {
-                    windows[to].unpack(&mut workers[to].queues, &mut parcel);
+                    let worker = &mut workers[to];
+                    windows[to].unpack(&mut worker.buckets, &mut worker.queues, &mut parcel);
                 }
             }
         }

@@ -31,9 +31,6 @@ const FEW_PORTS: usize = 2_048;
 /// Windows after which the listener is asked at the latest.
 const ASKED_EVERY: u64 = 1 << 16;
 
-/// Packets a link for which a window's bucket has room.
-const ROOM: usize = 4;
-
 /// Order in which domains are visited within a window: makes no difference, which tests prove.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visit {
@@ -103,8 +100,8 @@ pub struct Window {
 
 impl Window {
     /// Takes what another thread has sent for it, and for the queues of domains.
-    pub fn unpack(&mut self, queues: &mut Queues, parcel: &mut Parcel) {
-        self.bucket.unpack(parcel, |post| queues.post(post));
+    pub fn unpack(&mut self, buckets: &mut Buckets, queues: &mut Queues, parcel: &mut Parcel) {
+        buckets.unpack(&mut self.bucket, parcel, |post| queues.post(post));
     }
 }
 
@@ -154,7 +151,7 @@ impl<'a> Worker<'a> {
             net,
             ending,
             visit,
-            buckets: Buckets::new(net.order, length, lanes, threads, net.links.len() * ROOM / threads),
+            buckets: Buckets::new(net.order, length, lanes, threads),
             queues: Queues::new(first, domains.len()),
             marks_later: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_later),
             domains,
@@ -264,7 +261,7 @@ impl<'a> Worker<'a> {
             self.buckets.keep_visits(links);
         }
         self.deal.clear(&self.todo);
-        self.buckets.keep(window.bucket, false);
+        self.buckets.keep(window.bucket);
         for post in self.buckets.take_posts() {
             self.queues.post(post);
         }
@@ -304,7 +301,7 @@ impl<'a> Worker<'a> {
     fn gather(&mut self, window: &Window) {
         let number = window.number;
         self.todo.clear();
-        self.deal.out(&window.bucket.heads, &mut self.todo);
+        self.deal.out(&window.bucket.packets, &mut self.todo);
         for d in &self.todo {
             self.queued[*d] = number;
         }
@@ -323,7 +320,7 @@ impl<'a> Worker<'a> {
 
     /// Brings near what the domains after the `i`th with work will touch.
     #[inline(always)]
-    fn look_ahead(&self, i: usize, Bucket { packets, heads, .. }: &Bucket) {
+    fn look_ahead(&self, i: usize, Bucket { packets, .. }: &Bucket) {
         if let Some(later) = self.todo.get(i + 2) {
             prefetch::lines(&self.queues.list[self.queues.place(*later)], 1);
             prefetch::lines(&self.domains[self.queues.place(*later)], 3);
@@ -331,8 +328,8 @@ impl<'a> Worker<'a> {
         if let Some(following) = self.todo.get(i + 1) {
             let turns = self.deal.of(*following);
             // ties are broken and ways are planned by heads, in no order of memory
-            turns.iter().for_each(|turn| prefetch::item(heads, turn.place()));
-            turns.iter().take(AHEAD).for_each(|turn| prefetch::item(packets, turn.place()));
+            turns.iter().for_each(|turn| packets.prefetch_head(turn.place()));
+            turns.iter().take(AHEAD).for_each(|turn| packets.prefetch(turn.place()));
             let following = self.queues.place(*following);
             self.queues.list[following].prefetch();
             self.domains[following].prefetch();
@@ -370,16 +367,16 @@ impl<'a> Worker<'a> {
             turns = &by_port.rest;
         }
         let turns = sorter.sort(turns, bucket, order);
-        let (packets, heads, exts) = (bucket.packets.as_slice(), bucket.heads.as_slice(), &mut bucket.exts);
+        let (packets, exts) = (&bucket.packets, &mut bucket.exts);
         if FAR {
             // those that are first to be looked at were not the first to be sent
-            turns.iter().take(AHEAD).for_each(|turn| prefetch::item(packets, turn.place()));
+            turns.iter().take(AHEAD).for_each(|turn| packets.prefetch(turn.place()));
             plans.clear();
             plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
                 if let Some(ahead) = turns.get(ahead) {
-                    prefetch::item(packets, ahead.place());
+                    packets.prefetch(ahead.place());
                 }
-                let (packet, node) = (&packets[turn.place()], heads[turn.place()].to.node);
+                let (packet, node) = (&packets[turn.place()], packets.head(turn.place()).to.node);
                 if let Some(ext) = packet.ext() {
                     prefetch::lines(&exts[ext as usize], 2);
                 }
@@ -388,10 +385,10 @@ impl<'a> Worker<'a> {
                 plan
             }));
             for (turn, plan) in turns.iter().zip(&*plans) {
-                domain.prefetch_further(*plan, net, || (&packets[turn.place()], heads[turn.place()].to.node));
+                domain.prefetch_further(*plan, net, || (&packets[turn.place()], packets.head(turn.place()).to.node));
             }
             if net.spec.observe.timeline.is_some() {
-                let place = |turn: usize| (&packets[turn], heads[turn].to.node);
+                let place = |turn: usize| (&packets[turn], packets.head(turn).to.node);
                 let coming = turns.iter().zip(&*plans);
                 let coming = coming.map(|(turn, plan)| (start + turn.offset(), *plan, place(turn.place())));
                 domain.prefetch_frames(coming, net);
@@ -412,7 +409,7 @@ impl<'a> Worker<'a> {
             }
             let plan = match FAR {
                 true => plans[walked],
-                false => domain.plan(packet, heads[turn.place()].to.node, net),
+                false => domain.plan(packet, packets.head(turn.place()).to.node, net),
             };
             let mut ext = packet.ext().map(|i| take(&mut exts[i as usize]));
             let instant = Instant { time, generation: 0 };

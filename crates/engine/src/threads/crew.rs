@@ -128,11 +128,12 @@ impl<P: Default> Crew<P> {
     ///
     /// # Errors
     /// A thread panicked.
-    pub fn exchange(
+    pub fn exchange<W>(
         &self,
         me: usize,
-        mut pack: impl FnMut(usize, &mut P) -> bool,
-        mut unpack: impl FnMut(&mut P),
+        work: &mut W,
+        mut pack: impl FnMut(&mut W, usize, &mut P) -> bool,
+        mut unpack: impl FnMut(&mut W, &mut P),
     ) -> Result<(), Broken> {
         let others = || (0..self.threads()).filter(|other| *other != me);
         if self.threads() == 1 {
@@ -140,14 +141,14 @@ impl<P: Default> Crew<P> {
         }
         for to in others() {
             let mailbox = &self.mailboxes[me * self.threads() + to];
-            let full = pack(to, &mut mailbox.open());
+            let full = pack(work, to, &mut mailbox.open());
             mailbox.full.store(full, Relaxed);
         }
         self.barrier.wait()?;
         for from in others() {
             let mailbox = &self.mailboxes[from * self.threads() + me];
             if mailbox.full.load(Relaxed) {
-                unpack(&mut mailbox.open());
+                unpack(work, &mut mailbox.open());
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 
-const PACKET: u64 = 4160;
+pub const PACKET: u64 = 4160;
 
 /// Sizes of htsim's: 4096 bytes and a header of 64, control packets of 64.
 fn sizes(protocol: Protocol) -> TransportSpec {
@@ -22,11 +22,11 @@ fn sizes(protocol: Protocol) -> TransportSpec {
     }
 }
 
-fn ndp(window: u32, htsim: bool) -> TransportSpec {
+pub fn ndp(window: u32, htsim: bool) -> TransportSpec {
     sizes(Protocol::Ndp(Ndp { window, pull_rate: 0.99, walk: Walk::Permute, htsim }))
 }
 
-fn eqds(htsim: bool) -> TransportSpec {
+pub fn eqds(htsim: bool) -> TransportSpec {
     sizes(Protocol::Eqds(Eqds { window: 50, pull_rate: 0.99, entropies: 64, htsim }))
 }
 
@@ -36,7 +36,7 @@ fn uet(window: bool, credit: bool, rtt: Time, spread: Spread) -> TransportSpec {
 }
 
 /// The same, with its accidents or without.
-fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) -> TransportSpec {
+pub fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) -> TransportSpec {
     let rtt = Some(rtt);
     let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
     let own = Uet { window, credit, rtt, target_delay: None, pull_rate, ack_bytes, spread, entropies, htsim };
@@ -44,18 +44,18 @@ fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) -> T
 }
 
 /// The round-trip times of a star and of a k = 8 fat tree.
-const STAR: Time = Time(9_351_680);
+pub const STAR: Time = Time(9_351_680);
 const TREE: Time = Time(14_027_520);
 
 /// Data up to `limit` bytes, headers up to twice that; the arrival is cut.
-fn cutting(limit: u64) -> QueueSpec {
+pub fn cutting(limit: u64) -> QueueSpec {
     let header_limit = Limit::Bytes(2 * limit);
     let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false, ecn: None };
     queue(Discipline::Trimming(cut), Limit::Bytes(limit))
 }
 
 /// The transport, and the queue at switches.
-fn with(mut spec: Spec, transport: TransportSpec, queue: QueueSpec) -> Spec {
+pub fn with(mut spec: Spec, transport: TransportSpec, queue: QueueSpec) -> Spec {
     spec.transports = vec![transport];
     spec.queues = vec![queue, endless_queue()];
     let hosts = spec.hosts;

@@ -20,7 +20,7 @@ fn even() -> ExpressPass {
 }
 
 /// The authors' values.
-fn authors() -> ExpressPass {
+pub fn authors() -> ExpressPass {
     ExpressPass { credit: (76, 92), alpha: 0.5, ramp: 40, jitter: 0.1, early_stop: true, ..even() }
 }
 
@@ -48,7 +48,7 @@ fn shaping() -> QueueSpec {
 }
 
 /// The transport, and ports that shape credits.
-fn with(mut spec: Spec, own: ExpressPass) -> Spec {
+pub fn with(mut spec: Spec, own: ExpressPass) -> Spec {
     spec.transports = vec![transport(own)];
     spec.queues = vec![shaping()];
     spec.controllers = vec![controller("newreno", &[])];
@@ -175,6 +175,16 @@ fn every_packet_comes_once_whatever_is_lost() {
             assert!(sum(&o, |f| f.retransmissions) > 0, "something is lost");
         }
     }
+}
+
+#[test]
+fn a_closed_loop_goes_on_when_its_last_credit_was_before_the_ack() {
+    let think = Time::us(50);
+    let mut spec = around(&[(0, 1, 0, Some(1))], even());
+    spec.flows[0].app = App::ClosedLoop(ClosedLoop { write: 1460, outstanding: 1, think, count: Some(5) });
+    run_for(&mut spec, Time::ms(5));
+    let o = compared(&spec);
+    assert_eq!(o.flows[0].finish_ps, Some(5 * (3 * SMALL + FULL) + 4 * think.0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::support::*;
 
 /// Packets of 1500 bytes with 1472 of payload; the unscheduled bytes of the authors' study.
-fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
+pub fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
     let mut own = Homa { unscheduled: 9328, levels: 8, overcommit: None, cutoffs: None };
     change(&mut own);
     TransportSpec {
@@ -21,7 +21,7 @@ fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
 }
 
 /// The transport, switches with 8 strict priorities, and flows of the lowest.
-fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
+pub fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
     let class = queue(Discipline::DropTail, limit);
     let lowest = transport.protocol.homa().map_or(0, |homa| homa.levels - 1);
     spec.transports = vec![transport];
@@ -134,6 +134,24 @@ fn every_message_comes_whole_and_once_whatever_is_lost() {
             assert!(sum(&o, |f| f.retransmissions) > 0, "something is lost");
         }
     }
+}
+
+#[test]
+fn what_a_message_lacks_is_asked_for_while_others_come() {
+    // a packet each 20 us: that of 100 us is lost, and asked for 1 ms after the next has told of it
+    let mut spec = messages_of(&[(0, 1, 0, 1)], homa(|_| ()));
+    let rate = Rate(1472 * 8 * 50_000);
+    let app = OnOff { rate, on: Time::s(1), off: Time::ZERO, write: 1472, begin: Begin::Open };
+    spec.flows[0].app = App::OnOff(app);
+    let effect = Effect::Down { detection: Time::ZERO };
+    spec.failures = vec![Failure { link: 0, from: Time::us(90), until: Time::us(110), effect }];
+    spec.observe.trace = vec![0];
+    run_for(&mut spec, Time::ms(3));
+    let o = compared(&spec);
+    let flow = &o.flows[0];
+    assert_eq!((flow.retransmissions, flow.written, flow.delivered), (1, 149 * 1472, 149 * 1472));
+    let again = o.trace.iter().find(|e| e.flags.contains("RETX") && e.event == Happening::Receive).unwrap().time_ps;
+    assert!(again > 1_120_000_000 && again < 1_140_000_000, "{again}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn transport(own: PHost) -> TransportSpec {
 }
 
 /// The transport, switches with a queue that goes by priorities, and flows of the lowest.
-fn with(mut spec: Spec, own: PHost, queue: QueueSpec) -> Spec {
+pub fn with(mut spec: Spec, own: PHost, queue: QueueSpec) -> Spec {
     let hosts = spec.hosts;
     spec.queues = vec![queue, endless_queue()];
     spec.links.iter_mut().filter(|l| l.from < hosts).for_each(|l| l.queue = 1);
@@ -41,12 +41,12 @@ fn with(mut spec: Spec, own: PHost, queue: QueueSpec) -> Spec {
     spec
 }
 
-fn strict(limit: Limit) -> QueueSpec {
+pub fn strict(limit: Limit) -> QueueSpec {
     classes(Scheduler::Strict, vec![queue(Discipline::DropTail, limit); 3])
 }
 
 /// As the authors have it.
-fn ranked() -> QueueSpec {
+pub fn ranked() -> QueueSpec {
     queue(Discipline::Pfabric, Limit::Bytes(36_864))
 }
 

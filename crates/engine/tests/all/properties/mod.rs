@@ -4,6 +4,7 @@
 
 mod credits;
 mod laws;
+mod liveness;
 pub mod networks;
 mod numbered;
 mod programs;

@@ -137,7 +137,10 @@ impl Sender {
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.heard = ctx.now;
-        self.base.acknowledge(ctx, answer.next);
+        if self.base.acknowledge(ctx, answer.next) > 0 && matches!(self.state, State::Idle | State::Stopped) {
+            // what is acknowledged may let the application write, and no credit may come that looks for it
+            self.base.feed.wait(ctx);
+        }
         match p.kind() {
             Kind::Pull => {
                 self.on_credit(ctx, answer.count, Credit { number: answer.number, sent_at: Time(answer.echo) })

@@ -12,7 +12,7 @@ use crate::transport::driven::back::Receiving;
 use crate::transport::driven::plan::Plan;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A receiver.
 #[derive(Clone, Debug)]
@@ -27,10 +27,9 @@ pub struct Receiver {
     edge: u32,
     /// A message has begun, then.
     since: Option<Time>,
-    /// Packets after the last of messages that have not come whole.
-    ends: BTreeSet<u32>,
-    /// When something came last, and when the event comes that looks for what is missing.
-    heard: Time,
+    /// Packets after the last of messages that have not come whole, and when something of each came last.
+    ends: BTreeMap<u32, Time>,
+    /// When the event comes that looks for what is missing.
     at: Time,
 }
 
@@ -45,8 +44,7 @@ impl Receiver {
             granted: 0,
             edge: 0,
             since: None,
-            ends: BTreeSet::new(),
-            heard: Time::ZERO,
+            ends: BTreeMap::new(),
             at: Time::NEVER,
         }
     }
@@ -69,16 +67,20 @@ impl Receiver {
 
     /// Packets tell of their message.
     fn hear(&mut self, ctx: &NodeCtx<impl Effects>, plan: Plan) {
-        self.heard = ctx.now;
         let t = ctx.net.transport(self.base.transport);
         let unscheduled = parameters(t).unscheduled;
+        let end = plan.end(unscheduled, t.mss);
         let news = self.since.is_none() || plan.first > self.plan.first;
         if news {
             if plan.first > self.base.arrived.next() {
-                self.ends.insert(plan.first);
+                self.ends.insert(plan.first, ctx.now);
             }
             (self.since, self.came) = (Some(ctx.now), 0);
         } else if plan.first < self.plan.first || plan.size >= self.plan.size {
+            // of messages that it has heard nothing of it does not know where one ends
+            if let Some((_, heard)) = self.ends.range_mut(end..).next() {
+                *heard = ctx.now;
+            }
             return;
         } else {
             // its sender has given up what was left
@@ -87,9 +89,8 @@ impl Receiver {
         self.plan = plan;
         self.granted = if news { unscheduled.min(plan.size as u64) } else { plan.size as u64 };
         self.edge = plan.edge(self.granted, unscheduled, t.mss);
-        let end = plan.end(unscheduled, t.mss);
         if end > self.base.arrived.next() {
-            self.ends.insert(end);
+            self.ends.insert(end, ctx.now);
         }
     }
 
@@ -102,7 +103,7 @@ impl Receiver {
             self.came += p.len as u64;
         }
         let next = self.base.arrived.next();
-        if self.ends.first().is_some_and(|end| *end <= next) {
+        if self.ends.first_key_value().is_some_and(|(end, _)| *end <= next) {
             self.ends = self.ends.split_off(&(next + 1));
             let echo = if p.has(flag::RETX) { 0 } else { p.sent_at().0 };
             self.answer(ctx, Kind::Ack, Answer { echo, ..Answer::default() });
@@ -141,7 +142,10 @@ impl Receiver {
         let edge = self.plan.edge(bytes, unscheduled, t.mss);
         if edge > self.edge {
             // what is asked for now takes its time
-            (self.edge, self.granted, self.heard) = (edge, bytes, ctx.now);
+            (self.edge, self.granted) = (edge, bytes);
+            if let Some(mut latest) = self.ends.last_entry() {
+                latest.insert(ctx.now);
+            }
             self.answer(ctx, Kind::Pull, Answer { number: edge, map: level as u64, ..Answer::default() });
             self.arm(ctx);
         }
@@ -155,16 +159,19 @@ impl Receiver {
         self.answer(ctx, Kind::Nack, Answer { number: from, count: to, ..Answer::default() });
     }
 
+    /// When nothing of the first message that lacks something has come for long, whatever has of others.
     fn deadline(&self, ctx: &NodeCtx<impl Effects>) -> Time {
-        match self.base.arrived.next() < self.edge {
-            true => self.heard.saturating_add(ctx.net.transport(self.base.transport).rto_min),
-            false => Time::NEVER,
+        match self.ends.first_key_value() {
+            Some((_, heard)) if self.base.arrived.next() < self.edge => {
+                heard.saturating_add(ctx.net.transport(self.base.transport).rto_min)
+            }
+            _ => Time::NEVER,
         }
     }
 
     fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        let deadline = self.deadline(ctx);
-        if deadline != Time::NEVER && self.at == Time::NEVER {
+        let deadline = self.deadline(ctx).max(ctx.now);
+        if deadline < self.at {
             self.at = deadline;
             ctx.timer(deadline, Timer::DelayedAck(self.base.flow));
         }
@@ -177,7 +184,9 @@ impl Receiver {
         }
         self.at = Time::NEVER;
         if self.deadline(ctx) <= ctx.now {
-            self.heard = ctx.now;
+            if let Some(mut first) = self.ends.first_entry() {
+                first.insert(ctx.now);
+            }
             self.ask_again(ctx);
         }
         self.arm(ctx);

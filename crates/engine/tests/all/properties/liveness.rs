@@ -1,0 +1,144 @@
+//! Transports that receivers drive, where packets are lost for some time, and a few at all times: every message ends
+//! soon after the losses are few.
+
+use super::networks::{dumbbell, pick};
+use crate::support::*;
+use crate::{driven, expresspass, homa, phost};
+use proptest::prelude::*;
+
+/// Losses are many before that.
+const CALM: Time = Time::us(2_000);
+
+/// A lost packet of any kind is asked for so long after at most.
+const AGAIN: Time = Time::ms(1);
+
+/// All has ended by then: [`CALM`], and a few hundred repairs one after the other.
+const BOUND: Time = Time::ms(300);
+
+/// A transport with its queues.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Ndp,
+    Eqds,
+    Nscc,
+    Rccc,
+    Both,
+    Homa,
+    ExpressPass,
+    /// ... by rank where it is so.
+    PHost(Free, bool),
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    use Kind::*;
+    pick(&[
+        Ndp,
+        Eqds,
+        Nscc,
+        Rccc,
+        Both,
+        Homa,
+        ExpressPass,
+        PHost(Free::Short, false),
+        PHost(Free::All, false),
+        PHost(Free::Short, true),
+    ])
+}
+
+impl Kind {
+    /// `spec` with it, and queues of some 30 packets at least.
+    fn over(self, spec: Spec) -> Spec {
+        let cut = || driven::cutting(30 * driven::PACKET);
+        let uet = |window, credit| driven::uets(window, credit, driven::STAR, Spread::Mixed, false);
+        let mut spec = match self {
+            Kind::Ndp => driven::with(spec, driven::ndp(50, false), cut()),
+            Kind::Eqds => driven::with(spec, driven::eqds(false), cut()),
+            Kind::Nscc => driven::with(spec, uet(true, false), cut()),
+            Kind::Rccc => driven::with(spec, uet(false, true), cut()),
+            Kind::Both => driven::with(spec, uet(true, true), cut()),
+            Kind::Homa => homa::with(spec, homa::homa(|_| ()), Limit::Packets(60)),
+            Kind::ExpressPass => expresspass::with(spec, expresspass::authors()),
+            Kind::PHost(free, ranked) => {
+                let queue = if ranked { phost::ranked() } else { phost::strict(Limit::Packets(60)) };
+                phost::with(spec, PHost { free, ..phost::authors() }, queue)
+            }
+        };
+        for t in &mut spec.transports {
+            (t.rto_min, t.rto_initial) = (t.rto_min.min(AGAIN), t.rto_initial.min(AGAIN));
+        }
+        spec
+    }
+}
+
+/// What flows send: all of it is written before [`CALM`], but for closed loops.
+fn apps() -> impl Strategy<Value = App> {
+    let loops = (1u64..30_000, 1u32..5, 0u64..30, 1u64..10);
+    let bursts = (1u64..4_000, 1u64..40, 0u64..100);
+    prop_oneof![
+        2 => (1u64..150_000).prop_map(|size| App::Bulk(Bulk { size: Some(size), write: 65_160 })),
+        2 => loops.prop_map(|(write, outstanding, think, count)| {
+            App::ClosedLoop(ClosedLoop { write, outstanding, think: Time::us(think), count: Some(count) })
+        }),
+        1 => bursts.prop_map(|(write, on, off)| {
+            let (on, off) = (Time::us(on), Time::us(off));
+            App::OnOff(OnOff { rate: Rate::gbps(1), on, off, write, begin: Begin::Open })
+        }),
+    ]
+}
+
+/// A link by number loses that share of its packets from then until then, us.
+type Storm = (u32, u64, u64, f64);
+
+fn storms() -> impl Strategy<Value = Vec<Storm>> {
+    let storm = (any::<u32>(), 0u64..900, 1u64..1_100, pick(&[0.02, 0.2, 0.6, 0.95]));
+    prop::collection::vec(storm, 0..8)
+}
+
+fn stormy(
+    shape: u32,
+    delay: Time,
+    flows: &[(u32, u32, u64, App)],
+    storms: &[Storm],
+    (steady, seed): (f64, u64),
+    kind: Kind,
+) -> Spec {
+    let mut spec = match shape {
+        0 => fat_tree(4, Rate::gbps(10), delay),
+        1 => dumbbell(3, Rate::gbps(10), delay),
+        hosts => star(hosts, Rate::gbps(10), delay),
+    };
+    let hosts = spec.hosts;
+    let flow = |&(src, dst, start, app): &(u32, u32, u64, App)| {
+        let src = src % hosts;
+        let stop = if matches!(app, App::OnOff(_)) { CALM } else { Time::NEVER };
+        FlowSpec { app, stop, start: Time::us(start), ..bulk(src, (src + 1 + dst % (hosts - 1)) % hosts, None) }
+    };
+    spec.flows = flows.iter().map(flow).collect();
+    spec.seed = seed;
+    spec.links.iter_mut().for_each(|l| l.loss = if steady > 0.0 { Loss::Packet(steady) } else { Loss::None });
+    for (link, from, length, loss) in storms.iter().copied() {
+        let link = link % spec.links.len() as u32;
+        if spec.failures.iter().all(|f| f.link != link) {
+            let effect = Effect::Degraded { rate: None, delay: None, loss };
+            spec.failures.push(Failure { link, from: Time::us(from), until: Time::us(from + length), effect });
+        }
+    }
+    kind.over(spec)
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(400))]
+
+    #[test]
+    fn every_message_ends_soon_after_the_losses(
+        kind in kinds(), shape in pick(&[0u32, 1, 2, 3, 5]), delay in pick(&[200u64, 1_000, 5_000]),
+        flows in prop::collection::vec((any::<u32>(), any::<u32>(), 0u64..300, apps()), 1..8),
+        storms in storms(), steady in pick(&[0.0, 0.0, 0.01]), seed: u64,
+    ) {
+        let mut spec = stormy(shape, Time::ns(delay), &flows, &storms, (steady, seed), kind);
+        run_for(&mut spec, BOUND);
+        for f in &run(&spec).flows {
+            prop_assert!(f.finish_ps.is_some() && f.delivered == f.written, "{:?}", f);
+        }
+    }
+}

@@ -81,6 +81,10 @@ fn before_the_first_ack_its_rate_is_the_lines() {
     let times = reductions(&mut sender(), 2.0);
     // 4 us over 2 packets; the first notice is 4 us after its packet
     assert_eq!(&times[..2], [0.0, 2.0]);
+    // an ACK whose round trip took no time tells nothing
+    let mut cc = sender();
+    cc.on_ack(&acked(1.0, 0.0, 1, u64::MAX));
+    assert_eq!(reductions(&mut cc, 2.0), times);
     // less than a packet of the queue is a flow's own: it waits for more than its first news
     let times = reductions(&mut at(1_500.0, 8.0), 20.0);
     assert_close(times[0], 9.4);
@@ -90,6 +94,9 @@ fn before_the_first_ack_its_rate_is_the_lines() {
 fn a_queue_up_to_the_target_takes_nothing_away() {
     let mut cc = Bolt::new(&changed(Params::default(), |p| p.target_queue = 4.0), &path());
     cc.on_backlog(&notice(10.0, 4.0, 4.0));
+    assert_close(cc.cwnd(), 100_000.0);
+    // ... nor if its host's own port says so at once
+    cc.on_backlog(&notice(10.0, 4.0, 0.0));
     assert_close(cc.cwnd(), 100_000.0);
     cc.on_backlog(&notice(10.0, 5.0, 4.0));
     assert_close(cc.cwnd(), 99_000.0);

@@ -136,6 +136,8 @@ impl Port {
     }
 
     /// The same where the arrival decides whether what departs at `now` is gone: that is gone for the account alone.
+    #[cold]
+    #[inline(never)]
     fn roll_before_ties(&mut self, now: Time, interval: &Interval) {
         self.roll_to(now.saturating_sub(Time::ps(1)), interval, false);
         if self.next_roll <= now {

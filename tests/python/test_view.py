@@ -63,7 +63,7 @@ def test_every_figure_of_a_folder_stands_in_the_file_exactly(
 ) -> None:
     monkeypatch.setattr(framing, "ROWS", rows)
     # no column is kept from one block to the next
-    monkeypatch.setattr(framing, "KEPT_BYTES", 2**28 if rows > 500 else 1)
+    monkeypatch.setattr(packing, "KEPT_BYTES", 2**28 if rows > 500 else 1)
     folder = viewed.write(tmp_path / "r")
     (run,), parts = of_page(page.page([folder]))
     for told, name in (("records", "timeline_ports"), ("by_flow", "timeline_flows")):
@@ -194,9 +194,10 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
         with pytest.raises(FolderError, match=f"{table}.parquet is damaged: it lacks {column}: run"):
             page.page([tmp_path / "d"])
     for table, column, odd in (
-        ("timeline_ports", "busy", "x"), ("timeline_ports", "queue_max_bytes", [1]), ("timeline_ports", "frame", 2**62),
+        ("timeline_ports", "busy", "x"),
+        ("timeline_ports", "queue_max_bytes", [1]),
         ("samples", "value", "x"),
-    ):  # fmt: skip
+    ):
         shutil.rmtree(tmp_path / "d")
         path = viewed.write(tmp_path / "d", frames=3) / f"{table}.parquet"
         rows = pq.read_table(path)
@@ -215,6 +216,66 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
     (least / "timeline_ports.parquet").write_bytes(b"PAR1")
     with pytest.raises(FolderError, match="cannot be read"):
         page.page([least])
+
+
+@pytest.mark.parametrize(("table", "column", "odd", "words"), [
+    ("timeline_ports", "frame", 2**62, "a frame of 3 or more"),
+    ("timeline_flows", "flow", 4, "a flow of 4 or more"),
+    ("timeline_flows", "flow", -1, "a flow that is no whole number from 0 on"),
+    ("timeline_paths", "flow", 4, "a flow of 4 or more"),
+    ("timeline_paths", "port", 96, "a port of 96 or more"),
+    ("timeline_paths", "port", None, "a port that is no whole number from 0 on"),
+    ("timeline_paths", "port", "x", "port has no numbers"),
+    ("flows", "flow", 4, "a flow of 4 or more"),
+    ("flows", "src", 36, "a src of 36 or more"),
+    ("flows", "dst", 0.5, "a dst that is no whole number from 0 on"),
+    ("timeline_events", "subject", 96, "a port of 96 or more"),
+    ("timeline_events", "subject", None, "a subject that is no whole number from 0 on"),
+])  # fmt: skip
+def test_numbers_that_nothing_has_are_damage(
+    tmp_path: Path, table: str, column: str, odd: float | str | None, words: str
+) -> None:
+    folder = viewed.write(tmp_path / "d", frames=3, flows=4)
+    page.page([folder])
+    path = folder / f"{table}.parquet"
+    rows = pq.read_table(path)
+    # one row alone
+    values = [*rows[column].to_pylist()[:-1], odd] if not isinstance(odd, str) else [odd] * len(rows)
+    if table == "timeline_events":
+        values = rows[column].to_pylist()
+        values[rows["what"].to_pylist().index("port")] = odd
+    pq.write_table(rows.set_column(rows.column_names.index(column), column, pa.array(values)), path)
+    with pytest.raises(FolderError, match=re.escape(f"{path} is damaged: {words}")):
+        page.page([folder])
+
+
+def test_subjects_of_events_are_flows_where_they_are_of_flows(tmp_path: Path) -> None:
+    folder = viewed.write(tmp_path / "d", frames=3, flows=4)
+    path = folder / "timeline_events.parquet"
+    rows = pq.read_table(path)
+    assert rows["what"].to_pylist()[0] == "flow"
+    # there is such a port
+    changed = pa.array([4, *rows["subject"].to_pylist()[1:]])
+    pq.write_table(rows.set_column(rows.column_names.index("subject"), "subject", changed), path)
+    with pytest.raises(FolderError, match=r"timeline_events.parquet is damaged: a flow of 4 or more"):
+        page.page([folder])
+
+
+@pytest.mark.parametrize(("odd", "words"), [
+    (None, "a flow that is no whole number from 0 on"), ("x", "flow has no numbers"), (2**32, f"a flow of {2**32}"),
+])  # fmt: skip
+def test_flows_over_time_without_a_table_of_flows(tmp_path: Path, odd: int | str | None, words: str) -> None:
+    folder = viewed.write(tmp_path / "d", frames=3, flows=4)
+    (folder / "flows.parquet").unlink()
+    (run,), parts = of_page(page.page([folder]))
+    assert json.loads(zlib.decompress(parts[run["told"]]))["missing"] == ["flows"]
+    assert set(viewed.unpacked(parts[run["by_flow"]["columns"]["flow"]])) == {0, 1, 2, 3}
+    path = folder / "timeline_flows.parquet"
+    rows = pq.read_table(path)
+    values = [*rows["flow"].to_pylist()[:-1], odd] if not isinstance(odd, str) else [odd] * len(rows)
+    pq.write_table(rows.set_column(rows.column_names.index("flow"), "flow", pa.array(values)), path)
+    with pytest.raises(FolderError, match=re.escape(f"{path} is damaged: {words}")):
+        page.page([folder])
 
 
 def test_a_run_of_python_is_viewed_with_the_figures_that_it_has(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ import viewed
 from conftest import Command
 from incast import run_folder
 from incast.errors import FolderError
-from incast.view import framed, page, serving, sources
+from incast.view import framed, packing, page, reading, serving, sources
+from incast.view.kept import Kept
 from incast.view.packing import Pack
 
 SHELL = (
@@ -117,6 +118,55 @@ def test_parts_are_made_when_they_are_asked_for_and_once(
     assert [status for status, _, _ in answers] == [200, 200]
     assert answers[0][1] == answers[1][1]
     assert read == [("timeline_ports", name) for name in ("frame", "port", "busy")]
+
+
+def test_what_was_asked_for_last_is_kept_up_to_so_many_bytes() -> None:
+    made: list[str] = []
+
+    def of(key: str) -> bytes:
+        return kept.of(key, lambda: made.append(key) or key.encode() * (60 if key == "x" else 4), len)
+
+    kept = Kept(12)
+    assert [of(key) for key in "abc"] == [b"aaaa", b"bbbb", b"cccc"]
+    assert (kept.bytes, made) == (12, ["a", "b", "c"])
+    # a is younger than b now
+    of("a")
+    of("d")
+    assert (kept.bytes, made) == (12, ["a", "b", "c", "d"])
+    [of(key) for key in "acd"]
+    assert made == ["a", "b", "c", "d"]
+    of("b")
+    assert (kept.bytes, made) == (12, ["a", "b", "c", "d", "b"])
+    # what is larger than all is kept alone, until something else is asked for
+    assert [of("x"), of("x")] == [b"x" * 60] * 2
+    assert (kept.bytes, made[5:]) == (60, ["x"])
+    of("b")
+    assert (kept.bytes, made[5:]) == (4, ["x", "b"])
+
+
+def test_samples_and_packets_that_are_packed_stay_within_bounds(
+    server: serving.Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed: list[str] = []
+    for name in ("_series", "_packets"):
+        make = getattr(reading, name)
+        monkeypatch.setattr(reading, name, lambda *of, name=name, make=make: packed.append(name) or make(*of))
+
+    def ask_all() -> list[bytes]:
+        server.show([tmp_path / "a", tmp_path / "b"])
+        firsts = [run[kind]["columns"] for run in runs_of(server) for kind in ("series", "packets")]
+        answers = [part(server, at) for columns in firsts for at in columns.values()]
+        assert {status for status, _ in answers} == {200}
+        return [data for _, data in answers]
+
+    before = ask_all()
+    assert packed == ["_series", "_packets"] * 2
+    largest = server.parts._pack.kept.bytes
+    monkeypatch.setattr(packing, "KEPT_BYTES", largest - 1)
+    assert ask_all() == before
+    # each is packed once: its columns are asked for one after the other, and then it makes room
+    assert packed == ["_series", "_packets"] * 4
+    assert 0 < server.parts._pack.kept.bytes < largest
 
 
 @pytest.mark.parametrize("lost", ["removed", "replaced", "damaged"])

@@ -103,7 +103,11 @@ def _flows(folder: Path, draw: Any, frames: int, flows: int, links: list[tuple[i
     over |= {"delivered_bytes": draw.integers(0, 12500, len(frame), np.uint64)}
     over |= {"cwnd_bytes": 1e4 + 5e3 * np.sin(frame / 9.0 + flow), "state": np.ones(len(frame), np.uint8)}
     put(folder, "timeline_flows", over)
-    events = [(2.5e-4, "timeout", 3, "flow"), (7.5e-4, "failure", 5, "port"), (0.0, "flow-start", 0, "flow")]
+    events = [
+        (2.5e-4, "timeout", min(3, flows - 1), "flow"),
+        (7.5e-4, "failure", 5, "port"),
+        (0.0, "flow-start", 0, "flow"),
+    ]
     put(
         folder,
         "timeline_events",

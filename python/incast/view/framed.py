@@ -8,37 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from incast.errors import FolderError
 from incast.run_folder import Shape
 from incast.view import packing
+from incast.view.kept import Kept
 from incast.view.packing import Pack
-from incast.view.sources import Source
+from incast.view.sources import Source, damaged, numbers
 
 ROWS = 2**15
 """Rows of a block on average: those of one port and all that is read with them are some 0.2 MB."""
-KEPT_BYTES = 2**28
-"""Columns of a table that are kept from one block to the next, at most."""
 
 
 class Framed:
     """A table whose rows belong to frames, in their order, and in a frame to entities: ports or flows.
 
     A block has the rows of ``size`` neighbouring entities, the last one of all beyond too. ``starts`` says where the
-    rows of each frame begin in it. ``most`` is more than the number of every entity.
+    rows of each frame begin in it. No entity has the number ``most``, or a larger one.
     """
 
     def __init__(
-        self, run: Source, name: str, shape: Shape, key: str, *, frames: int, count: int, most: float = np.inf
+        self, run: Source, name: str, shape: Shape, key: str, kept: Kept, *, frames: int, count: int, most: int
     ) -> None:
         blocks = max(1, -(-shape.rows // ROWS))
         self.size = max(1, -(-count // blocks))
         self.blocks = max(1, -(-count // self.size))
         self._run, self._name, self._key, self._frames = run, name, key, frames
-        self._most = most
+        self._most = {"frame": frames, key: most}
+        self._kept = kept
         self._columns = [column for column in shape.columns if column not in ("frame", key)]
         self._turn = RLock()
-        self._kept: dict[str, np.ndarray[Any, Any]] = {}
-        self._order: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]] | None = None
 
     def described(self, pack: Pack) -> dict[str, Any]:
         """Add the parts of all columns, block by block; where the first block of each is."""
@@ -71,41 +68,22 @@ class Framed:
 
     def _placed(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Say which rows each block has, in their order."""
-        if self._order is None:
-            frame, entity = self._column("frame"), self._column(self._key)
-            if np.any(frame[1:] < frame[:-1]):
-                raise self._damaged("its frames are not in order")
-            if len(frame) and int(frame[-1]) >= self._frames:
-                raise self._damaged(f"a frame of {self._frames} or more")
-            largest = int(entity.max()) if len(entity) else 0
-            if largest >= self._most and len(entity):
-                raise self._damaged(f"a {self._key} of {self._most} or more")
-            block_of = np.minimum(np.arange(largest + 1) // self.size, self.blocks - 1)
-            blocks = block_of.astype(np.uint16 if self.blocks < 2**16 else np.uint32)[entity]
-            order = np.argsort(blocks, kind="stable").astype(np.uint32 if len(frame) < 2**32 else "u8")
-            self._order = order, np.append(0, np.cumsum(np.bincount(blocks, minlength=self.blocks)))
-        return self._order
+        return self._kept.of((self, None), self._place, lambda placed: sum(one.nbytes for one in placed))
+
+    def _place(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        frame, entity = self._column("frame"), self._column(self._key)
+        if np.any(frame[1:] < frame[:-1]):
+            raise damaged(self._run, self._name, "its frames are not in order")
+        blocks = np.minimum(entity // np.uint64(self.size), self.blocks - 1)
+        blocks = blocks.astype(np.uint16 if self.blocks < 2**16 else np.uint32)
+        order = np.argsort(blocks, kind="stable").astype(np.uint32 if len(frame) < 2**32 else "u8")
+        return order, np.append(0, np.cumsum(np.bincount(blocks, minlength=self.blocks)))
 
     def _column(self, name: str) -> np.ndarray[Any, Any]:
         """Read a column, unless it is kept."""
-        if name not in self._kept:
-            values = packing.array(self._run.table(self._name, [name])[name])
-            if name in ("frame", self._key):
-                values = self._whole(name, values)
-            left = KEPT_BYTES - values.nbytes
-            while self._kept and sum(one.nbytes for one in self._kept.values()) > left:
-                del self._kept[next(iter(self._kept))]
-            self._kept[name] = values
-        return self._kept[name]
+        return self._kept.of((self, name), partial(self._read, name), lambda values: values.nbytes)
 
-    def _whole(self, name: str, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Give numbers of frames or entities as whole ones, of whatever type who wrote the table made them."""
-        if values.dtype.kind == "u":
-            return values
-        if not np.all((values >= 0) & (values < packing.EXACT) & (values == np.floor(values))):
-            raise self._damaged(f"a {name} that is no whole number from 0 on")
-        return values.astype(np.uint64)
-
-    def _damaged(self, why: str) -> FolderError:
-        place = self._run.place(f"{self._name}.parquet")
-        return FolderError(f"{place} is damaged: {why}: run the scenario again")
+    def _read(self, name: str) -> np.ndarray[Any, Any]:
+        if name in self._most:
+            return numbers(self._run, self._name, name, self._most[name])
+        return packing.array(self._run.table(self._name, [name])[name])

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incast.errors import FolderError
+from incast.view.kept import Kept
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +28,8 @@ FEW = 2**16
 """Most values of a column that is stored as places in a list."""
 EXACT = 2**53
 """Whole numbers from here on are not all numbers of a browser."""
+KEPT_BYTES = 2**29
+"""What a page keeps in memory of tables, at most, or one column that is larger."""
 SMALL, FAST = 9, 1
 """Levels of deflation: of a file that is kept and mailed, and of what a server of the same machine hands out."""
 
@@ -35,11 +38,19 @@ UNFORESEEN = (LookupError, MemoryError, NotImplementedError, TypeError, ValueErr
 """What numpy and Arrow raise of tables that others have written, beyond what is checked."""
 
 
+class OddError(ValueError):
+    """A number is not what it can be; in words after what it is of."""
+
+
 class Pack:
-    """Parts of a page, each under a number. A part is made when it is taken, and not kept."""
+    """Parts of a page, each under a number. A part is made when it is taken, and not kept.
+
+    ``kept`` has columns of tables that several parts are made of.
+    """
 
     def __init__(self, level: int = SMALL) -> None:
         self._level = level
+        self.kept = Kept(KEPT_BYTES)
         self._makers: list[Callable[[], bytes]] = []
 
     def add(self, make: Callable[[], bytes]) -> int:
@@ -153,6 +164,24 @@ def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:
         chosen: np.ndarray[Any, Any] = own[texts.indices.to_numpy()]
         return chosen
     return np.array(list(map(place, texts.to_pylist())), np.uint64)
+
+
+def places(column: pa.ChunkedArray, most: int) -> np.ndarray[Any, Any]:
+    """Give a column of numbers of frames, ports or flows, which are whole, from 0 on and less than ``most``.
+
+    Whatever type of numbers who wrote the table made them. Raises ``OddError``, which says what one is instead.
+    """
+    import pyarrow as pa
+
+    signed = pa.types.is_signed_integer(column.type) and not column.null_count
+    values = column.to_numpy() if signed else array(column)
+    if values.dtype.kind != "u":
+        if not np.all((values >= 0) & (values < 2**63) & (values == np.floor(values))):
+            raise OddError("that is no whole number from 0 on")
+        values = values.astype(np.uint64)
+    if len(values) and int(values.max()) >= most:
+        raise OddError(f"of {most} or more")
+    return values
 
 
 def array(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:

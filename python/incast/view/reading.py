@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from incast.view.framed import Framed
 from incast.view.packets import COLUMNS as PACKETS
 from incast.view.packets import packets
 from incast.view.packing import Pack
-from incast.view.sources import HOW, Source
+from incast.view.sources import HOW, Source, damaged, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 VERSION = 1
 FLOWS = (
@@ -46,6 +46,13 @@ NEEDED = {
     "samples": ("entity", "name", "time_s", "value"), "trace": TRACE,
 }  # fmt: skip
 """Columns without which a table is damaged."""
+OF = {
+    ("flows", "flow"): "flow", ("flows", "src"): "node", ("flows", "dst"): "node",
+    ("timeline_paths", "flow"): "flow", ("timeline_paths", "port"): "port",
+}  # fmt: skip
+"""Columns that are numbers of something, and of what."""
+MOST_FLOWS = 2**32
+"""No flow has such a number: a run has fewer."""
 
 
 def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
@@ -61,22 +68,24 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     if not METRICS.keys() & {*frames.columns}:
         raise FolderError(f"{run.place('timeline_ports.parquet')} is damaged: it has none of {', '.join(METRICS)}")
     records = Framed(
-        run, "timeline_ports", frames, "port", frames=timeline["frames"], count=ports.rows, most=ports.rows
+        run, "timeline_ports", frames, "port", pack.kept, frames=timeline["frames"], count=ports.rows, most=ports.rows
     )
+    flows = _shape(run, "flows")
+    most = {"port": ports.rows, "node": len(timeline["nodes"]), "flow": MOST_FLOWS if flows is None else flows.rows}
     parts: dict[str, Any] = {
         "timeline": pack.add(text.encode),
-        "ports": _table(run, "ports", ports, PORTS, pack),
+        "ports": _table(run, "ports", ports, PORTS, most, pack),
         "records": records.described(pack),
-        "by_flow": _by_flow(run, timeline["frames"], pack),
+        "by_flow": _by_flow(run, flows, timeline["frames"], pack),
     }
     for part, name, columns in (
         ("flows", "flows", FLOWS), ("events", "timeline_events", EVENTS), ("paths", "timeline_paths", PATHS)
     ):  # fmt: skip
         shape = _shape(run, name)
-        parts[part] = None if shape is None else _table(run, name, shape, columns, pack)
+        parts[part] = None if shape is None else _table(run, name, shape, columns, most, pack)
     samples, trace = _shape(run, "samples"), _shape(run, "trace")
-    parts["series"] = _later(cache(partial(_series, run)), SERIES, pack) if samples and samples.rows else None
-    parts["packets"] = _later(cache(partial(_packets, run, timeline)), PACKETS, pack) if trace and trace.rows else None
+    parts["series"] = _later(partial(_series, run), SERIES, pack) if samples and samples.rows else None
+    parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
     missing = [words for part, words in NAMED if parts[part] is None]
     missing += [words for name, words in METRICS.items() if name not in frames.columns]
     return parts | {"told": pack.text(lambda: {"label": label, "missing": missing})}
@@ -125,32 +134,57 @@ def _no_number(text: str) -> float:
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _table(run: Source, name: str, shape: Shape, columns: Sequence[str], pack: Pack) -> dict[str, Any]:
-    """Add columns of a table, of which each is read by itself."""
+def _table(
+    run: Source, name: str, shape: Shape, columns: Sequence[str], most: Mapping[str, int], pack: Pack
+) -> dict[str, Any]:
+    """Add columns of a table, of which each is read by itself; no port, node and flow is beyond ``most``."""
     own = [column for column in columns if column in shape.columns]
-    return {"rows": shape.rows, "columns": {column: pack.add(partial(_column, run, name, column)) for column in own}}
+    makers = {column: partial(_column, run, name, column, most) for column in own}
+    return {"rows": shape.rows, "columns": {column: pack.add(make) for column, make in makers.items()}}
 
 
-def _column(run: Source, name: str, column: str) -> bytes:
+def _column(run: Source, name: str, column: str, most: Mapping[str, int]) -> bytes:
+    if of := OF.get((name, column)):
+        return packing.whole(numbers(run, name, column, most[of]))
+    if (name, column) == ("timeline_events", "subject"):
+        return packing.whole(_subjects(run, most))
     return packing.column(run.table(name, [column])[column])
+
+
+def _subjects(run: Source, most: Mapping[str, int]) -> np.ndarray[Any, Any]:
+    """Read the numbers of flows and ports that events are of."""
+    subjects = numbers(run, "timeline_events", "subject", packing.EXACT)
+    what = np.array(run.table("timeline_events", ["what"])["what"].to_pylist(), dtype=object)
+    for of in ("flow", "port"):
+        if np.any(subjects[what == of] >= most[of]):
+            raise damaged(run, "timeline_events", f"a {of} of {most[of]} or more")
+    return subjects
 
 
 def _later(make: Callable[[], dict[str, bytes]], columns: Sequence[str], pack: Pack) -> dict[str, Any]:
     """Add columns that are made together, when the first of them is asked for."""
-    return {"rows": None, "columns": {name: pack.add(partial(lambda own: make()[own], name)) for name in columns}}
+    key = object()
+
+    def size(made: dict[str, bytes]) -> int:
+        return sum(map(len, made.values()))
+
+    def column(own: str) -> bytes:
+        return pack.kept.of(key, make, size)[own]
+
+    return {"rows": None, "columns": {name: pack.add(partial(column, name)) for name in columns}}
 
 
-def _by_flow(run: Source, frames: int, pack: Pack) -> dict[str, Any] | None:
+def _by_flow(run: Source, flows: Shape | None, frames: int, pack: Pack) -> dict[str, Any] | None:
     shape = _shape(run, "timeline_flows")
     if shape is None:
         return None
-    flows = _shape(run, "flows")
     if flows is not None:
         count = flows.rows
     else:
-        own = run.table("timeline_flows", ["flow"])["flow"].to_numpy()
+        own = numbers(run, "timeline_flows", "flow", MOST_FLOWS)
         count = int(own.max()) + 1 if len(own) else 0
-    return Framed(run, "timeline_flows", shape, "flow", frames=frames, count=count).described(pack)
+    framed = Framed(run, "timeline_flows", shape, "flow", pack.kept, frames=frames, count=count, most=count)
+    return framed.described(pack)
 
 
 def _packets(run: Source, timeline: dict[str, Any]) -> dict[str, bytes]:

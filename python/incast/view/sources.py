@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from incast import run_folder
 from incast.errors import FolderError, IncastError
 from incast.result import Result
 from incast.run_folder import Shape
+from incast.view import packing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     import pyarrow as pa
 
 HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
@@ -37,6 +39,24 @@ class Source(Protocol):
 
     def place(self, file: str) -> str:
         """Name a file of the run in messages."""
+
+
+def damaged(run: Source, name: str, why: str) -> FolderError:
+    """Say that a table of a run cannot be what a run wrote."""
+    return FolderError(f"{run.place(f'{name}.parquet')} is damaged: {why}: run the scenario again")
+
+
+def numbers(run: Source, name: str, column: str, most: int) -> np.ndarray[Any, Any]:
+    """Read a column of numbers of frames, ports, flows or nodes: from 0 on, and less than ``most``.
+
+    Raises ``FolderError`` of a table with others.
+    """
+    read = run.table(name, [column])[column]
+    try:
+        return packing.places(read, most)
+    except packing.UNFORESEEN as error:
+        why = f"a {column} {error}" if isinstance(error, packing.OddError) else f"{column} has no numbers ({error})"
+        raise damaged(run, name, why) from None
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ mod radio_counts;
 mod radios;
 mod series;
 pub mod statistics;
+pub mod store;
 pub mod summary;
 pub mod table;
 mod timeline;

@@ -4,8 +4,10 @@
 //! A number of up to eight bytes says by the zeros at the low end of its first byte how many follow: 7 bits a byte are
 //! its own, and it is written and read at once. A larger one follows a byte of zeros.
 
+use crate::store::{NONE, ROOM, Room, Store};
 use std::fmt::{self, Debug, Formatter};
 use std::iter::Peekable;
+use std::vec::IntoIter;
 
 /// A row of a frame that packs.
 pub trait Framed: Copy {
@@ -38,13 +40,13 @@ const NUMBERS: usize = 9;
 /// The numbers of one row.
 #[derive(Clone, Debug)]
 pub struct Packer {
-    bytes: [u8; NUMBERS * WIDEST],
+    bytes: [u8; LONGEST],
     length: usize,
 }
 
 impl Default for Packer {
     fn default() -> Self {
-        Packer { bytes: [0; NUMBERS * WIDEST], length: 0 }
+        Packer { bytes: [0; LONGEST], length: 0 }
     }
 }
 
@@ -99,24 +101,23 @@ pub fn beside(other: u64, apart: u64) -> u64 {
     other.wrapping_add(by as u64)
 }
 
-/// Bytes of rows that lie beside what they are of.
-const TAIL: usize = 91;
-
 /// The rows of one subject, in the order of frames. The latest lie in the lane itself, so that most rows touch no
-/// further memory.
+/// further memory; the others in a [`Store`].
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Lane<R: Framed> {
     base: R::Base,
     /// Bytes in the tail, which follow the others.
     length: u8,
-    tail: [u8; TAIL],
-    bytes: Vec<u8>,
+    tail: [u8; ROOM],
+    /// The record before the tail.
+    last: u32,
+    store: Option<Store>,
 }
 
 impl<R: Framed> Default for Lane<R> {
     fn default() -> Self {
-        Lane { bytes: Vec::new(), base: R::Base::default(), length: 0, tail: [0; TAIL] }
+        Lane { base: R::Base::default(), length: 0, tail: [0; ROOM], last: NONE, store: None }
     }
 }
 
@@ -128,42 +129,60 @@ impl<R: Framed + PartialEq> PartialEq for Lane<R> {
 }
 
 impl<R: Framed> Lane<R> {
+    /// Its rows lie in `store`; without one in a store of their own.
+    pub fn stored(store: &Store) -> Lane<R> {
+        Lane { store: Some(store.clone()), ..Lane::default() }
+    }
+
+    /// Its rows; it is empty then.
+    pub fn take(&mut self) -> Lane<R> {
+        let empty = Lane { store: self.store.clone(), ..Lane::default() };
+        std::mem::replace(self, empty)
+    }
+
+    /// A store for another thread beside that of its rows.
+    pub fn store_beside(&self) -> Store {
+        self.store.as_ref().map_or_else(|| Store::new(&Room::new(u64::MAX)), Store::beside)
+    }
+
     /// Adds a row that is not before those that are there; rows of one frame are one when they are read.
     #[inline]
     pub fn push(&mut self, row: R) {
         let mut packer = Packer::default();
         row.pack(self.base, &mut packer);
         self.base = row.base();
-        let more = packer.bytes();
-        if self.length as usize + more.len() > TAIL {
-            self.spill();
+        let (length, more) = (self.length as usize, packer.bytes());
+        match self.tail.get_mut(length..length + more.len()) {
+            Some(room) if length + more.len() < ROOM => copy(room, more),
+            _ => self.spill(more),
         }
-        match self.tail.get_mut(self.length as usize..self.length as usize + more.len()) {
-            Some(room) => {
-                room.copy_from_slice(more);
-                self.length += more.len() as u8;
-            }
-            None => self.bytes.extend_from_slice(more),
-        }
+        self.length = ((length + more.len()) % ROOM) as u8;
     }
 
-    /// Makes room in the tail.
+    /// Adds more than the tail has room for.
     #[cold]
-    fn spill(&mut self) {
-        if self.bytes.is_empty() {
-            // what a lane has at least when it has more than its tail
-            self.bytes.reserve_exact(4 * TAIL);
+    fn spill(&mut self, more: &[u8]) {
+        let mut length = self.length as usize;
+        let store = self.store.get_or_insert_with(|| Store::new(&Room::new(u64::MAX)));
+        let mut more = more;
+        while !more.is_empty() {
+            let (now, rest) = more.split_at(more.len().min(ROOM - length));
+            self.tail[length..length + now.len()].copy_from_slice(now);
+            length += now.len();
+            if length == ROOM {
+                self.last = store.put(self.last, &self.tail);
+                length = 0;
+            }
+            more = rest;
         }
-        self.bytes.extend_from_slice(&self.tail[..self.length as usize]);
-        self.length = 0;
     }
 
     /// Two frames become one.
     #[cold]
     pub fn coarsen(&mut self) {
-        let fine = std::mem::take(self);
+        let fine = self.take();
         let mut last: Option<R> = None;
-        for row in fine.rows() {
+        for row in fine.all_rows() {
             let row = row.at(row.frame() / 2);
             match &mut last {
                 Some(last) if last.frame() == row.frame() => last.add(&row),
@@ -171,6 +190,7 @@ impl<R: Framed> Lane<R> {
             }
         }
         last.into_iter().for_each(|row| self.push(row));
+        fine.store.iter().for_each(|store| store.give_back(&store.chain(fine.last)));
     }
 
     /// The frame of its last row.
@@ -180,33 +200,56 @@ impl<R: Framed> Lane<R> {
 
     /// Its rows, one a frame.
     pub fn rows(&self) -> Rows<'_, R> {
-        let parts = [&self.bytes[..], &self.tail[..self.length as usize]];
-        let mut rows = Rows { parts, base: R::Base::default(), ahead: None };
+        self.read(1)
+    }
+
+    /// ..., of which all are read at once.
+    pub fn all_rows(&self) -> Rows<'_, R> {
+        self.read(usize::MAX)
+    }
+
+    fn read(&self, step: usize) -> Rows<'_, R> {
+        let records = self.store.as_ref().map_or_else(Vec::new, |store| store.chain(self.last)).into_iter();
+        let base = R::Base::default();
+        let mut rows = Rows { lane: self, records, step, bytes: Vec::new(), from: 0, tail: true, base, ahead: None };
         rows.ahead = rows.following();
         rows
     }
 
-    /// Bytes that it takes.
-    pub fn bytes(&self) -> u64 {
-        (size_of::<Self>() + self.bytes.capacity()) as u64
-    }
-
-    /// Gives back what it does not need.
-    pub fn shrink(&mut self) {
-        self.bytes.shrink_to_fit();
-    }
-
     /// None at all.
     pub fn is_empty(&self) -> bool {
-        self.length == 0 && self.bytes.is_empty()
+        self.length == 0 && self.last == NONE
     }
 }
+
+/// Copies a few bytes to as much room, without a call where they are as many as most rows have.
+#[inline]
+fn copy(to: &mut [u8], from: &[u8]) {
+    let last = from.len().saturating_sub(8);
+    match (to.first_chunk_mut::<8>(), from.first_chunk::<8>()) {
+        (Some(a), Some(b)) if last <= 8 => {
+            *a = *b;
+            to[last..].copy_from_slice(&from[last..][..8]);
+        }
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Bytes of a row at most.
+const LONGEST: usize = NUMBERS * WIDEST;
 
 /// The rows of a lane.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, R: Framed> {
-    /// Bytes, and those of the tail.
-    parts: [&'a [u8]; 2],
+    lane: &'a Lane<R>,
+    /// Its records that are not read yet, and whether its tail is to be.
+    records: IntoIter<u32>,
+    tail: bool,
+    /// How many of these are read at once.
+    step: usize,
+    /// What is read, and where the next row begins in it.
+    bytes: Vec<u8>,
+    from: usize,
     base: R::Base,
     /// The next row as far as it is read.
     ahead: Option<R>,
@@ -216,10 +259,31 @@ impl<R: Framed> Rows<'_, R> {
     /// Takes off what was pushed next.
     #[inline]
     fn following(&mut self) -> Option<R> {
-        let part = self.parts.iter_mut().find(|part| !part.is_empty())?;
-        let row = R::unpack(self.base, part)?;
+        if self.bytes.len() - self.from < LONGEST {
+            self.read();
+        }
+        let mut bytes = &self.bytes[self.from..];
+        let row = R::unpack(self.base, &mut bytes)?;
+        self.from = self.bytes.len() - bytes.len();
         self.base = row.base();
         Some(row)
+    }
+
+    /// Reads on until a row is there for certain, or all.
+    fn read(&mut self) {
+        let Lane { store, tail, length, .. } = self.lane;
+        while self.tail && self.bytes.len() - self.from < LONGEST {
+            self.bytes.drain(..std::mem::take(&mut self.from));
+            match store {
+                Some(store) if !self.records.as_slice().is_empty() => {
+                    store.read(self.records.by_ref().take(self.step), &mut self.bytes);
+                }
+                _ => {
+                    self.bytes.extend_from_slice(&tail[..*length as usize]);
+                    self.tail = false;
+                }
+            }
+        }
     }
 }
 
@@ -277,11 +341,6 @@ impl<R: Framed> Lanes<R> {
     /// Nothing is in them.
     pub fn is_empty(&self) -> bool {
         self.of.iter().all(Lane::is_empty)
-    }
-
-    /// Bytes that they take.
-    pub fn bytes(&self) -> u64 {
-        self.of.iter().map(Lane::bytes).sum()
     }
 }
 

@@ -39,7 +39,7 @@ impl PortFrame {
 
     /// Nothing happened.
     pub fn is_empty(&self) -> bool {
-        *self == PortFrame { frame: self.frame, port: self.port, ..PortFrame::default() }
+        self.figures().into_iter().fold(0, |any, figure| any | figure) == 0
     }
 }
 
@@ -76,11 +76,8 @@ impl Framed for PortFrame {
         let figures = self.figures();
         let there = figures.iter().rev().fold(0, |there, figure| there << 1 | u64::from(*figure > 0));
         into.put(u64::from(self.frame - before) << figures.len() | there);
-        let mut left = there;
-        while left != 0 {
-            into.put(figures[left.trailing_zeros() as usize % figures.len()]);
-            left &= left - 1;
-        }
+        // one after the other: which are there is mostly as in the row before
+        figures.into_iter().filter(|figure| *figure > 0).for_each(|figure| into.put(figure));
     }
 
     fn unpack(before: u32, from: &mut &[u8]) -> Option<Self> {

@@ -18,6 +18,7 @@ use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 use incast_record::Recorder;
+use incast_record::store::Store;
 
 /// Senders, receivers and queries on the hosts of a domain.
 #[derive(Debug, Default)]
@@ -44,20 +45,22 @@ impl Endpoints {
     }
 
     /// Counts all flows by frames: their probes are the first, one a sender.
-    pub fn frame(&mut self, spec: &TimelineSpec) {
+    pub fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, store: &Store) {
         for sender in (0..self.senders.len() as u32).map(SenderIx) {
-            self.probe_of(sender).frames = Some(SenderFrames::new(spec));
+            self.probe_of(sender).frames = Some(SenderFrames::new(spec, store));
         }
-        self.arrivals = vec![ReceiverFrames::new(spec); self.receivers.len()];
+        let size = |receiver: &ReceiveEndpoint| net.flow(receiver.flow()).app.size();
+        let frames = |receiver| ReceiverFrames::new(spec, size(receiver), store);
+        self.arrivals = self.receivers.iter().map(frames).collect();
     }
 
     /// Ends the frames of flows at the end of the run.
-    pub(super) fn end_frames(&mut self, end: Time, net: &FabricMap, cells: &[Cell]) {
+    pub(super) fn end_frames(&mut self, end: Time, cells: &[Cell]) {
         for (probe, sender) in self.probes.iter_mut().zip(&self.senders) {
             probe.frames.iter_mut().for_each(|frames| frames.end(sender, end));
         }
         for (frames, receiver) in self.arrivals.iter_mut().zip(&self.receivers) {
-            frames.end(delivered(receiver, net, cells), end);
+            frames.end(frames.delivered(receiver, cells), end);
         }
     }
 
@@ -132,7 +135,7 @@ impl Endpoints {
             let receiver = ctx.net.ends[packet.flow].receiver;
             let frames = &mut self.arrivals[receiver.ix()];
             if frames.is_due(ctx.now) {
-                let all = delivered(&self.receivers[receiver], ctx.net, &ctx.shared.cells);
+                let all = frames.delivered(&self.receivers[receiver], &ctx.shared.cells);
                 frames.close(all, ctx.now, ctx.counts.last);
             }
         }
@@ -316,13 +319,6 @@ impl Endpoints {
             _ => {}
         }
     }
-}
-
-/// Application bytes of a flow that its receiver has got, as the flow's record has them.
-fn delivered(receiver: &ReceiveEndpoint, net: &FabricMap, cells: &[Cell]) -> u64 {
-    let flow = receiver.flow();
-    let again: u64 = cells.iter().filter_map(|cell| cell.repeated.get(&flow)).map(|repeated| repeated.bytes).sum();
-    receiver.delivered().min(net.flow(flow).app.size().unwrap_or(u64::MAX)).saturating_sub(again)
 }
 
 /// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.

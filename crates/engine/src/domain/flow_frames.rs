@@ -5,10 +5,12 @@
 //! then is of the last frame.
 
 use crate::port::frame_clock::FrameClock;
+use crate::radio::Cell;
 use crate::spec::TimelineSpec;
-use crate::transport::SendEndpoint;
+use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 use incast_record::packed::{Framed, Lane};
+use incast_record::store::Store;
 use incast_record::{FlowFrame, FlowState};
 
 /// Window and state of a sender, once it has opened.
@@ -26,14 +28,20 @@ pub struct SenderFrames {
 
 impl SenderFrames {
     /// None yet.
-    pub fn new(spec: &TimelineSpec) -> SenderFrames {
-        SenderFrames { clock: FrameClock::new(spec), rows: Lane::default(), told: None }
+    pub fn new(spec: &TimelineSpec, store: &Store) -> SenderFrames {
+        SenderFrames { clock: FrameClock::new(spec), rows: Lane::stored(store), told: None }
+    }
+
+    /// Whether the open frame is over at `now`.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        now >= self.clock.next
     }
 
     /// Something is about to happen to `sender` at `now`, in a run that has `come` so far.
     #[inline]
     pub fn before(&mut self, sender: &SendEndpoint, now: Time, come: Time) {
-        if now >= self.clock.next {
+        if self.is_due(now) {
             self.close(sender, now, come);
         }
     }
@@ -55,6 +63,11 @@ impl SenderFrames {
         }
     }
 
+    /// A store for the joined rows of flows, which another thread writes.
+    pub fn store_beside(&self) -> Store {
+        self.rows.store_beside()
+    }
+
     /// The run ends at `end`.
     pub fn end(&mut self, sender: &SendEndpoint, end: Time) {
         self.before(sender, end, end);
@@ -68,6 +81,8 @@ impl SenderFrames {
 #[repr(C)]
 pub struct ReceiverFrames {
     clock: FrameClock,
+    /// Bytes of the flow's transfer.
+    size: u64,
     /// Delivered by the beginning of the open frame.
     from: u64,
     /// Rows of frames in which something came.
@@ -76,8 +91,20 @@ pub struct ReceiverFrames {
 
 impl ReceiverFrames {
     /// None yet.
-    pub fn new(spec: &TimelineSpec) -> ReceiverFrames {
-        ReceiverFrames { clock: FrameClock::new(spec), rows: Lane::default(), from: 0 }
+    pub fn new(spec: &TimelineSpec, size: Option<u64>, store: &Store) -> ReceiverFrames {
+        let size = size.unwrap_or(u64::MAX);
+        ReceiverFrames { clock: FrameClock::new(spec), size, rows: Lane::stored(store), from: 0 }
+    }
+
+    /// Application bytes of the flow that its receiver has got, as the flow's record has them.
+    pub fn delivered(&self, receiver: &ReceiveEndpoint, cells: &[Cell]) -> u64 {
+        let delivered = receiver.delivered().min(self.size);
+        if cells.is_empty() {
+            return delivered;
+        }
+        let flow = receiver.flow();
+        let again: u64 = cells.iter().filter_map(|cell| cell.repeated.get(&flow)).map(|repeated| repeated.bytes).sum();
+        delivered.saturating_sub(again)
     }
 
     /// Whether the open frame is over at `now`.
@@ -112,14 +139,14 @@ impl ReceiverFrames {
 }
 
 /// The rows of a flow in a run that ends at `end`, with those of both its ends: a row a frame in which something
-/// arrives, or at whose end the sender stands otherwise than before.
-pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time) -> Lane<FlowFrame> {
+/// arrives, or at whose end the sender stands otherwise than before. They lie in `store`.
+pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &Store) -> Lane<FlowFrame> {
     // what happens at the very end belongs to the last frame
     let last = sent.clock.last(end);
     let clipped = |row: FlowFrame| row.at(row.frame.min(last));
-    let mut sent_rows = sent.rows.rows().map(clipped).peekable();
-    let mut arrived_rows = arrived.rows.rows().map(clipped).peekable();
-    let (mut rows, mut told) = (Lane::default(), None);
+    let mut sent_rows = sent.rows.all_rows().map(clipped).peekable();
+    let mut arrived_rows = arrived.rows.all_rows().map(clipped).peekable();
+    let (mut rows, mut told) = (Lane::stored(store), None);
     while let Some(frame) = sent_rows.peek().into_iter().chain(arrived_rows.peek()).map(|row| row.frame).min() {
         let (mut standing, mut delivered_bytes) = (told, 0);
         while let Some(row) = sent_rows.next_if(|row| row.frame == frame) {
@@ -134,6 +161,5 @@ pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time) -> Lane<
             told = standing;
         }
     }
-    rows.shrink();
     rows
 }

@@ -53,6 +53,8 @@ pub struct Domain {
     pub activations: Vec<u32>,
     /// Its ports [share nothing](Domain::is_separable), and nobody sees in which order packets pass them.
     pub separable: bool,
+    /// Its ports and flows are counted by the frames of a timeline.
+    pub framed: bool,
 }
 
 impl Domain {

@@ -19,6 +19,7 @@ use crate::spec::{Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
 use incast_record::packed::{Lane, Lanes};
+use incast_record::store::Store;
 use incast_record::{
     Collector, EngineRecord, EntryRecord, FlowFrame, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord,
     RadioRecord, Role,
@@ -325,16 +326,21 @@ impl Simulation<'_> {
         let net = &self.net;
         let parts = self.team.ranges(self.domains.len());
         self.team.share(cut(&mut self.domains, &parts), |(_, domains)| {
-            domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, net, &domain.nodes.shared.cells));
+            domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, &domain.nodes.shared.cells));
         });
         let domains = &self.domains;
-        let lane = |f: usize| {
+        let lane = |f: usize, store: &mut Option<Store>| {
             let ends = net.ends[f];
             let sent = domains[ends.sender_domain].endpoints.frames_of_sender(ends.sender);
             let arrived = domains[ends.receiver_domain].endpoints.frames_of_receiver(ends.receiver);
-            sent.zip(arrived).map_or_else(Lane::default, |(sent, arrived)| joined(sent, arrived, end))
+            let Some((sent, arrived)) = sent.zip(arrived) else { return Lane::default() };
+            joined(sent, arrived, end, store.get_or_insert_with(|| sent.store_beside()))
         };
-        Lanes::from(self.team.list(net.ends.len(), |range| range.map(lane).collect()))
+        // each thread has a store of its own
+        Lanes::from(self.team.list(net.ends.len(), |range| {
+            let mut store = None;
+            range.map(|f| lane(f, &mut store)).collect()
+        }))
     }
 
     /// What entries of tables have counted, by node.

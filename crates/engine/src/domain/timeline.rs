@@ -7,15 +7,28 @@ use crate::event::prefetch;
 use crate::ids::{Node, NodeIx};
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
-use crate::spec::TimelineSpec;
+use crate::spec::{TIMELINE_NEAR, TimelineSpec};
 use crate::switch::route::Planned;
 use incast_cc::Time;
+use incast_record::store::{Room, Store};
+use std::sync::Arc;
+
+/// Has the ports and flows of all domains counted by frames, where there is a timeline.
+pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
+    let observe = &net.spec.observe;
+    if let Some(timeline) = &observe.timeline {
+        let room = Room::new(observe.timeline_near.unwrap_or(TIMELINE_NEAR));
+        domains.iter_mut().for_each(|domain| domain.frame(timeline, net, &room));
+    }
+}
 
 impl Domain {
     /// Its ports and flows count by frames, too.
-    pub(super) fn frame(&mut self, spec: &TimelineSpec) {
-        self.nodes.ports.iter_mut().for_each(|port| port.frame(spec));
-        self.endpoints.frame(spec);
+    fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, room: &Arc<Room>) {
+        let store = Store::new(room);
+        self.framed = true;
+        self.nodes.ports.iter_mut().for_each(|port| port.frame(spec, &store));
+        self.endpoints.frame(spec, net, &store);
     }
 
     /// Brings near what packets touch that close frames as they arrive, each at a time and a node, and planned to go on
@@ -33,9 +46,12 @@ impl Domain {
                 self.endpoints.prefetch_frames(packet, net);
             }
         }
-        for (time, planned, (_, node)) in coming {
+        for (time, planned, (packet, node)) in coming {
             if let Some(port) = self.port_of(planned, node) {
                 port.prefetch_frames(time);
+            }
+            if matches!(node.get(), Node::Host(_)) {
+                self.endpoints.prefetch_ends(packet, time, net);
             }
         }
     }
@@ -51,11 +67,24 @@ impl Domain {
 }
 
 impl Endpoints {
+    /// Brings near what is read of the end that a packet is for, if that closes a frame at `time`.
+    fn prefetch_ends(&self, packet: &Packet, time: Time, net: &FabricMap) {
+        let ends = net.ends[packet.flow];
+        if packet.is_reverse() {
+            let probe = self.probes.get(ends.sender.ix());
+            if probe.and_then(|probe| probe.frames.as_ref()).is_some_and(|frames| frames.is_due(time)) {
+                self.senders[ends.sender].prefetch_standing();
+            }
+        } else if self.arrivals.get(ends.receiver.ix()).is_some_and(|frames| frames.is_due(time)) {
+            self.receivers[ends.receiver].prefetch_delivered();
+        }
+    }
+
     /// Brings near the frames of the end that a packet is for.
     fn prefetch_frames(&self, packet: &Packet, net: &FabricMap) {
         let ends = net.ends[packet.flow];
         match packet.is_reverse() {
-            true => self.probes.get(ends.sender.ix()).into_iter().for_each(|probe| prefetch::lines(probe, 4)),
+            true => self.probes.get(ends.sender.ix()).into_iter().for_each(|probe| prefetch::lines(probe, 3)),
             false => self.arrivals.get(ends.receiver.ix()).into_iter().for_each(|frames| prefetch::lines(frames, 3)),
         }
     }

@@ -49,11 +49,17 @@ impl FrameClock {
         self.next = self.every * (frame as u64 + 1);
     }
 
+    /// Whether frames are too short for a run that has come to `now`.
+    #[inline]
+    pub fn is_short(&self, now: Time) -> bool {
+        now.0 > self.every.0.max(1).saturating_mul(self.most as u64)
+    }
+
     /// Makes frames as long as a run that has come to `now` needs them ([`TimelineSpec::every_by`]): whenever two
     /// become one, `join` does that with those that are closed.
     #[inline]
     pub fn lengthen(&mut self, now: Time, mut join: impl FnMut()) {
-        while now.0 > self.every.0.max(1).saturating_mul(self.most as u64) {
+        while self.is_short(now) {
             self.every = self.every * 2;
             self.go_to(self.open / 2);
             join();

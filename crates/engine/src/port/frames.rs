@@ -9,7 +9,7 @@ use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
 use incast_record::packed::Lane;
-use std::mem::take;
+use incast_record::store::Store;
 
 /// What a port has counted by the end of a frame.
 #[derive(Clone, Copy, Default, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Totals {
     pub lost: u32,
 }
 
-/// The frames of a port. What a frame's end touches comes first, in three cache lines, of which it needs two.
+/// The frames of a port. They fill three cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Frames {
@@ -34,16 +34,45 @@ pub(super) struct Frames {
     clock: FrameClock,
     /// When the account would be rolled next if there were no frames.
     pub account_next: Time,
-    /// End of the frame that was closed last. Where two frames became one, it may lie within the open frame.
-    closed: Time,
     /// Largest queue of the open frame before the account began anew, and of the account before the open frame.
     pub max: u64,
     pub max_before: u64,
-    /// Frames of which only parts are known, in order, among them the open one.
-    #[allow(clippy::box_collection)] // most ports have none, and a list would take three times the room
-    noted: Option<Box<Vec<PortFrame>>>,
+    /// What most ports have none of.
+    apart: Option<Box<Apart>>,
     /// Frames that are closed.
     rows: Lane<PortFrame>,
+}
+
+/// What is known of frames before they are closed.
+#[derive(Clone, Default, Debug)]
+struct Apart {
+    /// End of the frame that was closed last. Where two frames became one, it may lie within the open frame.
+    closed: Time,
+    /// Frames of which only parts are known, in order, among them the open one.
+    noted: Vec<PortFrame>,
+}
+
+impl Apart {
+    fn at(&mut self, frame: u32) -> &mut PortFrame {
+        let noted = &mut self.noted;
+        let place = noted.partition_point(|row| row.frame < frame);
+        if noted.get(place).is_none_or(|row| row.frame != frame) {
+            noted.insert(place, PortFrame { frame, ..PortFrame::default() });
+        }
+        &mut noted[place]
+    }
+
+    /// Two frames become one.
+    fn coarsen(&mut self) {
+        self.noted.iter_mut().for_each(|row| row.frame /= 2);
+        self.noted.dedup_by(|later, row| {
+            let one = later.frame == row.frame;
+            if one {
+                row.add(later);
+            }
+            one
+        });
+    }
 }
 
 /// What is noted of an instant.
@@ -58,17 +87,16 @@ pub(super) enum Noted {
 }
 
 impl Frames {
-    /// None yet; the account is rolled next at `account_next`.
-    pub(super) fn new(spec: &TimelineSpec, account_next: Time) -> Frames {
+    /// None yet; the account is rolled next at `account_next`. Only a port that `pauses` may be paused.
+    pub(super) fn new(spec: &TimelineSpec, account_next: Time, store: &Store, pauses: bool) -> Frames {
         Frames {
             clock: FrameClock::new(spec),
             account_next,
             from: Totals::default(),
-            closed: Time::ZERO,
             max: 0,
             max_before: 0,
-            noted: None,
-            rows: Lane::default(),
+            apart: pauses.then(Box::default),
+            rows: Lane::stored(store),
         }
     }
 
@@ -100,7 +128,7 @@ impl Frames {
 
     /// The port was paused from `since` to `now`; of frames that are closed this is known.
     pub(super) fn note_paused(&mut self, since: Time, now: Time) {
-        let mut from = since.max(self.closed);
+        let mut from = since.max(self.apart.as_ref().map_or(Time::ZERO, |apart| apart.closed));
         while from < now {
             let frame = self.clock.at(from);
             let until = now.min(self.clock.start(frame + 1));
@@ -110,12 +138,7 @@ impl Frames {
     }
 
     fn noted_at(&mut self, frame: u32) -> &mut PortFrame {
-        let noted = self.noted.get_or_insert_default();
-        let place = noted.partition_point(|row| row.frame < frame);
-        if noted.get(place).is_none_or(|row| row.frame != frame) {
-            noted.insert(place, PortFrame { frame, ..PortFrame::default() });
-        }
-        &mut noted[place]
+        self.apart.get_or_insert_default().at(frame)
     }
 
     /// Adds a row after those that are there, or to the last of them.
@@ -128,51 +151,67 @@ impl Frames {
     /// The end of the open frame, once frames are as long as a run that has come to `now` needs them.
     #[inline]
     pub(super) fn due(&mut self, now: Time) -> Time {
-        let Frames { clock, rows, noted, .. } = self;
+        let Frames { clock, rows, apart, .. } = self;
         clock.lengthen(now, || {
             rows.coarsen();
-            let Some(noted) = noted else { return };
-            noted.iter_mut().for_each(|row| row.frame /= 2);
-            noted.dedup_by(|later, row| {
-                let one = later.frame == row.frame;
-                if one {
-                    row.add(later);
-                }
-                one
-            });
+            apart.iter_mut().for_each(|apart| apart.coarsen());
         });
         clock.next
+    }
+
+    /// What the port has counted in the open frame itself, the largest queue having been `max`.
+    #[inline(always)]
+    fn row(&self, totals: &Totals, max: u64) -> PortFrame {
+        let busy = totals.busy.wrapping_sub(self.from.busy);
+        PortFrame {
+            frame: self.clock.open(),
+            queue_max_bytes: max.max(self.max),
+            byte_time: totals.byte_time.saturating_sub(self.from.byte_time),
+            busy_ps: if (busy as i64) < 0 { 0 } else { busy },
+            marks: totals.marks - self.from.marks,
+            drops: totals.lost.wrapping_sub(self.from.lost),
+            ..PortFrame::default()
+        }
+    }
+
+    /// The end of the open frame, if that is over at `now` and nothing else is to be done first, or known of it.
+    #[inline]
+    pub(super) fn is_plainly_due(&self, now: Time) -> Option<Time> {
+        let at = self.clock.next;
+        let plain = at <= now && now < self.account_next && self.apart.is_none() && !self.clock.is_short(now);
+        plain.then_some(at)
+    }
+
+    /// As [`Frames::close`] does, where the frame [is plainly due](Frames::is_plainly_due); `held` is in the queue.
+    #[inline(always)]
+    pub(super) fn close_plainly(&mut self, totals: Totals, max: u64, held: u64, idle_until: Option<Time>) {
+        let row = self.row(&totals, max);
+        let frame = row.frame;
+        Frames::push(&mut self.rows, row);
+        (self.from, self.max, self.max_before) = (totals, held, self.max_before.max(max));
+        self.clock.go_to(idle_until.map_or(frame + 1, |now| self.clock.at(now).max(frame + 1)));
     }
 
     /// Closes the open frame with what the port has counted by its end `at`, the largest queue having
     /// been `max`; a pause holds since then where given. Where nothing is in the port until a time,
     /// the frames before that are over, too.
     pub(super) fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
-        let frame = self.clock.open();
-        let from = self.from;
-        let paused = since.map_or(Time::ZERO, |since| at.saturating_sub(since.max(self.closed)));
-        let busy = totals.busy.wrapping_sub(from.busy);
-        let mut row = PortFrame {
-            frame,
-            queue_max_bytes: max.max(self.max),
-            byte_time: totals.byte_time.saturating_sub(from.byte_time),
-            busy_ps: if (busy as i64) < 0 { 0 } else { busy },
-            marks: totals.marks - from.marks,
-            drops: totals.lost.wrapping_sub(from.lost),
-            paused_ps: paused.0,
-            ..PortFrame::default()
-        };
-        if let Some(noted) = &mut self.noted {
-            let due = noted.partition_point(|noted| noted.frame <= frame);
-            noted.drain(..due).for_each(|noted| row.add(&noted));
+        let mut row = self.row(&totals, max);
+        let frame = row.frame;
+        let mut noted = None;
+        if let Some(apart) = &mut self.apart {
+            row.paused_ps = since.map_or(0, |since| at.saturating_sub(since.max(apart.closed)).0);
+            let due = apart.noted.partition_point(|noted| noted.frame <= frame);
+            apart.noted.drain(..due).for_each(|noted| row.add(&noted));
+            apart.closed = at;
+            noted = apart.noted.first().map(|noted| noted.frame);
         }
         Frames::push(&mut self.rows, row);
-        (self.from, self.closed, self.max) = (totals, at, 0);
+        (self.from, self.max) = (totals, 0);
         self.max_before = self.max_before.max(max);
         let following = idle_until.map_or(frame + 1, |now| {
             let now = self.clock.at(now);
-            let noted = self.noted.as_ref().and_then(|noted| noted.first());
-            noted.map_or(now, |noted| noted.frame.min(now)).max(frame + 1)
+            noted.map_or(now, |noted| noted.min(now)).max(frame + 1)
         });
         self.clock.go_to(following);
     }
@@ -182,16 +221,15 @@ impl Frames {
         self.due(end);
         let last = self.clock.last(end);
         self.close(end, totals, max, since, None);
-        let mut rows = take(&mut self.rows);
+        let mut rows = self.rows.take();
         // what happens at the very end belongs to the last frame
         if rows.last().is_some_and(|frame| frame > last) {
-            let beyond = take(&mut rows);
-            beyond.rows().for_each(|row| rows.push(PortFrame { frame: row.frame.min(last), ..row }));
+            let beyond = rows.take();
+            beyond.all_rows().for_each(|row| rows.push(PortFrame { frame: row.frame.min(last), ..row }));
         }
-        for row in self.noted.take().into_iter().flat_map(|noted| *noted) {
+        for row in self.apart.take().into_iter().flat_map(|apart| apart.noted) {
             Frames::push(&mut rows, PortFrame { frame: row.frame.min(last), ..row });
         }
-        rows.shrink();
         rows
     }
 }
@@ -204,6 +242,6 @@ mod tests {
     #[test]
     fn what_the_end_of_a_frame_touches_is_small() {
         assert!(offset_of!(Frames, rows) <= 96, "{} bytes", offset_of!(Frames, rows));
-        assert!(size_of::<Frames>() <= 256, "{} bytes", size_of::<Frames>());
+        assert!(size_of::<Frames>() <= 192, "{} bytes", size_of::<Frames>());
     }
 }

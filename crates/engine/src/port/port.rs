@@ -59,14 +59,15 @@ pub(super) mod unusual {
     pub const SERVES_ITSELF: u8 = 128;
 }
 
-/// State that few packets touch. What a roll of the account touches comes first, in one cache line.
+/// State that few packets touch. What the end of a frame touches comes first, then what a roll of the account does.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Rare {
-    pub queues: Option<Box<Queues>>,
-    pub samples: Samples,
+    pub events: Events,
     /// The account by frames, where there is a timeline.
     pub frames: Option<Box<Frames>>,
+    pub queues: Option<Box<Queues>>,
+    pub samples: Samples,
     pub seed: u64,
     /// Number of the shared buffer that its queues are in, in its domain.
     pool: Option<PoolIx>,
@@ -76,7 +77,6 @@ pub(super) struct Rare {
     discipline: Option<Box<ActiveDiscipline>>,
     pub faults: Option<Box<Faults>>,
     pub pending_marks: Option<Box<PendingMarks>>,
-    pub events: Events,
     /// Time series: next instant, last value reported.
     pub probe_next: Time,
     pub probe_last: u64,

@@ -3,16 +3,19 @@
 use super::account::Events;
 use super::frames::{Frames, Noted, Totals};
 use super::port::Port;
+use super::queues::Queues;
+use super::ring::Slot;
 use crate::event::prefetch;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
 use incast_record::packed::Lane;
+use incast_record::store::Store;
 
 impl Port {
     /// Counts by frames, too.
-    pub fn frame(&mut self, spec: &TimelineSpec) {
-        let frames = Frames::new(spec, self.next_roll);
+    pub fn frame(&mut self, spec: &TimelineSpec, store: &Store) {
+        let frames = Frames::new(spec, self.next_roll, store, self.is_explicit());
         self.next_roll = self.next_roll.min(frames.next());
         self.rare.frames = Some(Box::new(frames));
     }
@@ -21,7 +24,9 @@ impl Port {
     #[inline]
     pub fn prefetch_account(&self, time: Time) {
         if time >= self.next_roll {
+            // two lines if the boundary is between
             prefetch::lines(&*self.rare, 1);
+            prefetch::lines(&self.rare.frames, 1);
         }
     }
 
@@ -44,6 +49,21 @@ impl Port {
     /// Rolls account and frames to `now`, in the order of time.
     #[cold]
     pub(super) fn roll_frames(&mut self, now: Time, mut roll_account: impl FnMut(&mut Port)) {
+        // nearly always a frame of a FIFO port is over, and nothing else is due
+        while !self.is_explicit()
+            && let Some(frames) = &self.rare.frames
+            && let Some(at) = frames.is_plainly_due(now)
+        {
+            let (totals, held) = self.totals_of_fifo(at);
+            if let Some(frames) = &mut self.rare.frames {
+                let idle = (self.free_at <= at).then_some(now);
+                frames.close_plainly(totals, self.count.max_bytes, held, idle);
+                (self.count.max_bytes, self.next_roll) = (0, frames.account_next.min(frames.next()));
+            }
+            if self.next_roll > now {
+                return;
+            }
+        }
         if let Some(frames) = &self.rare.frames {
             self.next_roll = frames.account_next;
         }
@@ -66,9 +86,13 @@ impl Port {
     /// Closes the frame that ends at `at`; nothing arrives from then to `now`.
     fn close_frame(&mut self, at: Time, now: Time) {
         let (totals, held) = self.totals(at);
-        let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
-        let idle = held == 0 && self.owed(at) == Time::ZERO && since.is_none();
-        let idle = idle && self.rare.queues.as_ref().is_none_or(|queues| queues.filling().0 == 0);
+        let (mut since, mut idle) = (None, held == 0);
+        if let Some(queues) = self.explicit_queues() {
+            since = queues.pausing.since;
+            idle = idle && queues.owed(at) == Time::ZERO && since.is_none() && queues.filling().0 == 0;
+        } else {
+            idle = idle && self.free_at <= at;
+        }
         let max = self.count.max_bytes;
         if let Some(frames) = &mut self.rare.frames {
             frames.close(at, totals, max, since, idle.then_some(now));
@@ -99,36 +123,70 @@ impl Port {
         rows
     }
 
+    /// Its explicit queues. To find that there are none touches no memory but its own.
+    #[inline]
+    fn explicit_queues(&self) -> Option<&Queues> {
+        if self.is_explicit() { self.rare.queues.as_deref() } else { None }
+    }
+
+    /// What it has counted already of the time after `at`, byte ps, where its queue is FIFO, and the bytes that this
+    /// counts then.
+    #[inline(always)]
+    fn rest(&mut self, at: Time) -> (u128, u64) {
+        let below = self.settings.below;
+        if !self.settings.scheduled {
+            // those that have left need no look
+            self.ring.drain(at, &mut self.bytes_out);
+        }
+        let (mut sum, mut held, mut before) = (0, 0, self.bytes_out);
+        let mut ahead = at;
+        for i in 0..self.ring.len {
+            let Slot { departure, bytes_to } = self.slot(i);
+            let leaves = match below {
+                0 => departure,
+                1 => ahead,
+                below => i.checked_sub(below).map_or(at, |j| self.slot(j).departure),
+            };
+            let (size, rest) = (bytes_to - before, leaves.saturating_sub(at));
+            (before, ahead) = (bytes_to, departure);
+            sum += rest.0 as u128 * size as u128;
+            held += if rest > Time::ZERO { size } else { 0 };
+        }
+        (sum, held)
+    }
+
     /// What it has counted by `at`, nothing having arrived since, and the bytes that its queue counts then.
     fn totals(&mut self, at: Time) -> (Totals, u64) {
-        let below = self.settings.below;
-        let (mut byte_time, mut held) = (self.count.byte_time, 0);
-        if let Some(queues) = &mut self.rare.queues {
-            queues.advance(at, below, &mut self.count);
-            (byte_time, held) = (self.count.byte_time, queues.counted_bytes());
-        } else {
-            let mut before = self.bytes_out;
-            for i in 0..self.ring.len {
-                let bytes_to = self.slot(i).bytes_to;
-                let size = bytes_to - before;
-                before = bytes_to;
-                let leaves = match i.checked_sub(below) {
-                    None => at,
-                    Some(_) if below == 0 => self.slot(i).departure,
-                    Some(j) => self.slot(j).departure,
-                };
-                let rest = leaves.saturating_sub(at);
-                byte_time -= rest.0 as u128 * size as u128;
-                held += if rest > Time::ZERO { size } else { 0 };
-            }
+        if self.is_explicit()
+            && let Some(queues) = &mut self.rare.queues
+        {
+            queues.advance(at, self.settings.below, &mut self.count);
+            let (held, owed) = (queues.counted_bytes(), queues.owed(at));
+            return (self.totals_with(self.count.byte_time, owed), held);
         }
+        self.totals_of_fifo(at)
+    }
+
+    /// ... where its queue is FIFO.
+    #[inline(always)]
+    fn totals_of_fifo(&mut self, at: Time) -> (Totals, u64) {
+        if self.free_at <= at {
+            return (self.totals_with(self.count.byte_time, Time::ZERO), 0);
+        }
+        let (rest, held) = self.rest(at);
+        (self.totals_with(self.count.byte_time - rest, self.free_at - at), held)
+    }
+
+    /// ... with so much of its queue's integral, where it still owes so much time.
+    #[inline(always)]
+    fn totals_with(&self, byte_time: u128, owed: Time) -> Totals {
         // mostly there are none, and nothing need be read that lies further away
         let plain = self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.is_unusual() && !self.dropped;
         let events = if plain { Events::default() } else { self.rare.events };
         let bytes = (self.bytes_in + self.count.packets * self.settings.overhead as u64).wrapping_sub(events.cut_bytes);
         let busy = bytes.wrapping_mul(self.settings.ps_per_byte).wrapping_add(events.odd_busy);
         let lost = (events.drops + events.losses) as u32;
-        let busy = busy.wrapping_sub(self.owed(at).0);
-        (Totals { byte_time, busy, marks: self.count.marks, lost }, held)
+        let busy = busy.wrapping_sub(owed.0);
+        Totals { byte_time, busy, marks: self.count.marks, lost }
     }
 }

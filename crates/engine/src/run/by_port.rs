@@ -48,16 +48,39 @@ impl ByPort {
         out: &mut Out,
         collector: &mut Collector,
     ) {
+        match domain.framed {
+            false => self.pass_by::<false>(turns, domain, bucket, rule, out, collector),
+            true => self.pass_by::<true>(turns, domain, bucket, rule, out, collector),
+        }
+    }
+
+    #[inline(always)]
+    fn pass_by<const FRAMED: bool>(
+        &mut self,
+        turns: &[Turn],
+        domain: &mut Domain,
+        bucket: &mut Bucket,
+        rule: Order,
+        out: &mut Out,
+        collector: &mut Collector,
+    ) {
         self.plan(turns, domain, bucket, out);
         self.deal.lay(&self.used, self.passing.len());
         self.passing.iter().for_each(|(turn, port)| self.deal.put(*port, *turn));
+        let end = bucket.start + out.buckets.length;
         for port in &self.used {
             order(self.deal.of_mut(*port), bucket, rule);
             let port = &domain.nodes.ports[*port];
             prefetch::item(&out.net.links, port.link.ix());
             port.prefetch_queue();
+            if FRAMED {
+                port.prefetch_account(end);
+            }
         }
         let (net, start) = (out.net, bucket.start);
+        if FRAMED {
+            self.used.iter().for_each(|port| domain.nodes.ports[*port].prefetch_frames(end));
+        }
         for port in &self.used {
             for turn in self.deal.of(*port) {
                 let packet = &bucket.packets[turn.place()];

@@ -387,7 +387,7 @@ impl<'a> Worker<'a> {
             for (turn, plan) in turns.iter().zip(&*plans) {
                 domain.prefetch_further(*plan, net, || (&packets[turn.place()], packets.head(turn.place()).to.node));
             }
-            if net.spec.observe.timeline.is_some() {
+            if domain.framed {
                 let place = |turn: usize| (&packets[turn], packets.head(turn).to.node);
                 let coming = turns.iter().zip(&*plans);
                 let coming = coming.map(|(turn, plan)| (start + turn.offset(), *plan, place(turn.place())));

@@ -4,7 +4,7 @@
 //! timelines. How many packets are outstanding follows from the controllers: with each host that receives, as much
 //! as its link carries in a round trip, and what the queue before it may hold, as far as its flows let it fill.
 
-use super::{App, Discipline, FlowSpec, Limit, LinkSpec, Protocol, QueueSpec, Spec, TransportSpec};
+use super::{App, Discipline, FlowSpec, Limit, LinkSpec, Protocol, QueueSpec, Spec, TIMELINE_NEAR, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
 
 /// Bytes of a port,
@@ -22,6 +22,8 @@ const SEGMENT: u64 = 270;
 const VALUE: u64 = 24;
 /// ... of a row of a timeline, packed,
 const ROW: u64 = 8;
+/// ... of which, where these are in a file, one in so many is in memory, for where they lie there,
+const FAR: u64 = 10;
 /// ... and of a run without anything: threads, and the room of their buckets.
 const RUN: u64 = 1_000_000;
 /// So many times the time in which the links of the receiving hosts carry everything a run lasts at most: the timeline
@@ -80,7 +82,9 @@ fn rows(spec: &Spec, end: Time, open: u64) -> u64 {
     let observe = &spec.observe;
     let series = 8 * observe.flows.len() as u64 + (observe.ports.len() + observe.cells.len()) as u64;
     let values = observe.interval.map_or(0, |every| (end.0 / every.0.max(1)).saturating_mul(series));
-    VALUE.saturating_mul(values).saturating_add(ROW.saturating_mul(timeline_cells(spec, end, open)))
+    let frames = ROW.saturating_mul(timeline_cells(spec, end, open));
+    let near = observe.timeline_near.unwrap_or(TIMELINE_NEAR);
+    VALUE.saturating_mul(values).saturating_add(frames.min(near.saturating_add(frames / FAR)))
 }
 
 /// What is under way at once.

@@ -195,11 +195,16 @@ impl TimelineSpec {
     }
 }
 
+/// Bytes of the rows of a run's timeline that lie in memory, unless it asks for others; what is more lies in a file.
+pub const TIMELINE_NEAR: u64 = 128_000_000;
+
 /// Observations.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
     /// The timeline, if there is one.
     pub timeline: Option<TimelineSpec>,
+    /// Bytes of its rows that lie in memory, the others in a file; `TIMELINE_NEAR` unless given.
+    pub timeline_near: Option<u64>,
     /// Interval at which queue lengths are sampled for percentiles, at every port.
     pub queue_interval: Time,
     /// Flows whose state becomes a time series.

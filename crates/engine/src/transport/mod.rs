@@ -186,6 +186,12 @@ impl SendEndpoint {
         }
     }
 
+    /// Brings near what [`SendEndpoint::standing`] reads.
+    #[inline]
+    pub fn prefetch_standing(&self) {
+        tcp::sender::STANDING.into_iter().for_each(|at| prefetch::lines_from(self, at, 1));
+    }
+
     /// Where the index of its time series is kept, if it has one.
     #[inline]
     pub fn probe(&mut self) -> &mut Option<u32> {
@@ -299,6 +305,12 @@ impl ReceiveEndpoint {
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch::lines(self, tcp::receiver::HOT);
+    }
+
+    /// ... and what [`ReceiveEndpoint::delivered`] reads.
+    #[inline]
+    pub fn prefetch_delivered(&self) {
+        tcp::receiver::DELIVERED.into_iter().for_each(|at| prefetch::lines_from(self, at, 1));
     }
 
     /// Its host's pacer has come to it in a list: it gives credit.

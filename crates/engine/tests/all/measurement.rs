@@ -307,6 +307,30 @@ fn dropped_segments_are_those_the_network_dropped() {
 }
 
 #[test]
+fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
+    let mut spec = star(3, Rate::gbps(10), Time::us(4));
+    spec.transports = vec![tcp()];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.queues = vec![drop_tail(20)];
+    spec.flows = vec![bulk(0, 2, None), bulk(1, 2, None)];
+    run_for(&mut spec, Time::ms(30));
+    // frames of one length, and frames that become longer, whose rows are written again
+    for most in [u32::MAX, 20_000] {
+        spec.observe.timeline = Some(TimelineSpec { every: Time::us(1), most });
+        spec.observe.timeline_near = None;
+        let near = run(&spec);
+        let rows = near.port_frames.rows().count();
+        assert!(rows > 20_000, "{rows} rows");
+        for bytes in [0, 40_000] {
+            spec.observe.timeline_near = Some(bytes);
+            let far = run(&spec);
+            assert!(far.port_frames.rows().eq(near.port_frames.rows()), "{bytes} in memory");
+            assert!(far.flow_frames.rows().eq(near.flow_frames.rows()), "{bytes} in memory");
+        }
+    }
+}
+
+#[test]
 fn frames_of_flows_have_the_window_that_the_series_has_at_their_ends() {
     // two senders fill a queue of 20 packets: slow start ends in losses, and some of these in timeouts
     let mut spec = star(3, Rate::gbps(1), Time::us(4));

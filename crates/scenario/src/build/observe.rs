@@ -101,6 +101,7 @@ pub(super) fn observe(
     let timeline = m.timeline.and_then(|every| timeline(doc, every.given().map(|t| t.0), links.len() as u64, problems));
     spec::Observe {
         timeline,
+        timeline_near: None,
         queue_interval,
         flows: m.series.flows.clone(),
         ports,

@@ -1,6 +1,7 @@
 //! Ends of flows at their hosts, the connections that join them, and who counts and watches them.
 
 use crate::domain::Domain;
+use crate::domain::timeline::frame;
 use crate::host::messages::{ConnectionSide, Query};
 use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
@@ -80,7 +81,7 @@ pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
         trigger.count = activations.len() as u32;
         activations.push(0);
     }
-    domains.iter_mut().for_each(|domain| spec.observe.timeline.iter().for_each(|timeline| domain.frame(timeline)));
+    frame(domains, net);
     for f in &spec.observe.flows {
         let ends = net.ends[*f as usize];
         domains[ends.sender_domain].endpoints.probe(ends.sender);

@@ -189,6 +189,9 @@ pub struct Receiver {
 
 /// Cache lines of a receiver that a segment reads and writes which is as predicted.
 pub const HOT: usize = 4;
+/// Where [`Receiver::delivered_in_all`] reads beyond these.
+pub const DELIVERED: [usize; 2] =
+    [offset_of!(Receiver, fin_at), offset_of!(Receiver, sink) + offset_of!(Sink, earlier)];
 
 const _: () = assert!(offset_of!(Receiver, ip) + IpSink::HOT <= HOT * 64);
 

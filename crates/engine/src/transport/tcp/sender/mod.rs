@@ -327,6 +327,14 @@ pub struct Sender {
 /// Cache lines of a sender that an ACK reads and writes which is as predicted: where they begin, and how many.
 pub const HOT: [(usize, usize); 2] = [(0, 5), (512, 4)];
 
+/// Where [`Sender::standing`] reads beyond these.
+pub const STANDING: [usize; 4] = [
+    offset_of!(Sender, connection),
+    offset_of!(Sender, recovery),
+    offset_of!(Sender, opening),
+    offset_of!(Sender, stats) + offset_of!(SenderStats, finished),
+];
+
 // its own, and those of scoreboard and controller
 const _: () = assert!(offset_of!(Sender, samples) <= HOT[0].1 * 64);
 const _: () = assert!(offset_of!(Sender, board) + Scoreboard::HOT == HOT[1].0);

@@ -200,7 +200,7 @@ impl Port {
         self.rare.tie_rank.busy = self.ring.len > 0;
     }
 
-    /// Of a departure and an arrival at one instant it finds out which is first when the packet comes.
+    /// Whether an arrival decides if a departure at the same instant precedes it.
     pub fn orders_departures(&self) -> bool {
         self.settings.scheduled && !self.is_explicit()
     }

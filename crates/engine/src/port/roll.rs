@@ -135,7 +135,8 @@ impl Port {
         self.roll_to(now, interval, false);
     }
 
-    /// The same where the arrival decides whether what departs at `now` is gone: that is gone for the account alone.
+    /// The same where the arrival decides whether what departs at `now` is gone: the account counts it as gone, and the
+    /// ring keeps it until then.
     #[cold]
     #[inline(never)]
     fn roll_before_ties(&mut self, now: Time, interval: &Interval) {

@@ -1,8 +1,9 @@
 //! Packets in flight, by value, in pages.
 //!
 //! A window takes a page when the one before it is full, and gives all of them back when it is over: what is written
-//! next lies where something was read last, and a run touches as much memory as it has packets under way. (Where a
-//! window had all of its packets in one piece, each of many pieces became as large as the fullest window.)
+//! next lies where something was read last. A run touches as much memory as it has packets under way, and up to a page
+//! more for each thread that sends to each other in each near window. (Where a window had all of its packets in one
+//! piece, each of many pieces became as large as the fullest window.)
 
 use crate::event::packet::{Kind, Packet};
 use crate::event::prefetch;
@@ -12,8 +13,8 @@ use incast_cc::Time;
 use std::ops::{Index, IndexMut, Range};
 
 /// Bits of a place that say where in its page a packet lies.
-const BITS: u32 = 9;
-/// Packets of a page: 40 KiB with their heads.
+const BITS: u32 = 8;
+/// Packets of a page: 20 KiB with their heads.
 pub const PAGE: usize = 1 << BITS;
 const MASK: usize = PAGE - 1;
 
@@ -84,7 +85,7 @@ impl Pages {
         self.stretches().map(|places| places.len()).sum()
     }
 
-    /// Whether the next one needs a page: as the first one does.
+    /// Whether the next one needs a page; so it does where there is none yet.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.next & MASK == 0

@@ -176,6 +176,8 @@ fn in_step(crew: &Crew<Parcel>, me: usize, worker: &mut Worker, watch: &mut Watc
 
 /// All workers have one thread, one after the other in every window.
 fn in_turn(workers: &mut [Worker], watch: &mut Watch) -> End {
+    let count = workers.len();
+    let mut parcels: Vec<Parcel> = (0..count * count).map(|_| Parcel::default()).collect();
     loop {
         let all = workers.iter().map(Worker::report).fold(Report::NOTHING, Report::and);
         let mut windows = Vec::new();
@@ -185,12 +187,12 @@ fn in_turn(workers: &mut [Worker], watch: &mut Watch) -> End {
                 Err(end) => return end,
             }
         }
-        let mut parcel = Parcel::default();
-        for from in 0..workers.len() {
-            for to in (0..workers.len()).filter(|to| *to != from) {
-                if workers[from].buckets.pack(to, &mut parcel) {
+        for from in 0..count {
+            for to in (0..count).filter(|to| *to != from) {
+                let parcel = &mut parcels[from * count + to];
+                if workers[from].buckets.pack(to, parcel) {
                     let worker = &mut workers[to];
-                    windows[to].unpack(&mut worker.buckets, &mut worker.queues, &mut parcel);
+                    windows[to].unpack(&mut worker.buckets, &mut worker.queues, parcel);
                 }
             }
         }

@@ -155,6 +155,24 @@ fn what_a_message_lacks_is_asked_for_while_others_come() {
 }
 
 #[test]
+fn the_next_message_does_not_put_off_what_the_one_before_it_lacks() {
+    // two packets each 800 us: the second of the first message is lost, and asked for 1 ms after the first came
+    let mut spec = messages_of(&[(0, 1, 0, 1)], homa(|_| ()));
+    let rate = Rate(2 * 1472 * 8 * 1250);
+    let app = OnOff { rate, on: Time::s(1), off: Time::ZERO, write: 2 * 1472, begin: Begin::Open };
+    spec.flows[0].app = App::OnOff(app);
+    let effect = Effect::Down { detection: Time::ZERO };
+    spec.failures = vec![Failure { link: 0, from: Time::ns(802_300), until: Time::us(820), effect }];
+    spec.observe.trace = vec![0];
+    run_for(&mut spec, Time::ms(3));
+    let o = compared(&spec);
+    let flow = &o.flows[0];
+    assert_eq!((flow.retransmissions, flow.written, flow.delivered), (1, 6 * 1472, 6 * 1472));
+    let again = o.trace.iter().find(|e| e.flags.contains("RETX") && e.event == Happening::Receive).unwrap().time_ps;
+    assert!(again > 1_800_000_000 && again < 1_830_000_000, "{again}");
+}
+
+#[test]
 fn queries_closed_loops_and_endless_flows_run_over_it() {
     let transport = homa(|_| ());
     let spec = asking(6, 50_000, transport.clone());

@@ -257,6 +257,13 @@ fn all_messages_that_nobody_has_answered_are_announced_again() {
 }
 
 #[test]
+fn a_long_silence_is_ended_by_so_many_requests_at_once() {
+    // 125 messages from 100 us to before 2.6 ms; after a millisecond of silence the 51 until then, after two 64 of 101
+    let (o, lost) = interrupted(Time::ms(2) + Time::us(700), Time::ms(2) + Time::us(590));
+    assert_eq!((lost, o.flows[0].timeouts), (125 + 51 + 64, 2));
+}
+
+#[test]
 fn a_message_is_announced_again_while_others_follow() {
     // that of 100 us; the receiver serves and acknowledges all that come after it
     let (o, lost) = interrupted(Time::s(1), Time::us(110));

@@ -73,12 +73,13 @@ impl Receiver {
         let news = self.since.is_none() || plan.first > self.plan.first;
         if news {
             if plan.first > self.base.arrived.next() {
-                self.ends.insert(plan.first, ctx.now);
+                self.ends.entry(plan.first).or_insert(ctx.now);
             }
             (self.since, self.came) = (Some(ctx.now), 0);
         } else if plan.first < self.plan.first || plan.size >= self.plan.size {
-            // of messages that it has heard nothing of it does not know where one ends
-            if let Some((_, heard)) = self.ends.range_mut(end..).next() {
+            // of messages that it has heard nothing of it does not know where one ends; this one may be complete
+            let lacks = end > self.base.arrived.next();
+            if let Some((_, heard)) = self.ends.range_mut(end..).next().filter(|_| lacks) {
                 *heard = ctx.now;
             }
             return;

@@ -13,6 +13,9 @@ use incast_cc::Time;
 use incast_record::FlowRecord;
 use std::collections::{BTreeSet, VecDeque};
 
+/// Messages that are announced again at once: 4 kB of requests.
+const ASKED_AT_ONCE: usize = 64;
+
 /// A sender.
 #[derive(Debug)]
 pub struct Sender {
@@ -142,7 +145,8 @@ impl Sender {
 
     /// The message that a packet is of.
     fn message_of(&mut self, number: u32) -> Option<&mut Message> {
-        self.messages.iter_mut().rev().find(|message| message.plan.first <= number)
+        let later = self.messages.partition_point(|message| message.plan.first <= number);
+        self.messages.get_mut(later.checked_sub(1)?)
     }
 
     /// A packet may go. Tokens that died, or are for what has arrived, are thrown away.
@@ -276,15 +280,15 @@ impl Sender {
         }
     }
 
-    /// Announces once more the first message, and all others that nobody has answered.
+    /// Announces once more the first message, and others that nobody has answered: so many at most, as a link that is
+    /// down for long leaves thousands.
     fn ask(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.timed_out(ctx);
         self.quiet = ctx.now;
-        for i in 0..self.messages.len() {
-            let Message { plan, known } = self.messages[i];
-            if i == 0 || !known {
-                self.announce(ctx, plan, flag::RETX);
-            }
+        let unanswered = self.messages.iter().enumerate().filter(|(i, message)| *i == 0 || !message.known);
+        let plans: Vec<Plan> = unanswered.take(ASKED_AT_ONCE).map(|(_, message)| message.plan).collect();
+        for plan in plans {
+            self.announce(ctx, plan, flag::RETX);
         }
     }
 

@@ -86,6 +86,32 @@ def test_every_figure_of_a_folder_stands_in_the_file_exactly(
     assert zlib.decompress(parts[run["timeline"]]) == timeline
 
 
+@pytest.mark.parametrize("orders", [packing.ORDER_BYTES, 1])
+def test_rows_are_put_in_order_once_however_few_columns_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, orders: int
+) -> None:
+    monkeypatch.setattr(framing, "ROWS", 500)
+    monkeypatch.setattr(packing, "KEPT_BYTES", 1)
+    monkeypatch.setattr(packing, "ORDER_BYTES", orders)
+    placed: list[str] = []
+    place = framing.Framed._place
+    monkeypatch.setattr(framing.Framed, "_place", lambda self: placed.append(self._name) or place(self))
+    run = sources.Folder(viewed.write(tmp_path / "r"))
+    pack = packing.Pack()
+    described = reading.described(run, "r", pack)
+    tables = {"timeline_ports": described["records"], "timeline_flows": described["by_flow"]}
+    # block by block of one column after the other: an order that is larger than all stays until another is asked for
+    for told in tables.values():
+        for at in told["columns"].values():
+            assert told["blocks"] > 10 and all(pack[at + block] for block in range(told["blocks"]))
+    assert placed == [*tables]
+    # the tables in turn: both orders stay where there is room for both
+    firsts = [told["columns"]["starts"] for told in tables.values()]
+    for block in range(10):
+        assert all(pack[first + block] for first in firsts)
+    assert len(placed) == (2 if orders > 1 else 22)
+
+
 def test_packets_of_a_traced_flow_are_followed_from_event_to_event(tmp_path: Path) -> None:
     folder = viewed.write(tmp_path / "r")
     (run,), parts = of_page(page.page([folder]))

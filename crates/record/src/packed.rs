@@ -103,7 +103,7 @@ pub fn beside(other: u64, apart: u64) -> u64 {
 
 /// The rows of one subject, in the order of frames. The latest lie in the lane itself, so that most rows touch no
 /// further memory; the others in a [`Store`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Lane<R: Framed> {
     base: R::Base,

@@ -10,7 +10,6 @@ import numpy as np
 
 from incast.run_folder import Shape
 from incast.view import packing
-from incast.view.kept import Kept
 from incast.view.packing import Pack
 from incast.view.sources import Source, damaged, numbers
 
@@ -26,27 +25,27 @@ class Framed:
     """
 
     def __init__(
-        self, run: Source, name: str, shape: Shape, key: str, kept: Kept, *, frames: int, count: int, most: int
+        self, run: Source, name: str, shape: Shape, key: str, pack: Pack, *, frames: int, count: int, most: int
     ) -> None:
         blocks = max(1, -(-shape.rows // ROWS))
         self.size = max(1, -(-count // blocks))
         self.blocks = max(1, -(-count // self.size))
         self._run, self._name, self._key, self._frames = run, name, key, frames
         self._most = {"frame": frames, key: most}
-        self._kept = kept
+        self._pack = pack
         self._columns = [column for column in shape.columns if column not in ("frame", key)]
         self._turn = RLock()
 
-    def described(self, pack: Pack) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """Add the parts of all columns, block by block; where the first block of each is."""
         makers = {"starts": self._starts, self._key: self._entities} | {
             name: partial(self._values, name) for name in self._columns
         }
         columns = {}
         for name, make in makers.items():
-            columns[name] = len(pack)
+            columns[name] = len(self._pack)
             for block in range(self.blocks):
-                pack.add(partial(make, block))
+                self._pack.add(partial(make, block))
         return {"size": self.size, "blocks": self.blocks, "columns": columns}
 
     def _starts(self, block: int) -> bytes:
@@ -68,7 +67,7 @@ class Framed:
 
     def _placed(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Say which rows each block has, in their order."""
-        return self._kept.of((self, None), self._place, lambda placed: sum(one.nbytes for one in placed))
+        return self._pack.orders.of(self, self._place, lambda placed: sum(one.nbytes for one in placed))
 
     def _place(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         frame, entity = self._column("frame"), self._column(self._key)
@@ -81,7 +80,7 @@ class Framed:
 
     def _column(self, name: str) -> np.ndarray[Any, Any]:
         """Read a column, unless it is kept."""
-        return self._kept.of((self, name), partial(self._read, name), lambda values: values.nbytes)
+        return self._pack.kept.of((self, name), partial(self._read, name), lambda values: values.nbytes)
 
     def _read(self, name: str) -> np.ndarray[Any, Any]:
         if name in self._most:

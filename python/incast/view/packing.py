@@ -29,7 +29,9 @@ FEW = 2**16
 EXACT = 2**53
 """Whole numbers from here on are not all numbers of a browser."""
 KEPT_BYTES = 2**29
-"""What a page keeps in memory of tables, at most, or one column that is larger."""
+"""What a page keeps in memory of columns of tables, at most, or one column that is larger."""
+ORDER_BYTES = 2**29
+"""What it keeps beside them of orders of rows by blocks, 4 B a row, at most, or one order that is larger."""
 SMALL, FAST = 9, 1
 """Levels of deflation: of a file that is kept and mailed, and of what a server of the same machine hands out."""
 
@@ -45,12 +47,14 @@ class OddError(ValueError):
 class Pack:
     """Parts of a page, each under a number. A part is made when it is taken, and not kept.
 
-    ``kept`` has columns of tables that several parts are made of.
+    ``kept`` has columns of tables that several parts are made of, ``orders`` where the rows of their blocks are: a
+    column that is read makes no order go, which all its blocks need.
     """
 
     def __init__(self, level: int = SMALL) -> None:
         self._level = level
         self.kept = Kept(KEPT_BYTES)
+        self.orders = Kept(ORDER_BYTES)
         self._makers: list[Callable[[], bytes]] = []
 
     def add(self, make: Callable[[], bytes]) -> int:

@@ -68,14 +68,14 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     if not METRICS.keys() & {*frames.columns}:
         raise FolderError(f"{run.place('timeline_ports.parquet')} is damaged: it has none of {', '.join(METRICS)}")
     records = Framed(
-        run, "timeline_ports", frames, "port", pack.kept, frames=timeline["frames"], count=ports.rows, most=ports.rows
+        run, "timeline_ports", frames, "port", pack, frames=timeline["frames"], count=ports.rows, most=ports.rows
     )
     flows = _shape(run, "flows")
     most = {"port": ports.rows, "node": len(timeline["nodes"]), "flow": MOST_FLOWS if flows is None else flows.rows}
     parts: dict[str, Any] = {
         "timeline": pack.add(text.encode),
         "ports": _table(run, "ports", ports, PORTS, most, pack),
-        "records": records.described(pack),
+        "records": records.described(),
         "by_flow": _by_flow(run, flows, timeline["frames"], pack),
     }
     for part, name, columns in (
@@ -183,8 +183,8 @@ def _by_flow(run: Source, flows: Shape | None, frames: int, pack: Pack) -> dict[
     else:
         own = numbers(run, "timeline_flows", "flow", MOST_FLOWS)
         count = int(own.max()) + 1 if len(own) else 0
-    framed = Framed(run, "timeline_flows", shape, "flow", pack.kept, frames=frames, count=count, most=count)
-    return framed.described(pack)
+    framed = Framed(run, "timeline_flows", shape, "flow", pack, frames=frames, count=count, most=count)
+    return framed.described()
 
 
 def _packets(run: Source, timeline: dict[str, Any]) -> dict[str, bytes]:

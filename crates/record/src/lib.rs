@@ -39,7 +39,7 @@ pub use radio_counts::RadioCounts;
 pub use timeline_event::{EventKind, PathPort, Subject, TimelineEvent};
 
 /// Everything one run produced, ready for tables and summary.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// Seed of the run.
     pub seed: u64,

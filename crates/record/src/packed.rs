@@ -102,7 +102,7 @@ pub fn beside(other: u64, apart: u64) -> u64 {
 }
 
 /// The rows of one subject, in the order of frames. The latest lie in the lane itself, so that most rows touch no
-/// further memory; the others in a [`Store`].
+/// further memory; the others in a [`Store`], whose records are of this lane alone: it gives them back.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lane<R: Framed> {
@@ -305,7 +305,7 @@ impl<R: Framed> Iterator for Rows<'_, R> {
 }
 
 /// The rows of all subjects of a kind.
-#[derive(Clone, PartialEq)]
+#[derive(PartialEq)]
 pub struct Lanes<R: Framed> {
     of: Vec<Lane<R>>,
 }
@@ -336,6 +336,11 @@ impl<R: Framed> Lanes<R> {
         let lanes = self.of.iter().map(Lane::rows).map(Iterator::peekable).collect();
         let block = (MOST / self.of.len().max(1)).clamp(1, FRAMES);
         ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new() }
+    }
+
+    /// Bytes of rows that lie in the file, those of all stores that share it.
+    pub fn far(&self) -> u64 {
+        self.of.iter().find_map(|lane| lane.store.as_ref()).map_or(0, Store::far)
     }
 
     /// Nothing is in them.
@@ -481,6 +486,25 @@ mod tests {
     }
 
     #[test]
+    fn lanes_whose_frames_become_longer_give_the_file_back_what_they_had() {
+        let store = Store::new(&Room::new(0));
+        let lanes = (0..200).map(|_| Lane::stored(&store)).collect();
+        let mut lanes = Lanes { of: lanes };
+        let fill = |lanes: &mut Lanes<Row>, from: u32| {
+            (from..1000).for_each(|t| lanes.of.iter_mut().for_each(|lane| lane.push(Row(t, 0, (t as u64) << 40))));
+            lanes.far()
+        };
+        let first = fill(&mut lanes, 0);
+        assert_eq!(first > 1_000_000, cfg!(unix), "{first} bytes");
+        for _ in 0..6 {
+            lanes.of.iter_mut().for_each(Lane::coarsen);
+            assert!(lanes.far() <= first * 6 / 10, "{} of {first} bytes", lanes.far());
+            assert!(fill(&mut lanes, 500) <= first * 11 / 10);
+        }
+        assert_eq!(lanes.rows().count(), 200 * 1000);
+    }
+
+    #[test]
     fn lanes_are_alike_whose_rows_are() {
         assert_eq!(lane(&[(0, 3), (0, 4), (2, 1)]), lane(&[(0, 7), (2, 1)]));
         assert_ne!(lane(&[(0, 3)]), lane(&[(1, 3)]));
@@ -489,7 +513,7 @@ mod tests {
     #[test]
     fn rows_of_all_lanes_come_by_frame_and_subject() {
         let (one, two) = ([(1, 10), (2, 11), (9, 12)], [(0, 20), (1, 21), (9, 22), (10, 23)]);
-        let lanes = Lanes::from([&one[..], &[], &two, &[(1, 30), (4, 31)]].map(lane).to_vec());
+        let lanes = Lanes::from(Vec::from([&one[..], &[], &two, &[(1, 30), (4, 31)]].map(lane)));
         let rows: Vec<_> = lanes.rows().map(|row| (row.0, row.1, row.2)).collect();
         let expected = [
             (0, 2, 20),

@@ -2,10 +2,16 @@
 //! They are written one after the other, whatever their subjects, so that to keep a row touches no memory that is far.
 //!
 //! All stores of a run keep so many bytes in memory together. What is more goes to a file as soon as a page is full.
-//! The file has no name: nothing is left of it, however the run ends. Without one (a full disk), memory is taken.
+//! The file has no name while rows are written, and is gone when the run ends or is killed. Where none can be made or
+//! written (a full disk), memory is taken. Where the records of a page in the file are all given back, another page
+//! takes its place.
 
+use std::env::temp_dir;
+use std::fmt::Debug;
 use std::fs::File;
+use std::io;
 use std::iter::successors;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,8 +23,10 @@ const RECORD: usize = LINK + ROOM;
 const LINK: usize = size_of::<u32>();
 /// ... and in words.
 const WORDS: usize = RECORD / size_of::<u64>();
-/// Records of a page.
+/// Records of a page,
 const PAGE: usize = 200;
+/// ... and bytes.
+const PAGE_BYTES: u64 = (PAGE * RECORD) as u64;
 /// Number of no record.
 pub const NONE: u32 = u32::MAX;
 
@@ -27,87 +35,131 @@ pub const NONE: u32 = u32::MAX;
 pub struct Room {
     /// Bytes that may still be taken from memory.
     left: AtomicU64,
-    /// Where the next page lies in the file.
-    end: AtomicU64,
-    file: OnceLock<Option<File>>,
+    /// Pages that lie in the file.
+    far: AtomicU64,
+    places: Mutex<Places>,
+    disk: OnceLock<Option<Box<dyn Disk>>>,
+}
+
+/// Where the next page may lie in the file.
+#[derive(Debug, Default)]
+struct Places {
+    /// Behind all others,
+    end: u64,
+    /// ... or, rather, where nothing lies any more.
+    free: Vec<u64>,
 }
 
 impl Room {
     /// So many `bytes` lie in memory at most, but for a page a store and a number a record.
     pub fn new(bytes: u64) -> Arc<Room> {
-        Arc::new(Room { left: AtomicU64::new(bytes), end: AtomicU64::new(0), file: OnceLock::new() })
+        Room::on(bytes, OnceLock::new())
+    }
+
+    fn on(bytes: u64, disk: OnceLock<Option<Box<dyn Disk>>>) -> Arc<Room> {
+        Arc::new(Room { left: AtomicU64::new(bytes), far: AtomicU64::new(0), places: Mutex::default(), disk })
     }
 
     /// Takes a page's room of what is left in memory, if there is so much.
     fn take(&self) -> bool {
-        let less = |left: u64| left.checked_sub((PAGE * RECORD) as u64);
-        self.left.fetch_update(Relaxed, Relaxed, less).is_ok()
+        self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(PAGE_BYTES)).is_ok()
     }
 
-    fn file(&self) -> Option<&File> {
-        self.file.get_or_init(nameless).as_ref()
+    fn disk(&self) -> Option<&dyn Disk> {
+        self.disk.get_or_init(|| nameless(&temp_dir())).as_deref()
+    }
+
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a page to the file, if that is possible: where it lies.
     fn put_away(&self, page: &[u8]) -> Option<u64> {
-        let file = self.file()?;
-        let at = self.end.fetch_add(page.len() as u64, Relaxed);
-        write_at(file, page, at).then_some(at)
+        let disk = self.disk()?;
+        let at = self.place();
+        if disk.write(page, at).is_err() {
+            self.places().free.push(at);
+            return None;
+        }
+        self.far.fetch_add(1, Relaxed);
+        Some(at)
+    }
+
+    /// Where a page is to lie.
+    fn place(&self) -> u64 {
+        let mut places = self.places();
+        places.free.pop().unwrap_or_else(|| {
+            places.end += PAGE_BYTES;
+            places.end - PAGE_BYTES
+        })
+    }
+
+    /// Nobody needs the page any more that lies there.
+    fn give_back(&self, at: u64) {
+        self.places().free.push(at);
+        self.far.fetch_sub(1, Relaxed);
     }
 
     fn read(&self, to: &mut [u8], at: u64) {
-        let read = self.file().map(|file| read_at(file, to, at));
-        assert!(matches!(read, Some(Ok(()))), "rows of a timeline that were written cannot be read: {read:?}");
-    }
-
-    /// Bytes in the file.
-    pub fn far(&self) -> u64 {
-        self.end.load(Relaxed)
+        let read = self.disk().map(|disk| disk.read(to, at));
+        assert!(
+            matches!(read, Some(Ok(()))),
+            "rows of the timeline that were written to a file in {} (TMPDIR) cannot be read again: {read:?}; set \
+             TMPDIR to a folder of another disk and run again, or run without measure.timeline",
+            temp_dir().display()
+        );
     }
 }
 
-/// A file that is gone when it is closed, in the folder for such (`TMPDIR`).
+/// What holds pages outside memory.
+trait Disk: Debug + Send + Sync {
+    fn write(&self, page: &[u8], at: u64) -> io::Result<()>;
+    fn read(&self, to: &mut [u8], at: u64) -> io::Result<()>;
+}
+
 #[cfg(unix)]
-fn nameless() -> Option<File> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Relaxed);
-    let path = std::env::temp_dir().join(format!("incast-timeline-{}-{number}", std::process::id()));
-    let file = File::options().read(true).write(true).create_new(true).open(&path).ok()?;
-    std::fs::remove_file(&path).ok()?;
-    Some(file)
+impl Disk for File {
+    fn write(&self, page: &[u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, page, at)
+    }
+
+    fn read(&self, to: &mut [u8], at: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, to, at)
+    }
 }
 
-#[cfg(not(unix))]
-fn nameless() -> Option<File> {
+/// Names that a file without one may have at first. Another process of this number, killed before it took the name
+/// away, has left a file of the first.
+#[cfg(unix)]
+const NAMES: u32 = 1000;
+
+/// A file of a folder that is gone when it is closed.
+#[cfg(unix)]
+fn nameless(folder: &Path) -> Option<Box<dyn Disk>> {
+    for number in 0..NAMES {
+        let path = folder.join(format!("incast-timeline-{}-{number}", std::process::id()));
+        match File::options().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => return std::fs::remove_file(&path).ok().map(|()| -> Box<dyn Disk> { Box::new(file) }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) => return None,
+        }
+    }
     None
 }
 
-#[cfg(unix)]
-fn write_at(file: &File, page: &[u8], at: u64) -> bool {
-    std::os::unix::fs::FileExt::write_all_at(file, page, at).is_ok()
-}
-
 #[cfg(not(unix))]
-fn write_at(_: &File, _: &[u8], _: u64) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, to: &mut [u8], at: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, to, at)
-}
-
-#[cfg(not(unix))]
-fn read_at(_: &File, _: &mut [u8], _: u64) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
+fn nameless(_: &Path) -> Option<Box<dyn Disk>> {
+    None
 }
 
 #[derive(Debug)]
 enum Page {
     /// In memory.
     Near(Box<[u8]>),
-    /// In the file, from byte `at` on; the numbers of the records before are in memory.
-    Far { at: u64, before: Box<[u32]> },
+    /// In the file, from byte `at` on; the numbers of the records before are in memory. So many are given back.
+    Far { at: u64, before: Box<[u32]>, back: usize },
+    /// All records are given back, and their place in the file too.
+    Gone,
 }
 
 /// Where rows lie that one thread at a time writes.
@@ -146,6 +198,11 @@ impl Store {
     /// An empty one for another thread, with which it shares what all stores of a run do.
     pub fn beside(&self) -> Store {
         Store::new(&self.0.room)
+    }
+
+    /// Bytes of rows in the file that it shares with others.
+    pub fn far(&self) -> u64 {
+        self.0.room.far.load(Relaxed) * PAGE_BYTES
     }
 
     /// Keeps `bytes`, which follow those of record `before`. The number of their record. No other thread does so at the
@@ -195,6 +252,8 @@ impl Store {
                     self.0.room.read(&mut bytes, from + (at + LINK) as u64);
                     into.extend_from_slice(&bytes);
                 }
+                // nobody reads what was given back
+                Some(Page::Gone) => {}
                 None => into.extend_from_slice(self.open(number).as_ref().map_or(&[], |record| &record[LINK..])),
             }
         }
@@ -208,6 +267,7 @@ impl Store {
             match full.get(page) {
                 Some(Page::Near(bytes)) => number_in(&bytes[at..]),
                 Some(Page::Far { before, .. }) => before[at / RECORD],
+                Some(Page::Gone) => NONE,
                 None => self.open(number).map_or(NONE, |record| number_in(&record)),
             }
         };
@@ -217,15 +277,25 @@ impl Store {
         chain
     }
 
-    /// Nobody needs these records any more: others take their place, where they lie in memory and their page is full.
+    /// Nobody needs these records any more, each of which is given back once. Others take their place if their page is
+    /// full: in memory one by one, in the file where a whole page is given back.
     pub fn give_back(&self, records: &[u32]) {
         let mut full = self.full();
         // those that are taken first are the first ones
         for number in records.iter().rev() {
             let (page, at) = place(*number);
-            if let Some(Page::Near(bytes)) = full.get_mut(page) {
-                bytes[at..at + LINK].copy_from_slice(&self.0.free.load(Relaxed).to_le_bytes());
-                self.0.free.store(*number, Relaxed);
+            match full.get_mut(page) {
+                Some(Page::Near(bytes)) => {
+                    bytes[at..at + LINK].copy_from_slice(&self.0.free.load(Relaxed).to_le_bytes());
+                    self.0.free.store(*number, Relaxed);
+                }
+                Some(Page::Far { back, .. }) if *back + 1 < PAGE => *back += 1,
+                Some(far @ Page::Far { .. }) => {
+                    if let Page::Far { at, .. } = std::mem::replace(far, Page::Gone) {
+                        self.0.room.give_back(at);
+                    }
+                }
+                Some(Page::Gone) | None => {}
             }
         }
     }
@@ -251,7 +321,7 @@ impl Store {
         let page: Box<[u8]> = open.iter().flat_map(|word| word.load(Relaxed).to_le_bytes()).collect();
         let far = if room.take() { None } else { room.put_away(&page) };
         self.full().push(match far {
-            Some(at) => Page::Far { at, before: page.chunks_exact(RECORD).map(number_in).collect() },
+            Some(at) => Page::Far { at, before: page.chunks_exact(RECORD).map(number_in).collect(), back: 0 },
             None => Page::Near(page),
         });
         first.store(first.load(Relaxed) + PAGE as u32, Relaxed);
@@ -316,11 +386,11 @@ mod tests {
     #[test]
     fn records_come_back_from_memory_and_from_the_file() {
         for pages in [0, 1, 4, 100] {
-            let room = Room::new(pages * (PAGE * RECORD) as u64);
+            let room = Room::new(pages * PAGE_BYTES);
             let store = Store::new(&room);
             let last = filled(&store, COUNT);
             let far = if cfg!(unix) { 10_u64.saturating_sub(pages) } else { 0 };
-            assert_eq!(room.far(), far * (PAGE * RECORD) as u64, "{pages} pages in memory");
+            assert_eq!(store.far(), far * PAGE_BYTES, "{pages} pages in memory");
             assert_eq!(read(&store, last[0]), of(0, COUNT));
             assert_eq!(read(&store, last[1]), of(1, COUNT));
         }
@@ -328,19 +398,19 @@ mod tests {
 
     #[test]
     fn stores_share_room_and_file() {
-        let room = Room::new(3 * (PAGE * RECORD) as u64);
+        let room = Room::new(3 * PAGE_BYTES);
         let stores = [Store::new(&room), Store::new(&room)];
         let lasts = stores.each_ref().map(|store| filled(store, COUNT));
         for (store, last) in stores.iter().zip(lasts) {
             assert_eq!(read(store, last[1]), of(1, COUNT));
         }
-        assert_eq!(room.far(), if cfg!(unix) { 17 } else { 0 } * (PAGE * RECORD) as u64);
+        assert_eq!(stores.map(|store| store.far()), [if cfg!(unix) { 17 } else { 0 } * PAGE_BYTES; 2]);
     }
 
     #[test]
     fn records_that_are_given_back_are_taken_again_and_no_other_is_lost() {
         for pages in [0, 2, 100] {
-            let room = Room::new(pages * (PAGE * RECORD) as u64);
+            let room = Room::new(pages * PAGE_BYTES);
             let store = Store::new(&room);
             let last = filled(&store, COUNT);
             let near = |store: &Store| store.full().len();
@@ -353,5 +423,88 @@ mod tests {
                 assert_eq!(near(&store), before);
             }
         }
+    }
+
+    /// A disk of so many pages.
+    #[derive(Debug)]
+    struct Small(u64, Mutex<Vec<u8>>);
+
+    impl Small {
+        fn room(pages: u64) -> Arc<Room> {
+            let disk: Box<dyn Disk> = Box::new(Small(pages, Mutex::default()));
+            Room::on(0, OnceLock::from(Some(disk)))
+        }
+    }
+
+    impl Disk for Small {
+        fn write(&self, page: &[u8], at: u64) -> io::Result<()> {
+            if at + page.len() as u64 > self.0 * PAGE_BYTES {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let (mut bytes, at) = (self.1.lock().unwrap(), at as usize);
+            let length = bytes.len().max(at + page.len());
+            bytes.resize(length, 0);
+            bytes[at..at + page.len()].copy_from_slice(page);
+            Ok(())
+        }
+
+        fn read(&self, to: &mut [u8], at: u64) -> io::Result<()> {
+            let (bytes, at) = (self.1.lock().unwrap(), at as usize);
+            to.copy_from_slice(bytes.get(at..at + to.len()).ok_or(io::ErrorKind::UnexpectedEof)?);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_a_full_disk_has_no_room_for_stays_in_memory() {
+        for pages in [0, 1, 6] {
+            let store = Store::new(&Small::room(pages));
+            let last = filled(&store, COUNT);
+            assert_eq!(store.far(), pages * PAGE_BYTES);
+            assert_eq!([read(&store, last[0]), read(&store, last[1])], [of(0, COUNT), of(1, COUNT)], "{pages} pages");
+        }
+    }
+
+    #[test]
+    fn a_page_of_the_file_is_taken_again_once_all_its_records_are_given_back() {
+        let store = Store::new(&Small::room(10));
+        let mut last = filled(&store, COUNT);
+        // half of each page: none is free
+        store.give_back(&store.chain(last[0]));
+        assert_eq!(store.far(), 10 * PAGE_BYTES);
+        store.give_back(&store.chain(last[1]));
+        assert_eq!(store.far(), 0);
+        // the disk has room for no page more
+        for _ in 0..5 {
+            last = filled(&store, 10 * PAGE as u32);
+            assert_eq!(store.far(), 10 * PAGE_BYTES);
+            assert_eq!([0, 1].map(|i| read(&store, last[i])), [0, 1].map(|i| of(i as u32, 10 * PAGE as u32)));
+            last.iter().for_each(|last| store.give_back(&store.chain(*last)));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "(TMPDIR) cannot be read again: Some(Err(Kind(UnexpectedEof))); set TMPDIR to a folder")]
+    fn a_file_that_cannot_be_read_is_told_of_with_its_folder() {
+        Small::room(1).read(&mut [0; ROOM], 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_no_name_and_those_of_killed_processes_are_left_alone() {
+        let folder = temp_dir().join(format!("incast-names-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        let left = |number| folder.join(format!("incast-timeline-{}-{number}", std::process::id()));
+        (0..3).for_each(|number| std::fs::write(left(number), "left").unwrap());
+        let disk = nameless(&folder);
+        let names = std::fs::read_dir(&folder).unwrap().count();
+        let texts: Vec<_> = (0..3).map(|number| std::fs::read_to_string(left(number)).unwrap()).collect();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!((names, texts), (3, vec!["left".to_string(); 3]));
+        let (disk, mut read) = (disk.unwrap(), [0; 3]);
+        disk.write(b"abc", 5).unwrap();
+        disk.read(&mut read, 5).unwrap();
+        assert_eq!(&read, b"abc");
+        assert!(nameless(&folder).is_none(), "a folder that is gone");
     }
 }

@@ -17,7 +17,7 @@ use incast_record::{FlowFrame, FlowState};
 pub type Standing = Option<(Option<u64>, FlowState)>;
 
 /// The frames of a sender.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct SenderFrames {
     clock: FrameClock,
@@ -77,7 +77,7 @@ impl SenderFrames {
 }
 
 /// The frames of a receiver.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct ReceiverFrames {
     clock: FrameClock,

@@ -10,7 +10,7 @@ use incast_cc::Time;
 use incast_record::Recorder;
 
 /// Who watches one flow.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 pub struct FlowProbe {
     /// Its frames, where there is a timeline.
     pub frames: Option<SenderFrames>,

@@ -25,7 +25,7 @@ pub(super) struct Totals {
 }
 
 /// The frames of a port. They fill three cache lines.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Frames {
     /// By the beginning of the open frame.
@@ -37,14 +37,14 @@ pub(super) struct Frames {
     /// Largest queue of the open frame before the account began anew, and of the account before the open frame.
     pub max: u64,
     pub max_before: u64,
-    /// What most ports have none of.
+    /// Pauses, and marks and losses that are noted by their own time. Most ports have none of them.
     apart: Option<Box<Apart>>,
     /// Frames that are closed.
     rows: Lane<PortFrame>,
 }
 
 /// What is known of frames before they are closed.
-#[derive(Clone, Default, Debug)]
+#[derive(Default, Debug)]
 struct Apart {
     /// End of the frame that was closed last. Where two frames became one, it may lie within the open frame.
     closed: Time,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// One egress port. What every packet touches comes first, in two cache lines; the rest lies in
 /// [`Rare`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
     /// When the transmitter has sent everything accepted, or the token bucket is full again.
@@ -60,7 +60,7 @@ pub(super) mod unusual {
 }
 
 /// State that few packets touch. What the end of a frame touches comes first, then what a roll of the account does.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub(super) struct Rare {
     pub events: Events,

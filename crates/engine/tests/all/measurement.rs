@@ -318,14 +318,18 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
     for most in [u32::MAX, 20_000] {
         spec.observe.timeline = Some(TimelineSpec { every: Time::us(1), most });
         spec.observe.timeline_near = None;
+        spec.threads = Some(1);
         let near = run(&spec);
         let rows = near.port_frames.rows().count();
         assert!(rows > 20_000, "{rows} rows");
-        for bytes in [0, 40_000] {
+        assert_eq!(near.port_frames.far(), 0);
+        for (bytes, threads) in [(0, 1), (40_000, 1), (0, 2), (40_000, 2), (0, 7)] {
             spec.observe.timeline_near = Some(bytes);
+            spec.threads = Some(threads);
             let far = run(&spec);
-            assert!(far.port_frames.rows().eq(near.port_frames.rows()), "{bytes} in memory");
-            assert!(far.flow_frames.rows().eq(near.flow_frames.rows()), "{bytes} in memory");
+            assert_eq!(far.port_frames.far() > 100_000, cfg!(unix), "{} B in a file", far.port_frames.far());
+            assert!(far.port_frames.rows().eq(near.port_frames.rows()), "{bytes} in memory, {threads} threads");
+            assert!(far.flow_frames.rows().eq(near.flow_frames.rows()), "{bytes} in memory, {threads} threads");
         }
     }
 }

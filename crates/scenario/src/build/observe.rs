@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
 const MAX_SAMPLES: u64 = 50_000_000;
-/// Frames of a timeline at most, and frames times ports: about 4 GB in memory, were there something at each of them.
+/// Frames of a timeline at most, and frames times ports, where a scenario gives their length: 0.5 GB of rows of ports,
+/// were there something in each of them.
 const MOST_FRAMES: u64 = 1_000_000;
 const MOST_CELLS: u64 = 50_000_000;
 /// Ports above which frames that are derived are longer at first, and half as many.

@@ -313,6 +313,8 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
     spec.controllers = vec![controller("newreno", &[])];
     spec.queues = vec![drop_tail(20)];
     spec.flows = vec![bulk(0, 2, None), bulk(1, 2, None)];
+    // each node may have a thread of its own
+    spec.domain_of = vec![0, 1, 2, 3];
     run_for(&mut spec, Time::ms(30));
     // frames of one length, and frames that become longer, whose rows are written again
     for most in [u32::MAX, 20_000] {
@@ -326,7 +328,8 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
         for (bytes, threads) in [(0, 1), (40_000, 1), (0, 2), (40_000, 2), (0, 7)] {
             spec.observe.timeline_near = Some(bytes);
             spec.threads = Some(threads);
-            let far = run(&spec);
+            let (far, cost) = incast_engine::run_timed(&spec, &mut |_| true).unwrap();
+            assert_eq!(cost.threads.len(), threads.min(4) as usize);
             assert_eq!(far.port_frames.far() > 100_000, cfg!(unix), "{} B in a file", far.port_frames.far());
             assert!(far.port_frames.rows().eq(near.port_frames.rows()), "{bytes} in memory, {threads} threads");
             assert!(far.flow_frames.rows().eq(near.flow_frames.rows()), "{bytes} in memory, {threads} threads");

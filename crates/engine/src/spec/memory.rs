@@ -13,11 +13,11 @@ const PORT: u64 = 1_200;
 const CLASS: u64 = 600;
 /// ... of a flow, which its record is part of,
 const FLOW: u64 = 4_500;
-/// ... of one that is open: its window's state, and what a single burst leaves of room in rings and buckets,
-const OPEN: u64 = 8_000;
-/// ... of a segment that is outstanding: the packet in its bucket, its slot in the ring of a port, its entry at the
+/// ... of one that is open: its window's state, and what a single burst leaves of room in rings,
+const OPEN: u64 = 3_000;
+/// ... of a segment that is outstanding: the packet in its page, its slot in the ring of a port, its entry at the
 /// sender and maybe at the receiver, and as much room again where these grow by doubling,
-const SEGMENT: u64 = 270;
+const SEGMENT: u64 = 190;
 /// ... of a value of a time series,
 const VALUE: u64 = 24;
 /// ... of a row of a timeline, packed,

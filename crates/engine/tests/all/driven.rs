@@ -287,6 +287,28 @@ fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
     }
 }
 
+/// Timeouts of the flows of an incast whose receiver's link is down from 200 us on, in that time.
+fn timeouts_of_a_dead_incast(transport: TransportSpec, duration: Time) -> Vec<u64> {
+    let mut spec = with(star(9, Rate::gbps(10), Time::us(1)), transport, cutting(8 * PACKET));
+    spec.flows = (0..8).map(|h| bulk(h, 8, Some(100_000))).collect();
+    let effect = Effect::Down { detection: Time::s(1) };
+    let link = spec.links.iter().position(|link| link.to == spec.flows[0].dst).unwrap() as u32;
+    spec.failures = vec![Failure { link, from: Time::us(200), until: Time::s(1), effect }];
+    run_for(&mut spec, duration);
+    run(&spec).flows.iter().map(|flow| flow.timeouts).collect()
+}
+
+#[test]
+fn who_gets_no_answer_asks_with_one_question_at_a_time() {
+    let uet = |window, credit| uets(window, credit, STAR, Spread::Oblivious, false);
+    for transport in [eqds(false), uet(true, false), uet(false, true), uet(true, true)] {
+        let [one, two] = [20, 40].map(|ms| timeouts_of_a_dead_incast(transport.clone(), Time::ms(ms)));
+        // each packet of a window, and the question, once a timeout: as many in the second half as in the first
+        let grows = one.iter().zip(&two).all(|(one, two)| *one > 10 && two - one <= one + one / 10);
+        assert!(grows, "{:?}: {one:?}, then {two:?}", transport.protocol);
+    }
+}
+
 #[test]
 fn a_walk_over_paths_spreads_a_permutation_evenly() {
     let mut spec = permutation(PathChoice::GivenPath, 100, 2_000_000);

@@ -91,13 +91,19 @@ impl Outstanding {
 
     /// Takes the first packet that waits to be sent again, which it is now.
     pub fn resend(&mut self, now: Time) -> Option<(u32, Sent)> {
-        let number = self.lost.pop_first()?;
-        let packet = &mut self.packets[(number - self.base) as usize];
-        packet.times = packet.times.saturating_add(1);
-        (packet.at, packet.state) = (now, State::Flying);
-        let sent = *packet;
-        self.order.push_back((now, number));
-        Some((number, sent))
+        let number = *self.lost.first()?;
+        self.resend_first(now, number);
+        Some((number, self.packets[(number - self.base) as usize]))
+    }
+
+    /// Takes packet `number`, which waits to be sent again, before the others.
+    pub fn resend_first(&mut self, now: Time, number: u32) {
+        if self.lost.remove(&number) {
+            let packet = &mut self.packets[(number - self.base) as usize];
+            packet.times = packet.times.saturating_add(1);
+            (packet.at, packet.state) = (now, State::Flying);
+            self.order.push_back((now, number));
+        }
     }
 
     /// The first packet that waits to be sent again.

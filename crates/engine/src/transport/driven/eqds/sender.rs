@@ -10,6 +10,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::TransportSpec;
 use crate::transport::driven::entropies::Entropies;
 use crate::transport::driven::front::Sending;
+use crate::transport::driven::sent::State;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
@@ -32,6 +33,8 @@ pub struct Sender {
     waits: bool,
     /// When it asked for credit last.
     asked: Option<Time>,
+    /// The number of that question.
+    question: Option<u32>,
 }
 
 impl Sender {
@@ -49,6 +52,7 @@ impl Sender {
             target: 0,
             waits: false,
             asked: None,
+            question: None,
         }
     }
 
@@ -271,7 +275,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Asks for credit, at most once a timeout.
+    /// Asks for credit, at most once a timeout, and with one question at a time: each that gets no answer is asked again.
     fn rts(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         if self.asked.is_some_and(|asked| ctx.now - asked < t.rto_min) {
@@ -281,7 +285,16 @@ impl Sender {
             let backlog = self.backlog(ctx.now, t);
             self.aim(t, backlog);
         }
-        let number = self.base.sent.push(ctx.now, 0, false);
+        let open = self.question.filter(|_| !parameters(t).htsim);
+        let number = match open.and_then(|number| Some((number, self.base.sent.get(number)?.state))) {
+            Some((_, State::Flying)) => return,
+            Some((number, State::Lost)) => {
+                self.base.sent.resend_first(ctx.now, number);
+                number
+            }
+            _ => self.base.sent.push(ctx.now, 0, false),
+        };
+        self.question = Some(number);
         let entropy = self.entropies.take();
         self.emit_rts(ctx, number, entropy);
     }

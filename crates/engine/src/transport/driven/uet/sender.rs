@@ -32,6 +32,8 @@ pub struct Sender {
     waits: bool,
     /// When it asked for credit last.
     asked: Option<Time>,
+    /// The number of that question.
+    question: Option<u32>,
     /// Round-trip time of the fabric.
     rtt: Time,
 }
@@ -73,6 +75,7 @@ impl Sender {
             received: 0,
             waits: false,
             asked: None,
+            question: None,
             rtt,
         }
     }
@@ -395,12 +398,25 @@ impl Sender {
         }
     }
 
-    /// Asks for credit, or for an answer, at most once a round trip.
+    /// Asks for credit, or for an answer, at most once a round trip, and with one question at a time: each that gets no
+    /// answer is asked again.
     fn rts(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.asked.is_some_and(|asked| ctx.now - asked < self.rtt) {
             return;
         }
-        let number = self.base.sent.push(ctx.now, 0, false);
+        let open = self.question.filter(|_| !self.htsim(ctx));
+        let number = match open.and_then(|number| Some((number, self.base.sent.get(number)?.state))) {
+            Some((_, State::Flying)) => return,
+            Some((number, State::Lost)) => {
+                let size = self.base.sizes.1 as i64;
+                self.base.sent.resend_first(ctx.now, number);
+                self.in_flight += size;
+                self.lost -= size;
+                number
+            }
+            _ => self.base.sent.push(ctx.now, 0, false),
+        };
+        self.question = Some(number);
         let entropy = self.spreading.take();
         self.emit_rts(ctx, number, entropy);
     }

@@ -238,7 +238,7 @@ impl PHost {
     /// As the engine has it, where a full packet has `mss` bytes.
     pub(crate) fn spec(&self, mss: u32) -> Option<spec::PHost> {
         let free_packets = self.free_packets?;
-        let large = self.large?.given().map_or(free_packets as u64 * mss as u64, |size| size.0.0);
+        let large = self.large?.given().map_or((free_packets as u64 * mss as u64).max(1), |size| size.0.0);
         Some(spec::PHost {
             free: self.free?.0,
             free_packets,

@@ -600,8 +600,9 @@ impl Transport {
         if s.rto_initial == cc::Time::ZERO {
             at.text("rto_initial", "0s", above_zero);
         }
-        if s.rto_min == cc::Time::ZERO && s.protocol.phost().is_some() {
-            at.text("rto_min", "0s", "expected a time above 0: phost announces a message again after it");
+        if s.rto_min == cc::Time::ZERO && s.protocol.is_driven() {
+            let message = format!("expected a time above 0: {} asks again after it", s.protocol.name());
+            at.text("rto_min", "0s", message);
         }
         let tick = s.timestamp_clock;
         let of_segments = s.segment_rtt && s.timestamps && s.scoreboard != spec::Rules::Ns3;

@@ -584,8 +584,8 @@ fn a_run_that_takes_too_much_memory_is_known_by_its_ports_and_then_by_its_flows(
     };
     assert_eq!(with(&[("queue.limit", "1MB")]), whole, "Swift keeps it short");
     let loss = ("controller.kind", "\"newreno\"");
-    assert_eq!(with(&[loss]) - whole, flows * 100 * 270);
-    assert_eq!(with(&[loss, ("queue.limit", "\"1MB\"")]) - whole, flows * 250 * 270);
+    assert_eq!(with(&[loss]) - whole, flows * 100 * 190);
+    assert_eq!(with(&[loss, ("queue.limit", "\"1MB\"")]) - whole, flows * 250 * 190);
     assert_eq!(with(&[loss, ("queue.limit", "1GB")]), with(&[loss, ("queue.limit", "2MB")]), "no more than is sent");
     // eight times the 160 us that links need: 1,563 frames, at all ports and flows
     assert_eq!(with(&[("measure.timeline", "auto")]) - whole, 8 * 1563 * (ports + flows));

@@ -20,6 +20,14 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     assert_eq!(notes(&ranked), told[1..]);
     assert_eq!(notes(&ranked.replace(preset, &format!("{preset}\nphost = {{ window = 17 }}"))), [""; 0]);
 
+    // no packet goes without a token, and all messages are large
+    check(&own.replace(preset, &format!("{preset}\nphost = {{ free_packets = 0, window = 17 }}"))).unwrap();
+    for other in ["ndp", "eqds", "uet", "homa", "expresspass"] {
+        let text = own.replace(preset, &format!("preset = \"{other}\"\nrto_min = \"0s\""));
+        let told = check(&text).expect_err(other).to_string();
+        assert!(told.contains(&format!("rto_min = \"0s\": expected a time above 0: {other} asks again")), "{told}");
+    }
+
     let refused = |from: &str, to: &str| {
         assert!(own.contains(from), "{from}");
         check(&own.replace(from, to)).expect_err(to).to_string()

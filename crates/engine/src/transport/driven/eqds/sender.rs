@@ -275,7 +275,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Asks for credit, at most once a timeout, and with one question at a time: each that gets no answer is asked again.
+    /// Asks for credit, at most once a timeout, and with one question at a time: one without an answer is asked again.
     fn rts(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         if self.asked.is_some_and(|asked| ctx.now - asked < t.rto_min) {

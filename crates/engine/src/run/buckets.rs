@@ -433,8 +433,8 @@ mod tests {
             assert_eq!(numbers, std::iter::once(u64::MAX).chain(sent..sent + per_window).collect::<Vec<_>>());
             let (mut exts, own) = (Vec::new(), bucket.packets.head(0).link);
             for (place, packet) in all {
-                let (at, head) = bucket.packets.at(place);
-                assert_eq!((at.seq(), head.link == own), (packet.seq(), place == 0));
+                let (at, link) = (&bucket.packets[place], bucket.packets.head(place).link);
+                assert_eq!((at.seq(), link == own), (packet.seq(), place == 0));
                 exts.extend(packet.ext());
             }
             assert_eq!(exts, (0..bucket.exts.len() as u32).collect::<Vec<_>>());

@@ -102,8 +102,7 @@ impl ByPort {
             if let Some(ahead) = turns.get(ahead) {
                 bucket.packets.prefetch(ahead.place());
             }
-            let (packet, head) = bucket.packets.at(turn.place());
-            let node = head.to.node;
+            let (packet, node) = bucket.packets.to_node(turn.place());
             if let Node::Switch(_) = node.get() {
                 if let Some(ext) = packet.ext() {
                     prefetch::lines(&bucket.exts[ext as usize], 2);

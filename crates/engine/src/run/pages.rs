@@ -156,11 +156,11 @@ impl Pages {
         })
     }
 
-    /// The packet at `place`, and its head.
+    /// The packet at `place`, and the node at which it arrives.
     #[inline(always)]
-    pub fn at(&self, place: usize) -> (&Packet, &Head) {
+    pub fn to_node(&self, place: usize) -> (&Packet, NodeIx) {
         let page = &self.pages[place >> BITS];
-        (&page.packets[place & MASK], &page.heads[place & MASK])
+        (&page.packets[place & MASK], page.heads[place & MASK].to.node)
     }
 
     /// The head of the packet at `place`.

@@ -376,7 +376,7 @@ impl<'a> Worker<'a> {
                 if let Some(ahead) = turns.get(ahead) {
                     packets.prefetch(ahead.place());
                 }
-                let (packet, node) = (&packets[turn.place()], packets.head(turn.place()).to.node);
+                let (packet, node) = packets.to_node(turn.place());
                 if let Some(ext) = packet.ext() {
                     prefetch::lines(&exts[ext as usize], 2);
                 }
@@ -385,12 +385,11 @@ impl<'a> Worker<'a> {
                 plan
             }));
             for (turn, plan) in turns.iter().zip(&*plans) {
-                domain.prefetch_further(*plan, net, || (&packets[turn.place()], packets.head(turn.place()).to.node));
+                domain.prefetch_further(*plan, net, || packets.to_node(turn.place()));
             }
             if domain.framed {
-                let place = |turn: usize| (&packets[turn], packets.head(turn).to.node);
                 let coming = turns.iter().zip(&*plans);
-                let coming = coming.map(|(turn, plan)| (start + turn.offset(), *plan, place(turn.place())));
+                let coming = coming.map(|(turn, plan)| (start + turn.offset(), *plan, packets.to_node(turn.place())));
                 domain.prefetch_frames(coming, net);
             }
         }

@@ -97,12 +97,25 @@ impl Outstanding {
     }
 
     /// Takes packet `number`, which waits to be sent again, before the others.
-    pub fn resend_first(&mut self, now: Time, number: u32) {
+    fn resend_first(&mut self, now: Time, number: u32) {
         if self.lost.remove(&number) {
             let packet = &mut self.packets[(number - self.base) as usize];
             packet.times = packet.times.saturating_add(1);
             (packet.at, packet.state) = (now, State::Flying);
             self.order.push_back((now, number));
+        }
+    }
+
+    /// A question is sent, unless the `last` one is on its way: that again where it was lost, or a new one. Its number,
+    /// and whether it goes again.
+    pub fn ask(&mut self, now: Time, last: Option<u32>) -> Option<(u32, bool)> {
+        match last.and_then(|number| Some((number, self.get(number)?.state))) {
+            Some((_, State::Flying)) => None,
+            Some((number, State::Lost)) => {
+                self.resend_first(now, number);
+                Some((number, true))
+            }
+            _ => Some((self.push(now, 0, false), false)),
         }
     }
 

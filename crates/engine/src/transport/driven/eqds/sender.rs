@@ -10,7 +10,6 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::TransportSpec;
 use crate::transport::driven::entropies::Entropies;
 use crate::transport::driven::front::Sending;
-use crate::transport::driven::sent::State;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
@@ -285,15 +284,8 @@ impl Sender {
             let backlog = self.backlog(ctx.now, t);
             self.aim(t, backlog);
         }
-        let open = self.question.filter(|_| !parameters(t).htsim);
-        let number = match open.and_then(|number| Some((number, self.base.sent.get(number)?.state))) {
-            Some((_, State::Flying)) => return,
-            Some((number, State::Lost)) => {
-                self.base.sent.resend_first(ctx.now, number);
-                number
-            }
-            _ => self.base.sent.push(ctx.now, 0, false),
-        };
+        let last = self.question.filter(|_| !parameters(t).htsim);
+        let Some((number, _)) = self.base.sent.ask(ctx.now, last) else { return };
         self.question = Some(number);
         let entropy = self.entropies.take();
         self.emit_rts(ctx, number, entropy);

@@ -404,18 +404,13 @@ impl Sender {
         if self.asked.is_some_and(|asked| ctx.now - asked < self.rtt) {
             return;
         }
-        let open = self.question.filter(|_| !self.htsim(ctx));
-        let number = match open.and_then(|number| Some((number, self.base.sent.get(number)?.state))) {
-            Some((_, State::Flying)) => return,
-            Some((number, State::Lost)) => {
-                let size = self.base.sizes.1 as i64;
-                self.base.sent.resend_first(ctx.now, number);
-                self.in_flight += size;
-                self.lost -= size;
-                number
-            }
-            _ => self.base.sent.push(ctx.now, 0, false),
-        };
+        let last = self.question.filter(|_| !self.htsim(ctx));
+        let Some((number, again)) = self.base.sent.ask(ctx.now, last) else { return };
+        if again {
+            let size = self.base.sizes.1 as i64;
+            self.in_flight += size;
+            self.lost -= size;
+        }
         self.question = Some(number);
         let entropy = self.spreading.take();
         self.emit_rts(ctx, number, entropy);

@@ -2,30 +2,32 @@
 //! whose they are.
 
 use crate::text::problem::Report;
+use crate::text::quantity::listed;
+use crate::text::words::Word;
 use incast_engine::spec::{Rank, TransportSpec};
 
 /// Contradictions in the sizes of a transport that has every value.
 pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
-    for (key, set) in [("rank", all.rank.is_some()), ("probe_after", all.probe_after > 0)] {
-        if set && all.protocol.is_driven() {
-            at.key(key, format!("is of TCP; expected none with preset = \"{}\"", all.protocol.name()));
-        }
+    let of_tcp = |what: &str| format!("is of TCP; expected {what} with preset = \"{}\"", all.protocol.name());
+    if all.rank.is_some() && all.protocol.is_driven() {
+        at.text("rank", Word(all.rank).word(), of_tcp("\"none\""));
+    }
+    if all.probe_after > 0 && all.protocol.is_driven() {
+        at.value("probe_after", all.probe_after, of_tcp("0"));
     }
     let (sizes, most) = (&all.demotion, TransportSpec::MOST_SIZES);
+    let wrong = |at: &mut Report, message: &str| at.value("demotion", listed(sizes), message);
     if sizes.len() > most {
         let has = sizes.len();
         at.key("demotion", format!("has {has} sizes; expected at most {most}: a packet has one of 8 classes"));
     } else if !sizes.is_sorted_by(|a, b| a < b) {
-        at.key("demotion", "expected sizes that rise");
+        wrong(at, "expected sizes that rise");
     } else if sizes.first() == Some(&0) {
-        at.key("demotion", "expected sizes of at least 1B: nothing goes before the first byte");
+        wrong(at, "expected sizes of at least 1B: nothing goes before the first byte");
     } else if sizes.is_empty() && all.demotion_by != Rank::Sent {
-        at.key("demotion_by", "is what the sizes of transport.demotion are compared with; expected demotion, too");
+        let message = "is what the sizes of transport.demotion are compared with; expected demotion, too";
+        at.text("demotion_by", Word(all.demotion_by).word(), message);
     } else if !sizes.is_empty() && all.protocol.is_driven() {
-        let name = all.protocol.name();
-        at.key(
-            "demotion",
-            format!("is of TCP; expected none with preset = \"{name}\", which has its own classes, or none"),
-        );
+        wrong(at, &format!("{}, which has classes of its own or none", of_tcp("no sizes")));
     }
 }

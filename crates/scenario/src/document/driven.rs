@@ -1,7 +1,7 @@
 //! Transports that receivers drive: their keys, each a table of the transport's.
 
 use crate::text::problem::Report;
-use crate::text::quantity::{Auto, Size, Time};
+use crate::text::quantity::{Auto, Size, Time, listed};
 use crate::text::words::{Word, words};
 use incast_engine::spec;
 use schemars::JsonSchema;
@@ -317,7 +317,8 @@ impl ExpressPass {
             }
         }
         if all.credit.0 > all.credit.1 {
-            at.key("credit_min", format!("is {}B; expected at most credit_max, {}B", all.credit.0, all.credit.1));
+            let (min, max) = all.credit;
+            at.text("credit_min", format_args!("{min}B"), format!("expected at most credit_max, {max}B"));
         }
         for (key, share) in [("alpha", self.alpha), ("weight", self.weight), ("min_weight", self.min_weight)] {
             if let Some(share) = share.filter(|share| !(*share > 0.0 && *share <= 1.0)) {
@@ -330,7 +331,7 @@ impl ExpressPass {
             }
         }
         if all.min_weight > all.weight {
-            at.key("min_weight", format!("is {}; expected at most weight, {}", all.min_weight, all.weight));
+            at.value("min_weight", all.min_weight, format!("expected at most weight, {}", all.weight));
         }
     }
 }
@@ -442,10 +443,11 @@ impl Homa {
             at.value("levels", levels, format!("expected 1 to {most}"));
         }
         let cutoffs = all.cutoffs.as_deref().unwrap_or_default();
+        let wrong = |at: &mut Report, message: &str| at.value("cutoffs", listed(cutoffs), message);
         if !cutoffs.is_sorted_by(|a, b| a < b) {
-            at.key("cutoffs", "expected sizes that rise");
+            wrong(at, "expected sizes that rise");
         } else if cutoffs.first() == Some(&0) {
-            at.key("cutoffs", "expected sizes of at least 1B: no message is shorter");
+            wrong(at, "expected sizes of at least 1B: no message is shorter");
         } else if cutoffs.len() >= all.levels as usize {
             at.key("cutoffs", format!("has {} sizes; expected fewer than levels, {}", cutoffs.len(), all.levels));
         }

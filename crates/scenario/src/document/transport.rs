@@ -579,7 +579,9 @@ impl Transport {
         for (preset, _) in own.into_iter().filter(|(_, given)| *given) {
             if self.preset != Some(preset) {
                 let name = preset.name();
-                at.key(name, format!("is of {name} alone; expected transport.preset = \"{name}\" beside it"));
+                let found = self.preset.unwrap_or_default().name();
+                let message = format!("is of {name} alone, and transport.preset is \"{found}\"; expected \"{name}\"");
+                at.key(name, message);
             }
         }
         demotion::check(&s, at);

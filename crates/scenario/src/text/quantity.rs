@@ -287,6 +287,12 @@ impl From<Time> for cc::Time {
     }
 }
 
+/// Sizes in bytes, as the list that a user would write.
+pub(crate) fn listed(sizes: &[u64]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(|bytes| format!("\"{}\"", Size(cc::Bytes(*bytes)))).collect();
+    format!("[{}]", sizes.join(", "))
+}
+
 impl From<Size> for u64 {
     fn from(size: Size) -> u64 {
         size.0.0

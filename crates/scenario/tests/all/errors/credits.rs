@@ -36,8 +36,8 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
     for (values, told) in [
         ("alpha = 0.0", "transport.expresspass.alpha = 0.0: expected a number above 0, at most 1"),
         ("jitter = 1.0", "transport.expresspass.jitter = 1: expected a share of at least 0 and below 1"),
-        ("weight = 0.001", "transport.expresspass.min_weight: is 0.01; expected at most weight"),
-        ("credit_min = \"100B\"", "transport.expresspass.credit_min: is 100B; expected at most credit_max, 92B"),
+        ("weight = 0.001", "transport.expresspass.min_weight = 0.01: expected at most weight, 0.001"),
+        ("credit_min = \"100B\"", "transport.expresspass.credit_min = \"100B\": expected at most credit_max, 92B"),
         ("feedback = \"code\"", "transport.expresspass.feedback = \"code\": expected"),
     ] {
         said(refused(preset, &format!("{preset}\nexpresspass = {{ {values} }}")), told);

@@ -32,22 +32,22 @@ fn transports_that_receivers_drive_open_no_connection() {
 #[test]
 fn no_message_is_shorter_than_a_byte() {
     let told = message("preset = \"linux\"", "preset = \"homa\"\nhoma = { cutoffs = [\"0B\", \"1kB\"] }");
-    assert!(told.contains("transport.homa.cutoffs: expected sizes of at least 1B"), "{told}");
+    assert!(told.contains("transport.homa.cutoffs = [\"0B\", \"1kB\"]: expected sizes of at least 1B"), "{told}");
 }
 
 #[test]
 fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     let told = |demotion: &str| message("preset = \"linux\"", &format!("preset = \"linux\"\ndemotion = {demotion}"));
-    said(told("[\"2kB\", \"1kB\"]"), "transport.demotion: expected sizes that rise");
-    said(told("[\"0B\", \"1kB\"]"), "transport.demotion: expected sizes of at least 1B");
+    said(told("[\"2kB\", \"1kB\"]"), "transport.demotion = [\"2kB\", \"1kB\"]: expected sizes that rise");
+    said(told("[\"0B\", \"1kB\"]"), "transport.demotion = [\"0B\", \"1kB\"]: expected sizes of at least 1B");
     let eight: Vec<String> = (1..9).map(|i| format!("\"{i}kB\"")).collect();
     said(told(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
     let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
-    said(homa, "transport.demotion: is of TCP; expected none with preset = \"homa\"");
+    said(homa, "transport.demotion = [\"1kB\"]: is of TCP; expected no sizes with preset = \"homa\"");
     let by = message("preset = \"linux\"", "preset = \"linux\"\ndemotion_by = \"size\"");
     said(
         by,
-        "transport.demotion_by: is what the sizes of transport.demotion are compared with; expected demotion, too",
+        "transport.demotion_by = \"size\": is what the sizes of transport.demotion are compared with; expected demotion",
     );
 
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
@@ -116,8 +116,8 @@ fn ranks_and_queues_that_go_by_them_belong_together() {
     said(check(&bucket).unwrap_err().to_string(), "queue.kind = \"pfabric\": expected one queue");
     said(message("preset = \"linux\"", "preset = \"linux\"\nrank = \"left\""), "transport.rank = \"left\": expected");
     let homa = |key: &str| message("preset = \"linux\"", &format!("preset = \"homa\"\n{key}"));
-    said(homa("rank = \"size\""), "transport.rank: is of TCP; expected none with preset = \"homa\"");
-    said(homa("probe_after = 5"), "transport.probe_after: is of TCP; expected none with preset = \"homa\"");
+    said(homa("rank = \"size\""), "transport.rank = \"size\": is of TCP; expected \"none\" with preset = \"homa\"");
+    said(homa("probe_after = 5"), "transport.probe_after = 5: is of TCP; expected 0 with preset = \"homa\"");
 }
 
 #[test]

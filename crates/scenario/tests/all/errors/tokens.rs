@@ -63,5 +63,8 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     ] {
         said(refused(preset, &format!("{preset}\nphost = {{ {values} }}")), told);
     }
-    said(refused(preset, "preset = \"linux\"\nphost = { window = 9 }"), "transport.phost: is of phost alone");
+    said(
+        refused(preset, "preset = \"linux\"\nphost = { window = 9 }"),
+        "transport.phost: is of phost alone, and transport.preset is \"linux\"; expected",
+    );
 }

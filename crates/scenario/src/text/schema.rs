@@ -215,6 +215,10 @@ impl<'a> Schema<'a> {
             let most = if high.is_null() { String::new() } else { format!(", at most {}", text(high)) };
             return format!("{what} above {above}{most}");
         }
+        if let Some(below) = self.node["exclusiveMaximum"].as_f64() {
+            let least = if low.is_null() { String::new() } else { format!(" >= {},", text(low)) };
+            return format!("{what}{least} below {below}");
+        }
         match (low.is_null(), high.is_null()) {
             (true, true) => what.into(),
             (false, true) => format!("{what} >= {}", text(low)),
@@ -386,6 +390,7 @@ impl<'a> Schema<'a> {
         self.node["minimum"].as_f64().is_none_or(|m| x >= m)
             && self.node["maximum"].as_f64().is_none_or(|m| x <= m)
             && self.node["exclusiveMinimum"].as_f64().is_none_or(|m| x > m)
+            && self.node["exclusiveMaximum"].as_f64().is_none_or(|m| x < m)
     }
 
     fn check_union(&self, variants: &[(&str, &str, Schema)], value: &Toml, path: &str, out: &mut Vec<Problem>) {

@@ -35,13 +35,24 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
     }
     for (values, told) in [
         ("alpha = 0.0", "transport.expresspass.alpha = 0.0: expected a number above 0, at most 1"),
-        ("jitter = 1.0", "transport.expresspass.jitter = 1: expected a share of at least 0 and below 1"),
+        ("jitter = 1.0", "transport.expresspass.jitter = 1.0: expected a number >= 0, below 1"),
         ("weight = 0.001", "transport.expresspass.min_weight = 0.01: expected at most weight, 0.001"),
         ("credit_min = \"100B\"", "transport.expresspass.credit_min = \"100B\": expected at most credit_max, 92B"),
         ("feedback = \"code\"", "transport.expresspass.feedback = \"code\": expected"),
     ] {
         said(refused(preset, &format!("{preset}\nexpresspass = {{ {values} }}")), told);
     }
+    let all = refused(preset, &format!("{preset}\nmss = 0\n[transport.expresspass]\nalpha = 0\njitter = 1\nalhpa = 1"));
+    assert_eq!(
+        all.lines().collect::<Vec<_>>(),
+        [
+            "transport.mss = 0: expected a whole number from 1 to 65535",
+            "transport.expresspass.alpha = 0: expected a number above 0, at most 1",
+            "transport.expresspass.jitter = 1: expected a number >= 0, below 1",
+            "transport.expresspass.alhpa: unknown key (did you mean \"alpha\"?)",
+        ],
+        "all at once"
+    );
     let endless = "queue.kind = \"credit-shaping\": expected links that all have a rate";
     said(refused("rate = \"1Gbps\"", "rate = \"inf\""), endless);
 }

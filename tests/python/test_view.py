@@ -167,7 +167,7 @@ def test_columns_are_exact_and_narrow() -> None:
         assert np.array_equal(back(packing.whole(np.array(values, np.uint64))), values)
     kinds = [back(packing.whole(np.array([most]))).dtype.str for most in (255, 256, 2**16, 2**32)]
     assert kinds == ["|u1", "<u2", "<u4", "<f8"]
-    with pytest.raises(FolderError, match="2\\^53"):
+    with pytest.raises(packing.OddError, match="2\\^53"):
         packing.whole(np.array([2**53], np.uint64))
     few = np.array([0.1, np.nan, -0.0, 0.1] * 9)
     part = packing.real(few)
@@ -204,14 +204,18 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
         ({"version": 2}, "not of version 1"),
         ({"ports": []}, "not of the same run"),
         ({"frames": 2}, "a frame of 2 or more"),
-        ({"nodes": []}, "nodes that are not there"),
-        ({"frame_s": 0}, "it has no frames"),
+        ({"nodes": []}, "timeline.json is damaged: ports.0.from = 0; there are no nodes: run the scenario again"),
+        ({"nodes": 7}, "timeline.json is damaged: nodes = 7; expected a list of tables"),
+        ({"frame_s": 0}, "timeline.json is damaged: frame_s = 0; expected a number above 0"),
+        ({"start_s": "x"}, 'timeline.json is damaged: start_s = "x"; expected a number'),
+        ({"frames": 10**12}, "damaged: frames = 1000000000000; expected a whole number from 1 to 1048576: run"),
+        ({"frames": 2.5}, "damaged: frames = 2.5; expected a whole number from 1 to 1048576"),
     ):
         shutil.rmtree(tmp_path / "d", ignore_errors=True)
         shutil.copytree(least, tmp_path / "d")
         timeline = json.loads((least / "timeline.json").read_text()) | change
         (tmp_path / "d/timeline.json").write_text(json.dumps(timeline))
-        with pytest.raises(FolderError, match=words):
+        with pytest.raises(FolderError, match=f"^{re.escape(str(tmp_path / 'd'))}.*{words}"):
             page.page([tmp_path / "d"])
     for table, column in (("timeline_ports", "frame"), ("flows", "src"), ("timeline_paths", "port"), ("trace", "ack")):
         shutil.rmtree(tmp_path / "d")
@@ -219,17 +223,32 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
         pq.write_table(pq.read_table(path).drop_columns([column]), path)
         with pytest.raises(FolderError, match=f"{table}.parquet is damaged: it lacks {column}: run"):
             page.page([tmp_path / "d"])
-    for table, column, odd in (
-        ("timeline_ports", "busy", "x"),
-        ("timeline_ports", "queue_max_bytes", [1]),
-        ("samples", "value", "x"),
+    for table, column, odd, words in (
+        ("timeline_ports", "busy", "x", "column busy is of type string, such as 'x'; expected numbers"),
+        ("timeline_ports", "busy", "12", "column busy is of type string, such as '12'; expected numbers"),
+        ("timeline_ports", "queue_max_bytes", [1], "column queue_max_bytes is of type list.*; expected numbers"),
+        (
+            "timeline_flows",
+            "state",
+            "x" * 99,
+            f"column state is of type string, such as '{'x' * 39}[.][.][.]; expected",
+        ),
+        ("timeline_ports", "marks", 2**60, f"a marks of {2**60}; expected less than 2\\^53"),
+        ("samples", "value", "x", "column value is of type string, such as 'x'; expected numbers"),
+        ("flows", "fct_s", "x", "column fct_s is of type string, such as 'x'; expected numbers"),
+        ("flows", "group", 3, "column group is of type int64, such as 3; expected texts"),
+        ("trace", "seq", "x", "column seq is of type string, such as 'x'; expected numbers"),
+        ("trace", "flow", 2**40, "an event: "),
     ):
         shutil.rmtree(tmp_path / "d")
         path = viewed.write(tmp_path / "d", frames=3) / f"{table}.parquet"
         rows = pq.read_table(path)
-        own = rows.set_column(rows.column_names.index(column), column, pa.array([odd] * len(rows)))
+        kind = pa.uint64() if odd == 2**60 else None
+        own = rows.set_column(rows.column_names.index(column), column, pa.array([odd] * len(rows), kind))
         pq.write_table(own, path)
-        with pytest.raises(FolderError, match="a table of the run cannot be shown: Arrow"):
+        with pytest.raises(
+            FolderError, match=f"^{re.escape(str(path))} is damaged: {words}.*: run the scenario again$"
+        ):
             page.page([tmp_path / "d"])
     path = viewed.write(tmp_path / "e", least=True, frames=3) / "timeline_ports.parquet"
     rows = pq.read_table(path)
@@ -251,7 +270,7 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
     ("timeline_paths", "flow", 4, "a flow of 4 or more"),
     ("timeline_paths", "port", 96, "a port of 96 or more"),
     ("timeline_paths", "port", None, "a port that is no whole number from 0 on"),
-    ("timeline_paths", "port", "x", "port has no numbers"),
+    ("timeline_paths", "port", "x", "column port is of type string, such as 'x'; expected numbers"),
     ("flows", "flow", 4, "a flow of 4 or more"),
     ("flows", "src", 36, "a src of 36 or more"),
     ("flows", "dst", 0.5, "a dst that is no whole number from 0 on"),
@@ -275,6 +294,18 @@ def test_numbers_that_nothing_has_are_damage(
         page.page([folder])
 
 
+@pytest.mark.parametrize("tier", [10**9, -1, 37, 0.5, None, "1", True])
+def test_a_tier_that_no_node_can_have_is_refused(tmp_path: Path, tier: float | str | None) -> None:
+    folder = viewed.write(tmp_path / "d", least=True, frames=3)
+    timeline = json.loads((folder / "timeline.json").read_text())
+    assert len(timeline["nodes"]) == 36
+    timeline["nodes"][2]["tier"] = tier
+    (folder / "timeline.json").write_text(json.dumps(timeline))
+    told = f"{folder / 'timeline.json'} is damaged: nodes.2.tier = {json.dumps(tier)}; expected"
+    with pytest.raises(FolderError, match=re.escape(f"{told} a whole number from 0 to 36")):
+        page.page([folder])
+
+
 def test_subjects_of_events_are_flows_where_they_are_of_flows(tmp_path: Path) -> None:
     folder = viewed.write(tmp_path / "d", frames=3, flows=4)
     path = folder / "timeline_events.parquet"
@@ -288,7 +319,8 @@ def test_subjects_of_events_are_flows_where_they_are_of_flows(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("odd", "words"), [
-    (None, "a flow that is no whole number from 0 on"), ("x", "flow has no numbers"), (2**32, f"a flow of {2**32}"),
+    (None, "a flow that is no whole number from 0 on"), ("x", "column flow is of type string"),
+    (2**32, f"a flow of {2**32}"),
 ])  # fmt: skip
 def test_flows_over_time_without_a_table_of_flows(tmp_path: Path, odd: int | str | None, words: str) -> None:
     folder = viewed.write(tmp_path / "d", frames=3, flows=4)

@@ -266,12 +266,13 @@ def test_a_part_that_cannot_be_made_is_told_of(server: serving.Server, fault: Ex
         raise fault
 
     pack = Pack()
+    pack.place = "runs/one"
     pack.add(make)
     pack.add(lambda: b"another")
     server.parts.close()
     server.parts = serving.Spool(pack)
     status, words = part(server, 0)
-    told = "odd" if isinstance(fault, FolderError) else f"a table of the run cannot be shown: {fault!r}"
+    told = "odd" if isinstance(fault, FolderError) else f"a table of runs/one cannot be shown: {fault!r}"
     assert (status, words.decode()) == (500, f"{told}\n")
     assert part(server, 1) == (200, struct.pack("<I", len(pack[1])) + pack[1])
 

@@ -11,7 +11,7 @@ import numpy as np
 from incast.run_folder import Shape
 from incast.view import packing
 from incast.view.packing import Pack
-from incast.view.sources import Source, damaged, numbers
+from incast.view.sources import Source, columns, damaged, numbers, told
 
 ROWS = 2**15
 """Rows of a block on average: those of one port and all that is read with them are some 0.2 MB."""
@@ -56,7 +56,9 @@ class Framed:
         return packing.whole(self._of(block, self._key), differences=True)
 
     def _values(self, name: str, block: int) -> bytes:
-        return packing.numbers(self._of(block, name))
+        values = self._of(block, name)
+        with told(self._run, self._name, f"a {name}"):
+            return packing.numbers(values)
 
     def _of(self, block: int, name: str) -> np.ndarray[Any, Any]:
         """Give the rows of a block of a column."""
@@ -85,4 +87,6 @@ class Framed:
     def _read(self, name: str) -> np.ndarray[Any, Any]:
         if name in self._most:
             return numbers(self._run, self._name, name, self._most[name])
-        return packing.array(self._run.table(self._name, [name])[name])
+        column = columns(self._run, self._name, [name])[name]
+        with told(self._run, self._name, f"a {name}:"):
+            return packing.array(column)

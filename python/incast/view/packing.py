@@ -55,11 +55,13 @@ class Pack:
         self._level = level
         self.kept = Kept(KEPT_BYTES)
         self.orders = Kept(ORDER_BYTES)
-        self._makers: list[Callable[[], bytes]] = []
+        self.place = ""
+        """The run whose parts are added, as messages name it."""
+        self._makers: list[tuple[Callable[[], bytes], str]] = []
 
     def add(self, make: Callable[[], bytes]) -> int:
         """Add a part by what makes its bytes; its number."""
-        self._makers.append(make)
+        self._makers.append((make, self.place))
         return len(self._makers) - 1
 
     def text(self, value: Callable[[], Any]) -> int:
@@ -80,11 +82,12 @@ class Pack:
         Raises ``IndexError`` beyond the last, what reading its run raises, and ``FolderError`` of a table that others
         have written so that it cannot be shown.
         """
-        make = self._makers[at]
+        make, place = self._makers[at]
         try:
             return zlib.compress(make(), self._level)
         except UNFORESEEN as error:
-            raise FolderError(f"a table of the run cannot be shown: {error!r}") from error
+            run = place or "the run"
+            raise FolderError(f"a table of {run} cannot be shown: {error!r}") from error
 
 
 def _json(value: Any) -> bytes:
@@ -107,7 +110,7 @@ def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Tol
 def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
     largest = int(values.max()) if len(values) else 0
     if largest >= EXACT:
-        raise FolderError(f"{largest}: expected less than 2^53, which a browser holds exactly")
+        raise OddError(f"of {largest}; expected less than 2^53, which a browser holds exactly")
     for kind, bound in WIDTHS:
         if largest < bound:
             return _array(values.astype(f"<{kind[0]}{int(kind[1:]) // 8}"), kind, differences=differences)
@@ -129,7 +132,7 @@ def _put(told: dict[str, Any], data: bytes) -> bytes:
 
 
 def whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> bytes:
-    """Write whole numbers from 0 on."""
+    """Write whole numbers from 0 on; raises ``OddError`` from 2^53 on."""
     return _put(*_whole(values, differences=differences))
 
 
@@ -145,15 +148,29 @@ def numbers(values: np.ndarray[Any, Any]) -> bytes:
 
 def column(column: pa.ChunkedArray) -> bytes:
     """Write a column of a table: text as places in a list, whole numbers, or numbers that may be missing."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
+    if is_text(column.type):
         places: dict[str, int] = {}
         told, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
         texts = _json(list(places))
         return _put(told | {"texts": len(texts)}, data + texts)
     return numbers(array(column))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of a type are texts."""
+    import pyarrow as pa
+
+    own = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(own) or pa.types.is_large_string(own))
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values of a type are numbers, or say yes or no."""
+    import pyarrow as pa
+
+    own = kind.value_type if pa.types.is_dictionary(kind) else kind
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    return any(test(own) for test in tests)
 
 
 def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from incast.view.framed import Framed
 from incast.view.packets import COLUMNS as PACKETS
 from incast.view.packets import packets
 from incast.view.packing import Pack
-from incast.view.sources import HOW, Source, damaged, numbers
+from incast.view.sources import HOW, Source, columns, damaged, numbers, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -51,6 +52,8 @@ OF = {
     ("timeline_paths", "flow"): "flow", ("timeline_paths", "port"): "port",
 }  # fmt: skip
 """Columns that are numbers of something, and of what."""
+MOST_FRAMES = 2**20
+"""More frames than a scenario can ask for, a million."""
 MOST_FLOWS = 2**32
 """No flow has such a number: a run has fewer."""
 
@@ -58,6 +61,7 @@ MOST_FLOWS = 2**32
 def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     """Add what a view shows of a run; the description says where each part lies. Only ends of tables are read."""
     text, timeline = read_timeline(run)
+    pack.place = run.place("")
     ports = _shape(run, "ports")
     if ports is None or ports.rows != len(timeline["ports"]):
         told = f"{run.place(run_folder.TIMELINE)} is not of the same run as ports.parquet"
@@ -78,11 +82,11 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
         "records": records.described(),
         "by_flow": _by_flow(run, flows, timeline["frames"], pack),
     }
-    for part, name, columns in (
+    for part, name, shown in (
         ("flows", "flows", FLOWS), ("events", "timeline_events", EVENTS), ("paths", "timeline_paths", PATHS)
     ):  # fmt: skip
         shape = _shape(run, name)
-        parts[part] = None if shape is None else _table(run, name, shape, columns, most, pack)
+        parts[part] = None if shape is None else _table(run, name, shape, shown, most, pack)
     samples, trace = _shape(run, "samples"), _shape(run, "trace")
     parts["series"] = _later(partial(_series, run), SERIES, pack) if samples and samples.rows else None
     parts["packets"] = _later(partial(_packets, run, timeline), PACKETS, pack) if trace and trace.rows else None
@@ -119,15 +123,50 @@ def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
     lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]
     if lacking:
         raise FolderError(f"{place} is damaged: it lacks {', '.join(lacking)}: run the scenario again")
-    try:
-        if not timeline["frame_s"] > 0 or not isinstance(timeline["frames"], int) or timeline["frames"] < 1:
-            raise FolderError(f"{place} is damaged: it has no frames: run the scenario again")
-        nodes = len(timeline["nodes"])
-        if not all(0 <= port["from"] < nodes and 0 <= port["to"] < nodes for port in timeline["ports"]):
-            raise FolderError(f"{place} is damaged: a port is between nodes that are not there: run the scenario again")
-    except (TypeError, KeyError) as error:
-        raise FolderError(f"{place} is damaged ({error}): run the scenario again") from None
+    if why := _odd(timeline):
+        raise FolderError(f"{place} is damaged: {why}: run the scenario again")
     return text, timeline
+
+
+def _odd(timeline: dict[str, Any]) -> str:
+    """Say what of a timeline cannot be drawn; nothing where all can."""
+    frame_s, frames = timeline["frame_s"], timeline["frames"]
+    if not _real(frame_s) or frame_s <= 0:
+        return f"frame_s = {_told(frame_s)}; expected a number above 0"
+    if not _whole(frames, 1, MOST_FRAMES):
+        return f"frames = {_told(frames)}; expected a whole number from 1 to {MOST_FRAMES}"
+    if not _real(timeline["start_s"]):
+        return f"start_s = {_told(timeline['start_s'])}; expected a number"
+    for key in ("nodes", "ports"):
+        if not isinstance(timeline[key], list) or not all(isinstance(one, dict) for one in timeline[key]):
+            return f"{key} = {_told(timeline[key])}; expected a list of tables"
+    count = len(timeline["nodes"])
+    for i, node in enumerate(timeline["nodes"]):
+        # a node that no host reaches stands one above all others
+        if not _whole(node.get("tier"), 0, count):
+            return f"nodes.{i}.tier = {_told(node.get('tier'))}; expected a whole number from 0 to {count}"
+        for key in ("name", "kind"):
+            if not isinstance(node.get(key), str):
+                return f"nodes.{i}.{key} = {_told(node.get(key))}; expected a text"
+    for i, port in enumerate(timeline["ports"]):
+        for key in ("from", "to"):
+            if not _whole(port.get(key), 0, count - 1):
+                told = f"expected a whole number from 0 to {count - 1}" if count else "there are no nodes"
+                return f"ports.{i}.{key} = {_told(port.get(key))}; {told}"
+    return ""
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _told(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 40 else text[:40] + "..."
 
 
 def _no_number(text: str) -> float:
@@ -135,10 +174,10 @@ def _no_number(text: str) -> float:
 
 
 def _table(
-    run: Source, name: str, shape: Shape, columns: Sequence[str], most: Mapping[str, int], pack: Pack
+    run: Source, name: str, shape: Shape, shown: Sequence[str], most: Mapping[str, int], pack: Pack
 ) -> dict[str, Any]:
     """Add columns of a table, of which each is read by itself; no port, node and flow is beyond ``most``."""
-    own = [column for column in columns if column in shape.columns]
+    own = [column for column in shown if column in shape.columns]
     makers = {column: partial(_column, run, name, column, most) for column in own}
     return {"rows": shape.rows, "columns": {column: pack.add(make) for column, make in makers.items()}}
 
@@ -148,20 +187,22 @@ def _column(run: Source, name: str, column: str, most: Mapping[str, int]) -> byt
         return packing.whole(numbers(run, name, column, most[of]))
     if (name, column) == ("timeline_events", "subject"):
         return packing.whole(_subjects(run, most))
-    return packing.column(run.table(name, [column])[column])
+    own = columns(run, name, [column])[column]
+    with told(run, name, f"a {column}"):
+        return packing.column(own)
 
 
 def _subjects(run: Source, most: Mapping[str, int]) -> np.ndarray[Any, Any]:
     """Read the numbers of flows and ports that events are of."""
     subjects = numbers(run, "timeline_events", "subject", packing.EXACT)
-    what = np.array(run.table("timeline_events", ["what"])["what"].to_pylist(), dtype=object)
+    what = np.array(columns(run, "timeline_events", ["what"])["what"].to_pylist(), dtype=object)
     for of in ("flow", "port"):
         if np.any(subjects[what == of] >= most[of]):
             raise damaged(run, "timeline_events", f"a {of} of {most[of]} or more")
     return subjects
 
 
-def _later(make: Callable[[], dict[str, bytes]], columns: Sequence[str], pack: Pack) -> dict[str, Any]:
+def _later(make: Callable[[], dict[str, bytes]], names: Sequence[str], pack: Pack) -> dict[str, Any]:
     """Add columns that are made together, when the first of them is asked for."""
     key = object()
 
@@ -171,7 +212,7 @@ def _later(make: Callable[[], dict[str, bytes]], columns: Sequence[str], pack: P
     def column(own: str) -> bytes:
         return pack.kept.of(key, make, size)[own]
 
-    return {"rows": None, "columns": {name: pack.add(partial(column, name)) for name in columns}}
+    return {"rows": None, "columns": {name: pack.add(partial(column, name)) for name in names}}
 
 
 def _by_flow(run: Source, flows: Shape | None, frames: int, pack: Pack) -> dict[str, Any] | None:
@@ -188,8 +229,10 @@ def _by_flow(run: Source, flows: Shape | None, frames: int, pack: Pack) -> dict[
 
 
 def _packets(run: Source, timeline: dict[str, Any]) -> dict[str, bytes]:
-    ports = [str(name) for name in run.table("ports", PORTS)["port"].to_pylist()]
-    table, until_s = packets(run.table("trace", TRACE), timeline, ports)
+    ports = [str(name) for name in columns(run, "ports", PORTS)["port"].to_pylist()]
+    trace = columns(run, "trace", TRACE)
+    with told(run, "trace", "an event:"):
+        table, until_s = packets(trace, timeline, ports)
     left = np.array([] if until_s is None else [until_s])
     return {name: packing.column(table[name]) for name in table.column_names} | {"until_s": packing.real(left)}
 
@@ -198,7 +241,7 @@ def _series(run: Source) -> dict[str, bytes]:
     """Pack samples series by series: whose, what, where its rows begin."""
     import pyarrow as pa
 
-    samples = run.table("samples", NEEDED["samples"])
+    samples = columns(run, "samples", NEEDED["samples"])
     samples = samples.filter(samples["time_s"].is_valid())
     entities = samples["entity"].combine_chunks().cast(pa.string()).dictionary_encode()
     names = samples["name"].combine_chunks().cast(pa.string()).dictionary_encode()

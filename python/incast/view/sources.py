@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,11 +14,13 @@ from incast.run_folder import Shape
 from incast.view import packing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     import pyarrow as pa
 
+TEXTS = frozenset(("controller", "entity", "event", "flags", "group", "kind", "name", "place", "role", "what"))
+"""Columns of texts that a view shows, beside the names of ports."""
 HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 
 
@@ -46,17 +49,43 @@ def damaged(run: Source, name: str, why: str) -> FolderError:
     return FolderError(f"{run.place(f'{name}.parquet')} is damaged: {why}: run the scenario again")
 
 
+@contextmanager
+def told(run: Source, name: str, what: str) -> Iterator[None]:
+    """Say the run and the table of what is wrong with ``what`` of it; a lack of memory is no damage."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except packing.UNFORESEEN as error:
+        raise damaged(run, name, f"{what} {error}") from None
+
+
+def columns(run: Source, name: str, own: Sequence[str]) -> pa.Table:
+    """Read columns of a table, of which those of ``TEXTS`` are texts, and all others numbers.
+
+    Raises ``FolderError`` of a table with others.
+    """
+    import pyarrow as pa
+
+    table = run.table(name, list(own))
+    for column in own:
+        texts = column in TEXTS or (name, column) == ("ports", "port")
+        kind = table[column].type
+        if not (packing.is_text(kind) if texts else packing.is_number(kind)) and not pa.types.is_null(kind):
+            first = repr(table[column].drop_null().slice(0, 1).to_pylist())[1:-1]
+            such = f", such as {first if len(first) < 40 else first[:40] + '...'}" if first else ""
+            expected = "texts" if texts else "numbers"
+            raise damaged(run, name, f"column {column} is of type {kind}{such}; expected {expected}")
+    return table
+
+
 def numbers(run: Source, name: str, column: str, most: int) -> np.ndarray[Any, Any]:
     """Read a column of numbers of frames, ports, flows or nodes: from 0 on, and less than ``most``.
 
     Raises ``FolderError`` of a table with others.
     """
-    read = run.table(name, [column])[column]
-    try:
-        return packing.places(read, most)
-    except packing.UNFORESEEN as error:
-        why = f"a {column} {error}" if isinstance(error, packing.OddError) else f"{column} has no numbers ({error})"
-        raise damaged(run, name, why) from None
+    with told(run, name, f"a {column}"):
+        return packing.places(columns(run, name, [column])[column], most)
 
 
 @dataclass(frozen=True)

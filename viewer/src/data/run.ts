@@ -1,7 +1,7 @@
 /** A run as the rooms above read it. Every figure is the one of the run folder. */
 
 import { find, Framed, type InBlocks } from "./framed";
-import { Columns, json, text, type Numbers, type Source } from "./unpack";
+import { Columns, Damaged, json, text, type Numbers, type Source } from "./unpack";
 
 export interface Node {
   name: string;
@@ -326,13 +326,33 @@ export function metricOf(block: Columns, metric: Metric): Numbers {
   return block.get(metric)?.values ?? new Uint8Array(block.values("port").length);
 }
 
+/** As python/incast/view/reading.py. */
+const MOST_FRAMES = 2 ** 20;
+
+/** Refuses what no run says of its frames and nodes, and what would be drawn without an end. */
+function checked(timeline: Timeline, label: string): Timeline {
+  const whole = (name: string, value: number, least: number, most: number) => {
+    if (Number.isInteger(value) && value >= least && value <= most) return;
+    const expected = `expected a whole number from ${least} to ${most}`;
+    throw new Damaged(`timeline.json of ${label}: ${name} = ${JSON.stringify(value)}; ${expected}`);
+  };
+  const { frames, nodes, ports } = timeline;
+  whole("frames", frames, 1, MOST_FRAMES);
+  nodes.forEach(({ tier }, i) => { whole(`nodes.${i}.tier`, tier, 0, nodes.length); });
+  ports.forEach(({ from, to }, i) => {
+    whole(`ports.${i}.from`, from, 0, nodes.length - 1);
+    whole(`ports.${i}.to`, to, 0, nodes.length - 1);
+  });
+  return timeline;
+}
+
 /** A run whose columns are read when they are needed: its timeline, of which all is shown, is read at once. */
 export async function opened(source: Source, run: Described): Promise<Run> {
   const [timeline, told] = await Promise.all([json(source, run.timeline), json(source, run.told)]);
   const { label, missing } = told as { label: string; missing: string[] };
   const table = (own: Listed) => new Columns(own.columns, source, own.rows);
   const maybe = (own: Listed | null) => own && table(own);
-  return new Run(timeline as Timeline, label, missing, {
+  return new Run(checked(timeline as Timeline, label), label, missing, {
     ports: table(run.ports), records: new Framed(run.records, source), flows: maybe(run.flows),
     by_flow: run.by_flow && new Framed(run.by_flow, source), events: maybe(run.events), paths: maybe(run.paths),
     series: maybe(run.series), packets: maybe(run.packets),

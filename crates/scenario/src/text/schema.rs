@@ -136,7 +136,7 @@ impl<'a> Schema<'a> {
         match &self.node["default"] {
             Json::Null => None,
             Json::Object(table) if table.len() > FEW => None,
-            v => Some(v.to_string()),
+            v => Some(Toml::try_from(v).map_or_else(|_| v.to_string(), |v| v.to_string())),
         }
     }
 

@@ -333,6 +333,53 @@ fn everything_listed_is_described() {
 }
 
 #[test]
+fn values_that_are_described_load_in_a_scenario() {
+    let mut values = 0;
+    for (kind, table, word) in [
+        ("topologies", "topology", "kind"),
+        ("queues", "queue", "kind"),
+        ("routing", "routing", "kind"),
+        ("applications", "traffic.app", "kind"),
+        ("programs", "program.0", "kind"),
+        ("transports", "transport", "preset"),
+        ("controllers", "controller", "kind"),
+    ] {
+        for item in list(kind).unwrap() {
+            let start = if kind == "programs" { "sccp-incast" } else { "hotspot" };
+            let mut scenario = changed(start, &[(&format!("{table}.{word}"), &item.name)]);
+            for key in describe(kind, &item.name).unwrap().keys {
+                let Some(value) = key.default else { continue };
+                if let Err(error) = scenario.set(&format!("{table}.{}", key.name), &value) {
+                    panic!("{kind} {}: {} = {value}: {error}", item.name, key.name);
+                }
+                values += 1;
+            }
+        }
+    }
+    assert!(values > 500, "{values}");
+}
+
+#[test]
+fn a_transport_that_is_described_is_a_table_of_a_scenario() {
+    let own = "preset = \"linux\"\nrto_min = \"10ms\"\n";
+    for preset in Preset::ALL {
+        let told = describe("transport", preset.name()).unwrap().to_string();
+        let (_, keys) = told.split_once("\nKeys\n").unwrap();
+        let (keys, _) = keys.split_once("\nKeys of ").unwrap();
+        let values = keys.lines().filter(|line| !line.starts_with("   ") && line.contains(" = "));
+        let values: Vec<&str> = values.map(str::trim).collect();
+        assert!(values.len() > 80, "{values:?}");
+        let table = format!("preset = \"{}\"\n{}\n", preset.name(), values.join("\n"));
+        let text = builtin::text("incast").unwrap();
+        assert!(text.contains(own), "{text}");
+        let scenario = Scenario::from_toml(&text.replace(own, &table), Path::new("."), "told");
+        let given = scenario.unwrap_or_else(|e| panic!("{}: {e}", preset.name())).document().unwrap().transport.clone();
+        assert_eq!(given.over(&given), given, "it has every value");
+        assert_eq!(given.spec(&incast_cc::Profile::TCP), preset.values().spec(&incast_cc::Profile::TCP), "{preset:?}");
+    }
+}
+
+#[test]
 fn a_delayed_ack_given_is_taken_as_it_is() {
     let acks = |sets: &[(&str, &str)]| changed("hotspot", sets).build().unwrap().transports[0].delayed_ack;
     assert_eq!(acks(&[("controller", "swift")]), 1, "auto follows the controller");

@@ -45,10 +45,7 @@ fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
     said(homa, "transport.demotion = [\"1kB\"]: is of TCP; expected no sizes with preset = \"homa\"");
     let by = message("preset = \"linux\"", "preset = \"linux\"\ndemotion_by = \"size\"");
-    said(
-        by,
-        "transport.demotion_by = \"size\": is what the sizes of transport.demotion are compared with; expected demotion",
-    );
+    said(by, "transport.demotion_by = \"size\": is what the sizes of transport.demotion are compared with");
 
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
     let classes = |more: &str| {

@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import uuid
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -100,7 +101,8 @@ def new_folder(folder: Path) -> Iterator[Path]:
     """Give a folder to fill that becomes ``folder`` at the end of the block, and only then.
 
     Raises ``FolderError`` at once when that could not work, so that nobody simulates for an hour
-    to find out. Whatever ends the block early removes what was written.
+    to find out. Whatever ends the block early removes what was written; what a program that was killed left of the
+    same folder is removed here.
     """
     refuse_unless_empty(folder)
     given = folder
@@ -109,13 +111,13 @@ def new_folder(folder: Path) -> Iterator[Path]:
         folder = folder.resolve()
     if folder.name in ("", ".."):
         raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
-    aside = folder.parent / f".{folder.name}.partial-{uuid.uuid4().hex[:8]}"
-    half_written.add(aside)
+    # another machine that shares the disk may not see our locks: what it left is its own
+    prefix = f".{folder.name}.partial-{zlib.crc32(os.uname().nodename.encode()):08x}-"
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        aside.mkdir()
+        _clear_killed(folder.parent, prefix)
+        aside, descriptor = _locked_folder(folder.parent, prefix)
     except OSError as error:
-        half_written.discard(aside)
         raise FolderError(f"cannot write results to {given}: {error.strerror}") from None
     try:
         yield aside
@@ -132,6 +134,41 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise
     finally:
         half_written.discard(aside)
+        os.close(descriptor)
+
+
+def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
+    """Make a folder that stays locked while the descriptor is open, or this process lives, where the disk has locks."""
+    while True:
+        aside = parent / f"{prefix}{uuid.uuid4().hex[:8]}"
+        half_written.add(aside)
+        try:
+            aside.mkdir()
+            descriptor = os.open(aside, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            half_written.discard(aside)
+            raise
+        if aside.exists():
+            return aside, descriptor
+        # another program took it for a killed one's before it was locked
+        half_written.discard(aside)
+        os.close(descriptor)
+
+
+def _clear_killed(parent: Path, prefix: str) -> None:
+    """Remove folders of this prefix whose programs are gone: nobody locks them, on a disk that has locks."""
+    for stale in [path for path in parent.iterdir() if path.name.startswith(prefix)]:
+        # one that cannot be locked or removed stays
+        with suppress(OSError):
+            descriptor = os.open(stale, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(stale, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 NOT_EMPTY = "exists and is not empty: give another --out, or remove it first (results are never overwritten)"

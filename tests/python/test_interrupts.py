@@ -12,6 +12,7 @@ import pytest
 
 from conftest import command, environment, left_in
 from incast import RunStopped, Scenario
+from incast.folders import new_folder
 
 ZERO_COST = {
     "run.duration": "1s",
@@ -114,3 +115,58 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
         "go on with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
     )
     assert not list((tmp_path / "a b").rglob(".*.partial-*"))
+
+
+WAITS = """
+import sys, time
+from pathlib import Path
+from incast.folders import new_folder
+with new_folder(Path("out")) as aside:
+    (aside / "half").write_text("of it")
+    print(aside.name, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_program_left_of_a_folder_is_cleared_and_nothing_of_a_living_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / ".out.partial-0123abcd"  # of another machine, or an earlier version
+    other.mkdir()
+    (tmp_path / ".out2.partial-0123abcd").mkdir()
+    words = [sys.executable, "-c", WAITS]
+    with (
+        subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, text=True) as killed,
+        subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, text=True) as living,
+    ):
+        try:
+            assert killed.stdout and living.stdout
+            names = [program.stdout.readline().strip() for program in (killed, living)]
+            kept = [".out.partial-0123abcd", ".out2.partial-0123abcd"]
+            assert left_in(tmp_path) == sorted([*kept, *names])
+            killed.kill()
+            killed.wait()
+            with new_folder(Path("out2")):
+                assert names[0] in left_in(tmp_path), "of another folder"
+            with pytest.raises(ZeroDivisionError), new_folder(Path("out")) as aside:
+                assert left_in(tmp_path) == sorted([*kept, names[1], aside.name, "out2"])
+                _ = 1 / 0
+            assert left_in(tmp_path) == sorted([*kept, names[1], "out2"])
+            assert (tmp_path / names[1] / "half").read_text() == "of it"
+        finally:
+            killed.kill()
+            living.kill()
+
+
+def test_a_run_after_one_that_was_killed_leaves_its_folder_alone(tmp_path: Path) -> None:
+    words = ["run", "random-pairs", "--out", "a", "--set", "run.warmup=0s", "--set", "run.duration=1000s"]
+    with subprocess.Popen(command(words), cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as program:
+        for _ in range(600):
+            if left_in(tmp_path):
+                break
+            time.sleep(0.05)
+        program.kill()
+    assert len(left_in(tmp_path)) == 1
+    subprocess.run(command([*words[:-1], "run.duration=20us"]), cwd=tmp_path, env=environment(), check=True)
+    assert left_in(tmp_path) == ["a"]

@@ -5,7 +5,6 @@ use crate::event::packet::{Ext, Packet};
 use crate::map::fabric::FabricMap;
 use crate::node::context::Counts;
 use crate::port::Port;
-use crate::port::explicit::Offered;
 use incast_cc::Time;
 
 /// A packet comes to such a port: whether its queue has taken it.
@@ -20,13 +19,8 @@ pub fn pass_serving(
     out: &mut impl Outbox,
 ) -> bool {
     // the flow is far away in memory: it is asked only where its class matters
-    let class = if port.has_classes() { net.class(packet) } else { 0 };
-    let offered = port.take_in(now, packet, ext, class, &net.interval, out);
-    while let Some(dropped) = port.take_dropped() {
-        counts.dropped += !dropped.lost as u64;
-    }
-    let taken = offered != Offered::Dropped;
+    let (taken, dropped) = port.take_in(now, packet, ext, || net.class(packet), &net.interval, out);
     counts.hops += taken as u64;
-    counts.dropped += !taken as u64;
+    counts.dropped += dropped;
     taken
 }

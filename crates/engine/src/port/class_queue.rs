@@ -4,7 +4,7 @@ use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::{ActiveDiscipline, Arrival, Departure, Place, Verdict};
-use crate::spec::QueueSpec;
+use crate::spec::{QueueSpec, Whole};
 use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
@@ -118,19 +118,31 @@ impl Pausing {
     }
 }
 
+/// What comes to a queue of a port that [serves itself](super::self_service) and is at rest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum AtRest {
+    /// It is taken, unmarked and with no more ado.
+    Takes,
+    /// So it is if there are tokens for it.
+    TakesTokens,
+    /// The discipline is asked, as ever.
+    Asks,
+}
+
 /// A queue.
 #[derive(Clone, Debug)]
 pub(super) struct ClassQueue {
     discipline: ActiveDiscipline,
     place: Place,
     pub queue: VecDeque<Waiting>,
-    /// Packets and bytes that have not left, the one in transmission included.
-    pub here: (u32, u64),
-    /// The same by the account.
-    pub accounted: (u32, u64),
+    /// Packets and bytes that wait.
+    pub queued: (u32, u64),
+    /// Packets and bytes that left while the account does not know it yet.
+    pub gone: (u32, u64),
     pub count: Counts,
     /// The account covers the time up to here.
-    known_to: Time,
+    pub known_to: Time,
+    pub at_rest: AtRest,
     /// Marks at departures inside the measured interval.
     pub departing_marks: u64,
     pub pausing: Pausing,
@@ -144,6 +156,17 @@ impl ClassQueue {
         self.discipline.decides_at_arrivals()
     }
 
+    /// Its discipline has a state.
+    pub(super) fn has_state(&self) -> bool {
+        self.discipline.has_state()
+    }
+
+    /// It accepts into an empty queue, unmarked, whatever comes, and so does what holds for all queues together.
+    pub(super) fn takes_into_empty(&self, whole: &Whole) -> bool {
+        let longest = Arrival::LONGEST_INTO_EMPTY;
+        self.discipline.takes_into_empty() && !longest.exceeds(whole.limit) && !longest.finds(whole.mark)
+    }
+
     /// Queue `class` of the port of link `link`.
     pub(super) fn new(spec: &QueueSpec, class: u32, rate: Rate, link: LinkId, seed: u64) -> ClassQueue {
         let entity = (class as u64) << 32 | link.0 as u64;
@@ -151,10 +174,11 @@ impl ClassQueue {
             discipline: ActiveDiscipline::new(spec),
             place: Place { rate, seed, entity },
             queue: VecDeque::new(),
-            here: (0, 0),
-            accounted: (0, 0),
+            queued: (0, 0),
+            gone: (0, 0),
             count: Counts::default(),
             known_to: Time::ZERO,
+            at_rest: AtRest::Asks,
             departing_marks: 0,
             pausing: Pausing::default(),
             at_from: None,
@@ -163,15 +187,22 @@ impl ClassQueue {
     }
 
     /// The discipline decides about an arrival.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
         match self.discipline.decide(arrival) {
             Some(verdict) => verdict,
-            None => self.discipline.at_work().admit(arrival, &self.place),
+            None => self.ask(*arrival),
         }
     }
 
+    /// A discipline with a state decides.
+    #[inline(never)]
+    fn ask(&mut self, arrival: Arrival) -> Verdict {
+        self.discipline.at_work().admit(&arrival, &self.place)
+    }
+
     /// The shared buffer has no room for an arrival.
+    #[cold]
     pub(super) fn refuse(&mut self) -> Verdict {
         self.discipline.at_work().refused();
         Verdict::Drop
@@ -205,27 +236,18 @@ impl ClassQueue {
     }
 
     /// It waits.
+    #[inline(always)]
     pub(super) fn push(&mut self, waiting: Waiting) {
-        self.enter(waiting.size);
+        self.queued.0 += 1;
+        self.queued.1 += waiting.size;
         self.queue.push_back(waiting);
     }
 
-    /// A packet of `size` bytes is here, also by the account.
-    #[inline(always)]
-    pub(super) fn enter(&mut self, size: u64) {
-        for held in [&mut self.here, &mut self.accounted] {
-            held.0 += 1;
-            held.1 += size;
-        }
-    }
-
-    /// A packet of `size` bytes is here no longer, also by the account.
+    /// A packet of `size` bytes waits no longer.
     #[inline(always)]
     pub(super) fn leave(&mut self, size: u64) {
-        for held in [&mut self.here, &mut self.accounted] {
-            held.0 -= 1;
-            held.1 -= size;
-        }
+        self.queued.0 -= 1;
+        self.queued.1 -= size;
     }
 
     /// Takes out what waits at place `i`.
@@ -241,14 +263,13 @@ impl ClassQueue {
         self.count.max_bytes = self.count.max_bytes.max(bytes);
     }
 
-    /// Time passes up to `until`; the discipline does not see `unseen` of what the account has had since it was last
-    /// told.
-    #[inline]
-    pub(super) fn pass(&mut self, until: Time, unseen: (u32, u64)) {
+    /// Time passes up to `until`; of what the account has had since it was last told, the discipline counts so much.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, until: Time, (packets, bytes): (u32, u64)) {
         let span = until - self.known_to;
         self.known_to = until;
-        self.count.packet_time += (self.accounted.0 - unseen.0) as u128 * span.0 as u128;
-        self.count.byte_time += (self.accounted.1 - unseen.1) as u128 * span.0 as u128;
+        self.count.packet_time += packets as u128 * span.0 as u128;
+        self.count.byte_time += bytes as u128 * span.0 as u128;
     }
 
     /// Whether a packet that leaves is marked.

@@ -93,7 +93,7 @@ impl Port {
         let mut room = room;
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return Offered::Dropped };
-        let mut admission = queues.admit(queues.queue_of(packet, class), packet, now, settings, room.as_ref());
+        let mut admission = queues.admit(queues.queue_of(packet, || class), packet, now, settings, room.as_ref());
         if admission.verdict == Verdict::Drop {
             admission = match queues.goes_by_rank() {
                 true => queues.displace(admission, packet, ext.as_deref(), settings, events),
@@ -145,7 +145,7 @@ impl Port {
         packet.flags |= if marked { flag::CE } else { 0 };
         let account = room.as_ref().and_then(|room| room.account);
         if let Some(room) = &mut room {
-            room.take(&packet, queue.here.1, size);
+            room.take(&packet, queues.here_of(class).1, size);
         }
         let counted = queues.counted(below);
         let ext = ext.map(|ext| Box::new(take(ext)));
@@ -202,7 +202,7 @@ impl Port {
         let Waiting { mut packet, ext, size, lost, account, .. } = waiting;
         packet.flags |= if marked { flag::CE } else { 0 };
         if let Some(pool) = pool {
-            pool.release(&packet, account, queues.classes[class].here.1, size);
+            pool.release(&packet, account, queues.classes[class].queued.1, size);
         }
         let arrives = if self.fails() { arrives } else { Some(now + self.settings.delay) };
         if arrives.is_none() && !lost {
@@ -256,7 +256,7 @@ impl Port {
         }
         let queue = &mut queues.classes[class];
         queue.count.drops += counted;
-        let place = Some(Taken { account, held: queue.here.1, size });
+        let place = Some(Taken { account, held: queue.queued.1, size });
         queues.dropped.push(Dropped { packet, lost, place });
         true
     }

@@ -55,7 +55,7 @@ pub(super) struct Queues {
     pub classes: Vec<ClassQueue>,
     pub scheduler: Scheduler,
     /// What holds for all queues together, where there are several and something does.
-    whole: Option<Whole>,
+    pub whole: Option<Whole>,
     pub trim: Option<Trim>,
     /// The transmission under way, and its packet, which a port that [serves itself](super::self_service) has sent.
     pub service: Option<Service>,
@@ -71,16 +71,15 @@ pub(super) struct Queues {
     /// Packets that waited and were dropped, not yet reported.
     pub dropped: Vec<Dropped>,
     gone: VecDeque<Gone>,
-    /// Packets and bytes in the account, and of those the bytes below the discipline, which are of the first.
-    pub packets: u32,
-    pub bytes: u64,
+    gone_bytes: u64,
+    /// Bytes of the account below the discipline, which are of the first packets.
     pub bytes_below: u64,
-    /// Packets and bytes that have not left.
-    pub here: (u32, u64),
+    /// Packets and bytes that wait, not in transmission.
+    pub queued: (u32, u64),
     /// Time on the wire of what waits.
     pub work: Time,
     /// The account covers the time up to here.
-    known_to: Time,
+    pub known_to: Time,
 }
 
 impl Queues {
@@ -120,10 +119,9 @@ impl Queues {
                 pausing: Pausing::default(),
                 dropped: Vec::new(),
                 gone: VecDeque::new(),
-                packets: 0,
-                bytes: 0,
+                gone_bytes: 0,
                 bytes_below: 0,
-                here: (0, 0),
+                queued: (0, 0),
                 work: Time::ZERO,
                 known_to: Time::ZERO,
             })
@@ -131,8 +129,20 @@ impl Queues {
     }
 
     /// Packets and bytes that have not left.
+    #[inline(always)]
     pub(super) fn filling(&self) -> (u32, u64) {
-        self.here
+        let (packets, bytes) = self.queued;
+        self.service.as_ref().map_or((packets, bytes), |s| (packets + 1, bytes + s.size))
+    }
+
+    /// Packets and bytes of `class` that have not left.
+    #[inline(always)]
+    pub(super) fn here_of(&self, class: usize) -> (u32, u64) {
+        let (packets, bytes) = self.classes[class].queued;
+        match &self.service {
+            Some(s) if s.class == class => (packets + 1, bytes + s.size),
+            _ => (packets, bytes),
+        }
     }
 
     /// Packets that the discipline counts, by the account, where it does not see the first `below`.
@@ -143,7 +153,7 @@ impl Queues {
         } else {
             below.min((!self.gone.is_empty() || self.service.is_some()) as u32)
         };
-        self.packets.saturating_sub(unseen)
+        (self.filling().0 + self.gone.len() as u32).saturating_sub(unseen)
     }
 
     /// Places below the discipline of a port with one queue, by the account: that of the packet in transmission is none
@@ -154,7 +164,7 @@ impl Queues {
 
     /// Bytes the discipline counts, by the account.
     pub(super) fn counted_bytes(&self) -> u64 {
-        self.bytes - self.bytes_below
+        self.filling().1 + self.gone_bytes - self.bytes_below
     }
 
     /// Marks at departures inside the measured interval.
@@ -185,12 +195,14 @@ impl Queues {
         self.served.iter().chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
     }
 
-    /// The queue that `packet` of `class` joins: a port with one queue has it for all, one that trims has one for
-    /// headers and one for data.
-    pub(super) fn queue_of(&self, packet: &Packet, class: u8) -> usize {
+    /// The queue that `packet` joins: a port with one queue has it for all, one that trims has one for headers and one
+    /// for data, others ask for its `class`.
+    #[inline(always)]
+    pub(super) fn queue_of(&self, packet: &Packet, class: impl FnOnce() -> u8) -> usize {
         match &self.trim {
             Some(trim) => trim.queue_of(packet),
-            None => (class as usize).min(self.classes.len() - 1),
+            None if self.classes.len() == 1 => 0,
+            None => (class() as usize).min(self.classes.len() - 1),
         }
     }
 
@@ -218,14 +230,11 @@ impl Queues {
     /// Packets and bytes that the discipline of `class` counts, the account being up to date.
     #[inline]
     pub(super) fn counted_of(&self, class: usize, below: u32) -> (u32, u64) {
-        let (packets, bytes) = self.classes[class].here;
         if self.classes.len() == 1 {
+            let (packets, bytes) = self.here_of(class);
             return (packets.saturating_sub(self.places_below(below)), bytes - self.bytes_below);
         }
-        match &self.service {
-            Some(s) if s.class == class && below > 0 => (packets - 1, bytes - s.size),
-            _ => (packets, bytes),
-        }
+        if below > 0 { self.classes[class].queued } else { self.here_of(class) }
     }
 
     /// Queue `class` decides about `packet`, which arrives at `now`, by its discipline and by the shared buffer that it
@@ -242,8 +251,8 @@ impl Queues {
         let size = packet.size as u64 + settings.framing as u64;
         let (packets, bytes) = self.counted_of(class, settings.below);
         let arrival = Arrival { now, packets: packets as u64, bytes, size, ect: packet.has(flag::ECT) };
+        let full = room.is_some_and(|room| !room.takes(packet, self.here_of(class).1, size));
         let queue = &mut self.classes[class];
-        let full = room.is_some_and(|room| !room.takes(packet, queue.here.1, size));
         let verdict = match &self.whole {
             Some(_) => self.admit_to_all(class, &arrival, full, settings.below),
             None if full => queue.refuse(),
@@ -254,15 +263,13 @@ impl Queues {
 
     /// Queue `class`, or the shared buffer where it is `full`, decides about an arrival, and what holds for all queues
     /// together.
-    #[inline]
+    #[inline(always)]
     fn admit_to_all(&mut self, class: usize, arrival: &Arrival, full: bool, below: u32) -> Verdict {
         let whole = self.whole.unwrap_or(Whole::NONE);
-        let all = match &self.service {
-            _ if self.classes.len() == 1 => *arrival,
-            Some(s) if below > 0 => {
-                Arrival { packets: self.here.0 as u64 - 1, bytes: self.here.1 - s.size, ..*arrival }
-            }
-            _ => Arrival { packets: self.here.0 as u64, bytes: self.here.1, ..*arrival },
+        let (packets, bytes) = if below > 0 { self.queued } else { self.filling() };
+        let all = match self.classes.len() {
+            1 => *arrival,
+            _ => Arrival { packets: packets as u64, bytes, ..*arrival },
         };
         let queue = &mut self.classes[class];
         match if full || all.exceeds(whole.limit) { queue.refuse() } else { queue.admit(arrival) } {
@@ -275,19 +282,18 @@ impl Queues {
     pub(super) fn push(&mut self, class: usize, waiting: Waiting, below: u32) {
         if self.classes.len() == 1 {
             let places = self.places_below(below);
-            if self.here.0 < places {
+            let here = self.filling().0;
+            if here < places {
                 // it passes straight through the discipline
                 self.classes[0].empty(waiting.since);
             }
-            if self.packets < places {
+            if here + (self.gone.len() as u32) < places {
                 self.bytes_below += waiting.size;
             }
         }
         self.work += waiting.wire;
-        self.here.0 += 1;
-        self.here.1 += waiting.size;
-        self.packets += 1;
-        self.bytes += waiting.size;
+        self.queued.0 += 1;
+        self.queued.1 += waiting.size;
         self.classes[class].push(waiting);
     }
 
@@ -295,10 +301,8 @@ impl Queues {
     pub(super) fn take_out(&mut self, class: usize, i: usize) -> Option<Waiting> {
         let taken = self.classes[class].take_out(i)?;
         self.work -= taken.wire;
-        self.here.0 -= 1;
-        self.here.1 -= taken.size;
-        self.packets -= 1;
-        self.bytes -= taken.size;
+        self.queued.0 -= 1;
+        self.queued.1 -= taken.size;
         Some(taken)
     }
 
@@ -309,9 +313,11 @@ impl Queues {
 
     /// The discipline decides about the packet whose transmission begins at `now`; the packet is marked if it says so.
     pub(super) fn at_head(&mut self, now: Time, measured: bool) -> Verdict {
-        let (Some(service), Some(waiting)) = (&self.service, &mut self.served) else { return Verdict::Accept };
-        let queue = &mut self.classes[service.class];
-        let verdict = queue.at_head(&waiting.departure(now, queue.here));
+        let Some(class) = self.service.as_ref().map(|s| s.class) else { return Verdict::Accept };
+        let here = self.here_of(class);
+        let Some(waiting) = &mut self.served else { return Verdict::Accept };
+        let queue = &mut self.classes[class];
+        let verdict = queue.at_head(&waiting.departure(now, here));
         if verdict == Verdict::Mark {
             waiting.packet.flags |= flag::CE;
             queue.departing_marks += measured as u64;
@@ -322,8 +328,8 @@ impl Queues {
     /// Whether the packet whose transmission ends at `now` is marked as it leaves.
     pub(super) fn marks_departure(&mut self, now: Time, measured: bool) -> bool {
         let (Some(service), Some(waiting)) = (&self.service, &self.served) else { return false };
-        let queue = &mut self.classes[service.class];
-        queue.marks_departure(&waiting.departure(now, queue.here), measured)
+        let departure = waiting.departure(now, self.here_of(service.class));
+        self.classes[service.class].marks_departure(&departure, measured)
     }
 
     /// The transmission under way ends at `now`.
@@ -331,13 +337,12 @@ impl Queues {
         let (service, waiting) = (self.service.take()?, self.served.take()?);
         let (class, size) = (service.class, service.size);
         let queue = &mut self.classes[class];
-        queue.here.0 -= 1;
-        queue.here.1 -= size;
-        self.here.0 -= 1;
-        self.here.1 -= size;
+        queue.gone.0 += 1;
+        queue.gone.1 += size;
+        self.gone_bytes += size;
         self.gone.push_back(Gone { began: service.began, left: now, size, class });
         // the last that the discipline held has left; with one queue it may be below it, and moved there as it began
-        if self.classes[class].here.0 == 0 && (below == 0 || self.classes.len() > 1) {
+        if self.classes[class].queued.0 == 0 && (below == 0 || self.classes.len() > 1) {
             self.classes[class].empty(now);
         }
         Some((service, waiting))
@@ -356,7 +361,7 @@ impl Queues {
 
     /// Adds the time up to `until`, in which nothing leaves, to the account.
     #[inline]
-    pub(super) fn spend(&mut self, until: Time, below: u32, count: &mut Counters) {
+    fn spend(&mut self, until: Time, below: u32, count: &mut Counters) {
         let span = until - self.known_to;
         if span == Time::ZERO {
             return;
@@ -366,23 +371,13 @@ impl Queues {
         count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
     }
 
-    /// Adds the time up to `until`, in which nothing changes in `class`, to its account.
-    #[inline]
-    pub(super) fn spend_of(&mut self, class: usize, until: Time, below: u32) {
-        if self.classes.len() > 1 {
-            let unseen = self.unseen(below).filter(|first| first.0 == class).map_or((0, 0), |first| (1, first.1));
-            self.classes[class].pass(until, unseen);
-        }
-    }
-
     /// Takes the first packet, which left, out of the account.
     fn forget(&mut self, below: u32) {
         let Some(gone) = self.gone.pop_front() else { return };
-        self.packets -= 1;
-        self.bytes -= gone.size;
+        self.gone_bytes -= gone.size;
         let class = &mut self.classes[gone.class];
-        class.accounted.0 -= 1;
-        class.accounted.1 -= gone.size;
+        class.gone.0 -= 1;
+        class.gone.1 -= gone.size;
         if below > 0 {
             // the first that the discipline holds moves below it, if anything is sent
             if self.classes.len() > 1 || self.places_below(below) == below {
@@ -403,11 +398,17 @@ impl Queues {
         if self.classes.len() == 1 {
             return;
         }
-        let first = self.unseen(below);
-        for (i, class) in self.classes.iter_mut().enumerate() {
-            let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
-            class.pass(until, unseen);
+        for class in 0..self.classes.len() {
+            let seen = self.accounted_of(class, below);
+            self.classes[class].pass(until, seen);
         }
+    }
+
+    /// Packets and bytes that the discipline of `class`, of several, counts by the account.
+    fn accounted_of(&self, class: usize, below: u32) -> (u32, u64) {
+        let (here, gone) = (self.here_of(class), self.classes[class].gone);
+        let unseen = self.unseen(below).filter(|first| first.0 == class).map_or((0, 0), |first| (1, first.1));
+        (here.0 + gone.0 - unseen.0, here.1 + gone.1 - unseen.1)
     }
 
     /// Begins a transmission at `now`, if something may go; when it ends.
@@ -416,7 +417,10 @@ impl Queues {
         let class = scheduler.next(classes, now)?;
         let Some(queue) = classes.get_mut(class) else { return self.await_tokens() };
         let waiting = queue.queue.pop_front()?;
+        queue.leave(waiting.size);
         self.work -= waiting.wire;
+        self.queued.0 -= 1;
+        self.queued.1 -= waiting.size;
         if self.classes.len() > 1 && below > 0 && self.gone.is_empty() {
             self.bytes_below = waiting.size;
         }
@@ -429,7 +433,7 @@ impl Queues {
         }
         // with one queue, what moves below the discipline is not what goes onto the wire
         let unseen = if self.classes.len() == 1 { below } else { 1 };
-        if below > 0 && self.classes[class].here.0 == unseen {
+        if below > 0 && self.classes[class].queued.0 + 1 == unseen {
             self.classes[class].empty(now);
         }
         Some(ends)
@@ -446,13 +450,12 @@ impl Queues {
 
     /// The measured interval begins, or ends.
     pub(super) fn snapshot(&mut self, begins: bool, below: u32) {
-        let first = self.unseen(below);
-        for (i, class) in self.classes.iter_mut().enumerate() {
+        for i in 0..self.classes.len() {
+            let seen = self.accounted_of(i, below);
+            let class = &mut self.classes[i];
             // the greatest queue is one of the interval's own
             if begins {
-                let unseen = first.filter(|f| f.0 == i).map_or((0, 0), |f| (1, f.1));
-                class.count.max_packets = class.accounted.0 - unseen.0;
-                class.count.max_bytes = class.accounted.1 - unseen.1;
+                (class.count.max_packets, class.count.max_bytes) = seen;
             }
             let at = if begins { &mut class.at_from } else { &mut class.at_to };
             *at = Some(class.count);
@@ -466,7 +469,7 @@ impl Queues {
 
     /// Nothing is here, and what comes to queue `i` may go at once.
     pub(super) fn lets_pass(&self, i: usize, now: Time) -> bool {
-        self.here.0 == 0 && !self.beside.is_frame() && !self.classes[i].pausing.holds(now)
+        self.filling().0 == 0 && !self.beside.is_frame() && !self.classes[i].pausing.holds(now)
     }
 
     /// A packet here that is on this account of a shared buffer, if one is.

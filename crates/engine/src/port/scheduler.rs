@@ -51,56 +51,61 @@ impl Scheduler {
     }
 
     /// The queue of `classes` to be served at `now`, its first packet being the one to go.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, classes: &mut [ClassQueue], now: Time) -> Option<usize> {
-        if let Scheduler::Strict = self {
-            return classes.iter().position(|class| !class.queue.is_empty() && !class.pausing.holds(now));
+        let has = |class: &ClassQueue| class.queued.0 > 0 && !class.pausing.holds(now);
+        let first = classes.iter().position(has);
+        match self {
+            Scheduler::Strict => {}
+            Scheduler::Headers { per_data, served } => {
+                if first == Some(0) && has(&classes[1]) {
+                    *served = if *served >= *per_data { 0 } else { *served + 1 };
+                    return Some((*served == *per_data) as usize);
+                }
+            }
+            Scheduler::LeastRank => classes[first?].bring_forward(),
+            Scheduler::Weighted(weighted) => return weighted.next(classes, now, first.is_some()),
+            Scheduler::Credits(tokens) => {
+                let Some(wire) = classes[0].queue.front().filter(|_| first == Some(0)).map(|w| w.wire) else {
+                    return first;
+                };
+                if !tokens.take(now, wire) {
+                    let other = classes.iter().skip(1).position(has);
+                    return other.map_or(Some(NOT_YET), |i| Some(i + 1));
+                }
+            }
+        }
+        first
+    }
+}
+
+impl Weighted {
+    /// The queue to be served, if `some` may be.
+    #[inline(never)]
+    fn next(&mut self, classes: &[ClassQueue], now: Time, some: bool) -> Option<usize> {
+        if !some {
+            // the class whose turn it is has nothing either; the others lost what they had at their turns
+            self.deficits[self.turn] = 0;
+            self.given = false;
+            return None;
         }
         let n = classes.len();
-        let head = |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|w| w.size);
-        let Some(first) = (0..n).find(|i| head(*i).is_some()) else {
-            if let Scheduler::Weighted(w) = self {
-                // the class whose turn it is has nothing either; the others lost what they had at their turns
-                w.deficits[w.turn] = 0;
-                w.given = false;
-            }
-            return None;
-        };
-        let w = match self {
-            Scheduler::Strict => return Some(first),
-            Scheduler::Headers { per_data, served } => {
-                if first > 0 || head(1).is_none() {
-                    return Some(first);
-                }
-                *served = if *served >= *per_data { 0 } else { *served + 1 };
-                return Some((*served == *per_data) as usize);
-            }
-            Scheduler::Weighted(w) => w,
-            Scheduler::Credits(tokens) => {
-                let wire = classes[0].queue.front().filter(|_| first == 0).map(|w| w.wire);
-                let taken = wire.is_none_or(|wire| tokens.take(now, wire));
-                let other = || (1..n).find(|i| head(*i).is_some());
-                return if taken { Some(first) } else { other().or(Some(NOT_YET)) };
-            }
-            Scheduler::LeastRank => {
-                classes[first].bring_forward();
-                return Some(first);
-            }
-        };
+        let head =
+            |i: usize| classes[i].queue.front().filter(|_| !classes[i].pausing.holds(now)).map(|first| first.size);
         loop {
-            let i = w.turn;
+            let i = self.turn;
             match head(i) {
-                None => w.deficits[i] = 0,
+                None => self.deficits[i] = 0,
                 Some(size) => {
-                    w.deficits[i] += if w.given { 0 } else { w.quanta[i] };
-                    w.given = true;
-                    if w.deficits[i] >= size {
-                        w.deficits[i] -= size;
+                    self.deficits[i] += if self.given { 0 } else { self.quanta[i] };
+                    self.given = true;
+                    if self.deficits[i] >= size {
+                        self.deficits[i] -= size;
                         return Some(i);
                     }
                 }
             }
-            (w.turn, w.given) = ((i + 1) % n, false);
+            (self.turn, self.given) = ((i + 1) % n, false);
         }
     }
 }

@@ -7,8 +7,8 @@
 //! rest never lies in a queue. The steps are those of the events, at the same instants and in the same order, so
 //! results are the same: the reference engine has the events.
 
-use super::class_queue::Waiting;
-use super::explicit::Offered;
+use super::account::Counters;
+use super::class_queue::{AtRest, Waiting};
 use super::port::{Port, Rare, unusual};
 use super::queues::{Admission, Queues, Service};
 use super::scheduler::Scheduler;
@@ -18,6 +18,7 @@ use crate::event::outbox::{Outbox, Stamp};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::Verdict;
+use crate::spec::Whole;
 use incast_cc::Time;
 use std::mem::take;
 
@@ -32,8 +33,10 @@ impl Port {
         let takes_time = settings.serialization(1) > Time::ZERO;
         let known = settings.below <= 1 && queues.classes.iter().all(|class| class.decides_at_arrivals());
         if plain && takes_time && known && settings.delay >= length {
+            let exact = settings.ps_per_byte != 0;
             self.unusual |= unusual::SERVES_ITSELF;
             self.free_at = Time::NEVER;
+            self.rare.queues.iter_mut().for_each(|queues| queues.settle_at_rest(exact));
         }
     }
 
@@ -67,13 +70,11 @@ impl Port {
         }
         let below = self.settings.below;
         let Some(queues) = &mut self.rare.queues else { return };
-        if queues.counts_some(below) {
-            queues.spend(now, below, &mut self.count);
-        }
+        queues.account(now, below, &mut self.count);
         if below == 0
             && let Some(Service { class, .. }) = queues.service
         {
-            queues.spend_of(class, now, below);
+            queues.account_of(class, now, below);
         }
         queues.finish(now, below);
     }
@@ -94,119 +95,236 @@ impl Port {
         }
         self.serve(stop - Time::ps(1), interval, out);
         let queues = self.rare.queues.as_mut()?;
-        queues.listed = if queues.waits() { self.free_at } else { Time::NEVER };
+        queues.listed = if queues.queued.0 > 0 { self.free_at } else { Time::NEVER };
         (queues.listed < Time::NEVER).then_some(queues.listed)
     }
 
-    /// Takes `packet`, of traffic class `class`, at `now`, and sends on what may go.
-    #[inline]
+    /// Takes `packet` at `now`, and sends on what may go; `class` tells its traffic class. Whether a queue has taken it,
+    /// and how many packets were dropped.
+    #[inline(always)]
     pub fn take_in(
         &mut self,
         now: Time,
         packet: &Packet,
         ext: Option<&mut Ext>,
-        class: u8,
+        class: impl FnOnce() -> u8,
         interval: &Interval,
         out: &mut impl Outbox,
-    ) -> Offered {
+    ) -> (bool, u64) {
+        let Some(queues) = &mut self.rare.queues else { return (false, 0) };
+        let class = queues.queue_of(packet, class);
+        let rests = queues.queued.0 == 0 && (self.free_at <= now || queues.service.is_none());
+        if rests && now < self.next_roll && queues.admits_at_rest(class, now, packet, &self.settings) {
+            self.pass_at_rest(now, packet, ext, class, out);
+            return (true, 0);
+        }
+        self.take_otherwise(now, packet, ext, class, interval, out)
+    }
+
+    /// Takes a packet of queue `class` that finds nothing but a transmission that is over, and takes no more ado.
+    #[inline(always)]
+    fn pass_at_rest(&mut self, now: Time, packet: &Packet, ext: Option<&mut Ext>, class: usize, out: &mut impl Outbox) {
+        let settings = &*self.settings;
+        let Some(queues) = &mut self.rare.queues else { return };
+        let size = packet.size as u64 + settings.framing as u64;
+        let ends = now + settings.serialization(size);
+        if settings.below == 0 {
+            if let Some(Service { class, ends, .. }) = queues.service {
+                queues.account(ends, 0, &mut self.count);
+                queues.account_of(class, ends, 0);
+            }
+            queues.known_to = now;
+            queues.classes[class].known_to = now;
+            self.count.holds(1, size);
+            queues.classes[class].holds(1, size);
+        } else {
+            queues.bytes_below = size;
+        }
+        queues.service = Some(Service { size, class, began: now, ends, arrives: None });
+        queues.classes[class].accept(size, false);
+        self.free_at = ends;
+        self.bytes_in += size;
+        self.count.packets += 1;
+        out.arrive(packet, Stamp { time: ends + settings.delay, link: self.link, ce: 0 }, ext, 0);
+    }
+
+    /// The same for any packet, and in any state.
+    fn take_otherwise(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        ext: Option<&mut Ext>,
+        class: usize,
+        interval: &Interval,
+        out: &mut impl Outbox,
+    ) -> (bool, u64) {
         self.serve(now, interval, out);
         if now >= self.next_roll {
             self.roll(now, interval);
         }
-        let (settings, rare) = (&*self.settings, &mut *self.rare);
-        let Rare { queues: Some(queues), events, .. } = rare else { return Offered::Dropped };
-        let mut admission = queues.admit(queues.queue_of(packet, class), packet, now, settings, None);
+        let Some(queues) = &mut self.rare.queues else { return (false, 0) };
+        let admission = queues.admit(class, packet, now, &self.settings, None);
+        let (mut class, mut size, mut marked) = (class, admission.size, admission.verdict == Verdict::Mark);
+        let (mut cut, mut dropped) = (None, 0);
         if admission.verdict == Verdict::Drop {
-            // what is cut, and what gives way, counts no longer
-            queues.advance(now, settings.below, &mut self.count);
-            admission = match queues.goes_by_rank() {
-                true => queues.displace(admission, packet, ext.as_deref(), settings, events),
-                false => queues.trim(admission, packet, settings, None, events, interval),
-            };
+            let (admitted, lost) = self.make_room(now, admission, packet, ext.as_deref(), interval);
+            let Some(admitted) = admitted else { return (false, lost) };
+            (class, size, marked) = (admitted.class, admitted.size, admitted.verdict == Verdict::Mark);
+            (cut, dropped) = (admitted.cut, lost);
         }
-        let Admission { class, size, arrival, verdict, cut } = admission;
-        let queue = &mut queues.classes[class];
-        if verdict == Verdict::Drop {
-            events.drops += 1;
-            self.count.marks += queue.drop(&arrival) as u32;
-            return Offered::Dropped;
-        }
-        let marked = verdict == Verdict::Mark;
+        let (settings, rare) = (&*self.settings, &mut *self.rare);
+        let Rare { queues: Some(queues), events, .. } = rare else { return (false, 0) };
         self.count.marks += marked as u32;
-        queue.accept(size, marked);
+        queues.classes[class].accept(size, marked);
         let wire = settings.serialization(size);
         if settings.ps_per_byte == 0 {
             events.odd_busy += wire.0;
         }
         self.bytes_in += size;
         self.count.packets += 1;
-        let offered = Offered::Waits { ends: None, marked, lost: false };
         let ce = if marked { flag::CE } else { 0 };
-        if wire == Time::ZERO && queues.here.0 == 0 {
+        if wire == Time::ZERO && queues.filling().0 == 0 {
             queues.classes[class].empty(now);
             out.arrive(packet, Stamp { time: now + settings.delay, link: self.link, ce }, ext, 0);
-            return offered;
+            return (true, dropped);
         }
+        let below = settings.below;
         if cut.is_none() && queues.serves_at_once(class, now, wire) {
-            if settings.below == 0 {
-                queues.spend(now, 0, &mut self.count);
-                queues.spend_of(class, now, 0);
-            }
-            queues.enter(class, size);
-            queues.start(class, size, now, wire, settings.below);
-            self.free_at = now + wire;
-            if settings.below == 0 {
+            if below == 0 {
+                queues.account(now, 0, &mut self.count);
+                queues.account_of(class, now, 0);
                 self.count.holds(1, size);
                 queues.classes[class].holds(1, size);
             }
+            queues.start(class, size, now, wire, below);
+            self.free_at = now + wire;
             out.arrive(packet, Stamp { time: now + wire + settings.delay, link: self.link, ce }, ext, 0);
-            return offered;
+            return (true, dropped);
         }
+        queues.account(now, below, &mut self.count);
+        queues.account_of(class, now, below);
+        let before = queues.seen(below).0;
+        let rank = queues.rank_of(packet, ext.as_deref());
+        let ext = ext.map(|ext| Box::new(take(ext)));
         let mut packet = *packet;
-        cut.into_iter().for_each(|header| packet.cut(header));
         packet.flags |= ce;
-        let (below, ext) = (settings.below, ext.map(|ext| Box::new(take(ext))));
-        let counted = queues.counted(below);
-        queues.spend(now, below, &mut self.count);
-        queues.spend_of(class, now, below);
-        let (index, rank) = (self.count.packets - 1, queues.rank_of(&packet, ext.as_deref()));
+        if let Some(header) = cut {
+            packet.cut(header);
+        }
+        let index = self.count.packets - 1;
         let waiting = Waiting { packet, ext, size, wire, lost: false, since: now, index, account: None, rank };
-        queues.push(class, waiting, below);
+        queues.join(class, waiting);
         if queues.service.is_none() {
             self.free_at = queues.begin_next(now, self.link, settings, out);
         }
-        let after = queues.counted(below);
-        if after > counted {
-            self.count.holds(after, queues.counted_bytes());
+        let (packets, bytes) = queues.seen(below);
+        if packets > before {
+            self.count.holds(packets, bytes);
         }
-        let (packets, bytes) = queues.counted_of(class, below);
+        let (packets, bytes) = queues.seen_of(class, below);
         queues.classes[class].holds(packets, bytes);
         // a credit may wait for tokens, and data that came later goes before it
-        if queues.waits() && self.free_at < queues.listed {
+        if queues.queued.0 > 0 && self.free_at < queues.listed {
             queues.listed = self.free_at;
             out.serve(self.link, self.free_at);
         }
-        offered
+        (true, dropped)
+    }
+
+    /// A packet has been refused: one that waits gives way, or is cut, or it is cut itself; `None`: it is dropped. Second,
+    /// how many were dropped.
+    #[cold]
+    #[inline(never)]
+    fn make_room(
+        &mut self,
+        now: Time,
+        refused: Admission,
+        packet: &Packet,
+        ext: Option<&Ext>,
+        interval: &Interval,
+    ) -> (Option<Admission>, u64) {
+        let (settings, rare) = (&*self.settings, &mut *self.rare);
+        let Rare { queues: Some(queues), events, .. } = rare else { return (None, 0) };
+        // what is cut, and what gives way, counts no longer
+        queues.advance(now, settings.below, &mut self.count);
+        let admission = match queues.goes_by_rank() {
+            true => queues.displace(refused, packet, ext, settings, events),
+            false => queues.trim(refused, packet, settings, None, events, interval),
+        };
+        let dropped = queues.dropped.drain(..).filter(|dropped| !dropped.lost).count() as u64;
+        if admission.verdict == Verdict::Drop {
+            events.drops += 1;
+            self.count.marks += queues.classes[admission.class].drop(&admission.arrival) as u32;
+            return (None, dropped + 1);
+        }
+        (Some(admission), dropped)
     }
 }
 
 impl Queues {
-    /// The discipline counts some packet, by the account.
-    #[inline(always)]
-    fn counts_some(&self, below: u32) -> bool {
-        self.packets > below.min(self.service.is_some() as u32)
+    /// Queues without a state take what comes to a port at rest, unmarked and unasked, if they would anyway.
+    fn settle_at_rest(&mut self, exact: bool) {
+        let stateless = self.classes.iter().all(|class| !class.has_state());
+        let turns = matches!(self.scheduler, Scheduler::Weighted(_));
+        let whole = self.whole.unwrap_or(Whole::NONE);
+        for (i, class) in self.classes.iter_mut().enumerate().filter(|_| exact && stateless && !turns) {
+            class.at_rest = match &self.scheduler {
+                _ if !class.takes_into_empty(&whole) => AtRest::Asks,
+                Scheduler::Credits(_) if i == 0 => AtRest::TakesTokens,
+                _ => AtRest::Takes,
+            };
+        }
     }
 
-    /// Something waits.
+    /// Queue `class` takes `packet`, which finds nothing at `now`, with no more ado.
     #[inline(always)]
-    fn waits(&self) -> bool {
-        self.here.0 > self.service.is_some() as u32
+    fn admits_at_rest(&mut self, class: usize, now: Time, packet: &Packet, settings: &Settings) -> bool {
+        match (self.classes[class].at_rest, &mut self.scheduler) {
+            (AtRest::Takes, _) => true,
+            (AtRest::TakesTokens, Scheduler::Credits(tokens)) => {
+                tokens.take(now, settings.serialization(packet.size as u64 + settings.framing as u64))
+            }
+            _ => false,
+        }
+    }
+
+    /// Packets and bytes that the disciplines count, by the account, which knows of all that has left.
+    #[inline(always)]
+    fn seen(&self, below: u32) -> (u32, u64) {
+        if below > 0 { self.queued } else { self.filling() }
+    }
+
+    /// The same of queue `class`.
+    #[inline(always)]
+    fn seen_of(&self, class: usize, below: u32) -> (u32, u64) {
+        if below > 0 { self.classes[class].queued } else { self.here_of(class) }
+    }
+
+    /// Adds the time up to `until`, in which nothing changes, to the account.
+    #[inline(always)]
+    fn account(&mut self, until: Time, below: u32, count: &mut Counters) {
+        let span = until - self.known_to;
+        let (packets, bytes) = self.seen(below);
+        self.known_to = until;
+        if packets > 0 {
+            count.packet_time += span * packets as u64;
+            count.byte_time += bytes as u128 * span.0 as u128;
+        }
+    }
+
+    /// Adds the time up to `until`, in which nothing changes in `class`, to its account.
+    #[inline(always)]
+    fn account_of(&mut self, class: usize, until: Time, below: u32) {
+        if self.classes.len() > 1 {
+            let seen = self.seen_of(class, below);
+            self.classes[class].pass(until, seen);
+        }
     }
 
     /// Whether a packet of `class` that takes `wire` goes at once: nothing else is here. It then takes its tokens.
     #[inline(always)]
     fn serves_at_once(&mut self, class: usize, now: Time, wire: Time) -> bool {
-        if self.here.0 > 0 {
+        if self.filling().0 > 0 {
             return false;
         }
         match &mut self.scheduler {
@@ -216,24 +334,23 @@ impl Queues {
         }
     }
 
-    /// A packet is here.
+    /// A packet waits in queue `class`.
     #[inline(always)]
-    fn enter(&mut self, class: usize, size: u64) {
-        self.here.0 += 1;
-        self.here.1 += size;
-        self.packets += 1;
-        self.bytes += size;
-        self.classes[class].enter(size);
+    fn join(&mut self, class: usize, waiting: Waiting) {
+        self.work += waiting.wire;
+        self.queued.0 += 1;
+        self.queued.1 += waiting.size;
+        self.classes[class].push(waiting);
     }
 
-    /// The transmission of a packet begins, which is here.
+    /// The transmission of a packet begins, which waits no longer.
     #[inline(always)]
     fn start(&mut self, class: usize, size: u64, now: Time, wire: Time, below: u32) {
         self.service = Some(Service { size, class, began: now, ends: now + wire, arrives: None });
         if below > 0 {
             self.bytes_below = size;
             let queue = &mut self.classes[class];
-            if queue.here.0 == 1 {
+            if queue.queued.0 == 0 {
                 queue.empty(now);
             }
         }
@@ -242,16 +359,11 @@ impl Queues {
     /// The transmission under way ends `now`, if one is: its packet is here no longer.
     #[inline(always)]
     fn finish(&mut self, now: Time, below: u32) {
-        let Some(Service { size, class, .. }) = self.service.take() else { return };
+        let Some(Service { class, .. }) = self.service.take() else { return };
         self.bytes_below = 0;
-        self.here.0 -= 1;
-        self.here.1 -= size;
-        self.packets -= 1;
-        self.bytes -= size;
         let several = self.classes.len() > 1;
         let queue = &mut self.classes[class];
-        queue.leave(size);
-        if queue.here.0 == 0 && (below == 0 || several) {
+        if queue.queued.0 == 0 && (below == 0 || several) {
             queue.empty(now);
         }
     }
@@ -261,22 +373,26 @@ impl Queues {
     #[inline(always)]
     fn begin_next(&mut self, now: Time, link: LinkId, settings: &Settings, out: &mut impl Outbox) -> Time {
         // queues that take turns lose what is left of them when nothing waits, and so are asked
-        if self.here.0 == 0 && !matches!(self.scheduler, Scheduler::Weighted(_)) {
+        if self.queued.0 == 0 && !matches!(self.scheduler, Scheduler::Weighted(_)) {
             return Time::NEVER;
         }
         let Some(class) = self.scheduler.next(&mut self.classes, now) else { return Time::NEVER };
-        let Some(Waiting { packet, ext, size, wire, .. }) =
-            self.classes.get_mut(class).and_then(|class| class.queue.front_mut())
-        else {
+        let below = settings.below;
+        let Some(queue) = self.classes.get_mut(class) else {
             let Scheduler::Credits(tokens) = &self.scheduler else { return Time::NEVER };
             return tokens.enough_at;
         };
+        let Some(Waiting { packet, ext, size, wire, .. }) = queue.queue.front_mut() else { return Time::NEVER };
         let (size, wire) = (*size, *wire);
         out.arrive(packet, Stamp { time: now + wire + settings.delay, link, ce: 0 }, ext.as_deref_mut(), 0);
-        self.spend_of(class, now, settings.below);
-        self.classes[class].queue.pop_front();
+        self.account_of(class, now, below);
+        let queue = &mut self.classes[class];
+        queue.queue.pop_front();
+        queue.leave(size);
+        self.queued.0 -= 1;
+        self.queued.1 -= size;
         self.work -= wire;
-        self.start(class, size, now, wire, settings.below);
+        self.start(class, size, now, wire, below);
         now + wire
     }
 }

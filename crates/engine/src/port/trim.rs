@@ -45,11 +45,12 @@ impl Queues {
         events: &mut Events,
     ) -> bool {
         let mut pool = room.map(|room| &mut *room.pool);
+        let held = self.here_of(DATA).1;
         let data = &mut self.classes[DATA];
         let Some(newest) = data.queue.back().map(|w| w.size) else { return false };
         let place = data.queue.len() - 1;
         let without = Arrival { packets: arrival.packets - 1, bytes: arrival.bytes - newest, ..*arrival };
-        let rest = data.here.1 - newest;
+        let rest = held - newest;
         let fits = |pool: &Pool| {
             let mut pool = pool.clone();
             pool.give_back(rest, newest);
@@ -70,8 +71,8 @@ impl Queues {
         cut.wire = settings.serialization(cut.size);
         let (packets, bytes) = self.counted_of(HEADERS, settings.below);
         let arrival = Arrival { packets: packets as u64, bytes, size: cut.size, ..*arrival };
+        let held = self.here_of(HEADERS).1;
         let headers = &mut self.classes[HEADERS];
-        let held = headers.here.1;
         let full = pool.as_deref().is_some_and(|pool| !pool.takes(held, cut.size));
         let verdict = if full { headers.refuse() } else { headers.admit(&arrival) };
         if verdict == Verdict::Drop {

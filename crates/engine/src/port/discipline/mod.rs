@@ -17,7 +17,6 @@ use drop_tail::DropTail;
 use ecn_at_departure::EcnAtDeparture;
 use ecn_ramp::EcnRamp;
 use ecn_threshold::EcnThreshold;
-use incast_cc::Time;
 use random_drop::RandomDrop;
 use red::Red;
 pub use rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
@@ -96,10 +95,7 @@ impl ActiveDiscipline {
 
     /// Whether it has no state and accepts into an empty queue, unmarked, whatever comes.
     pub fn takes_into_empty(&self) -> bool {
-        let longest = Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: MOST_BYTES, ect: true };
+        let longest = Arrival::LONGEST_INTO_EMPTY;
         [true, false].iter().all(|ect| self.decide(&Arrival { ect: *ect, ..longest }) == Some(Verdict::Accept))
     }
 }
-
-/// No packet has more bytes, its frame included.
-const MOST_BYTES: u64 = 1 << 17;

@@ -31,6 +31,13 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// No packet has more bytes, its frame included.
+    const MOST_BYTES: u64 = 1 << 17;
+
+    /// The longest packet, at an empty queue.
+    pub(in crate::port) const LONGEST_INTO_EMPTY: Arrival =
+        Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: Arrival::MOST_BYTES, ect: true };
+
     /// It finds that the queue has reached `limit`.
     #[inline(always)]
     pub fn finds(&self, limit: Limit) -> bool {

@@ -66,6 +66,7 @@ impl Endpoints {
                     ended = true;
                 }
             }
+            ctx.shared.driven[host.ix()].scheduled.keep(active);
             if !ended {
                 return;
             }

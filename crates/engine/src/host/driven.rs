@@ -67,6 +67,22 @@ impl<T> FairQueue<T> {
         self.waiting += 1;
     }
 
+    /// Does what adding to the lane of a flow and taking from it would do, where nothing waits.
+    pub fn pass(&mut self, flow: FlowId) {
+        debug_assert!(self.is_empty());
+        if self.lanes.len() > FairQueue::<T>::KEPT {
+            self.lanes.clear();
+        }
+        let mut from = self.lanes.range(flow..).map(|(flow, _)| *flow);
+        let (first, second) = (from.next(), from.next());
+        if first == Some(flow) {
+            self.next = second;
+        } else {
+            self.next = first;
+            self.lanes.insert(flow, VecDeque::new());
+        }
+    }
+
     /// Takes the first of the flow whose turn it is.
     pub fn pop(&mut self) -> Option<T> {
         if self.waiting == 0 {
@@ -134,6 +150,18 @@ impl Outlet {
             Class::Fifo => self.fifo.push_back(*packet),
             _ => self.classes[class as usize].push(packet.flow, *packet),
         }
+    }
+
+    /// A packet comes, and takes the wire if that is free and nothing waits before it. Whether it does; else it waits.
+    pub fn passes(&mut self, class: Class, packet: &Packet, now: Time) -> bool {
+        let free = self.is_free(now) && self.classes.iter().all(FairQueue::is_empty);
+        if free && class != Class::Fifo {
+            self.classes[class as usize].pass(packet.flow);
+        } else if !free || !self.fifo.is_empty() {
+            self.push(class, packet);
+            return false;
+        }
+        true
     }
 
     /// A sender waits for its turn.
@@ -338,6 +366,27 @@ mod tests {
         assert_eq!((queue.pop(), queue.pop()), (Some('g'), Some('f')));
         queue.push(FlowId(4), 'h');
         assert_eq!((queue.flush(FlowId(4)), queue.pop()), (1, None));
+    }
+
+    #[test]
+    fn a_flow_that_passes_leaves_the_turns_as_if_it_had_waited() {
+        let (mut waits, mut passes) = (FairQueue::default(), FairQueue::default());
+        let mut random = 1_u64;
+        for _ in 0..2000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let flow = FlowId((random >> 33) as u32 % 100);
+            waits.push(flow, flow);
+            if passes.is_empty() && random >> 63 == 0 {
+                passes.pass(flow);
+                assert_eq!(waits.pop(), Some(flow));
+            } else {
+                passes.push(flow, flow);
+            }
+            assert!(waits.next == passes.next && waits.lanes.keys().eq(passes.lanes.keys()));
+            if waits.waiting > 3 {
+                (0..4).for_each(|_| assert_eq!(waits.pop(), passes.pop()));
+            }
+        }
     }
 
     #[test]

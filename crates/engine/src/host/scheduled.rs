@@ -3,6 +3,7 @@
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::BTreeMap;
+use std::mem::take;
 
 /// Where a message stands in the order of grants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,25 +30,31 @@ pub struct Message {
 pub struct Scheduled {
     waiting: BTreeMap<FlowId, Rank>,
     order: BTreeMap<Rank, u32>,
+    /// Room for those that are looked through.
+    senders: Vec<u32>,
+    flows: Vec<FlowId>,
     /// When the event comes that gives grants.
     pub at: Time,
 }
 
 impl Default for Scheduled {
     fn default() -> Scheduled {
-        Scheduled { waiting: BTreeMap::new(), order: BTreeMap::new(), at: Time::NEVER }
+        let (senders, flows) = (Vec::new(), Vec::new());
+        Scheduled { waiting: BTreeMap::new(), order: BTreeMap::new(), senders, flows, at: Time::NEVER }
     }
 }
 
 impl Scheduled {
     /// The message of a flow waits, or none of it does. Whether grants may be due.
     pub fn set(&mut self, flow: FlowId, message: Option<Message>) -> bool {
-        let before = self.waiting.remove(&flow);
+        let before = match message {
+            Some(message) => self.waiting.insert(flow, message.rank),
+            None => self.waiting.remove(&flow),
+        };
         if let Some(rank) = before {
             self.order.remove(&rank);
         }
         if let Some(message) = message {
-            self.waiting.insert(flow, message.rank);
             self.order.insert(message.rank, message.src);
         }
         !self.order.is_empty()
@@ -58,20 +65,26 @@ impl Scheduled {
         Some(self.order.first_key_value()?.0.flow)
     }
 
-    /// The first `most` that may be granted.
-    pub fn active(&self, most: usize) -> Vec<FlowId> {
-        let room = most.min(self.order.len());
-        let (mut senders, mut flows) = (Vec::with_capacity(room), Vec::with_capacity(room));
+    /// The first `most` that may be granted, in a list that is to be [kept](Scheduled::keep).
+    pub fn active(&mut self, most: usize) -> Vec<FlowId> {
+        let mut flows = take(&mut self.flows);
+        flows.clear();
+        self.senders.clear();
         for (rank, src) in &self.order {
             if flows.len() == most {
                 break;
             }
-            if !senders.contains(src) {
-                senders.push(*src);
+            if !self.senders.contains(src) {
+                self.senders.push(*src);
                 flows.push(rank.flow);
             }
         }
         flows
+    }
+
+    /// Keeps the room of a list.
+    pub fn keep(&mut self, flows: Vec<FlowId>) {
+        self.flows = flows;
     }
 }
 

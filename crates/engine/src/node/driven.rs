@@ -19,7 +19,9 @@ impl<E: Effects> NodeCtx<'_, E> {
             let node = self.hosts[host].node;
             self.trace(packet, Happening::Send, Site::Node(node));
         }
-        self.shared.driven[host.ix()].outlet.push(class, packet);
+        if self.shared.driven[host.ix()].outlet.passes(class, packet, self.now) {
+            self.put_on_wire(host, packet);
+        }
         self.serve_outlet(host);
     }
 

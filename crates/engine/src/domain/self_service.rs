@@ -13,7 +13,7 @@ impl Simulation<'_> {
         let seen = !spec.programs.is_empty() || !observe.trace.is_empty() || observe.monitors();
         let switches = || self.domains.iter().flat_map(|domain| &domain.switches);
         if !seen && spec.pfc().is_none() && spec.cells.is_empty() && switches().all(|switch| switch.is_pure()) {
-            let paced = spec.transports.iter().any(|t| t.protocol.is_driven());
+            let paced = spec.transports.iter().any(|t| t.protocol.waits_for_wire());
             let first = if paced { spec.hosts } else { 0 };
             let ports = self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports);
             let ports = ports.filter(|port| spec.links[port.link.ix()].from >= first);

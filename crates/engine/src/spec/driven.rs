@@ -61,6 +61,11 @@ impl Protocol {
         !matches!(self, Protocol::Tcp)
     }
 
+    /// Its senders wait for the wire of their host, and have it as it gets free.
+    pub fn waits_for_wire(&self) -> bool {
+        !matches!(self, Protocol::Tcp | Protocol::ExpressPass(_))
+    }
+
     /// It learns of losses by the headers of trimmed packets.
     pub fn needs_trimming(&self) -> bool {
         match self {

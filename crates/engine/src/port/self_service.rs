@@ -99,8 +99,8 @@ impl Port {
         (queues.listed < Time::NEVER).then_some(queues.listed)
     }
 
-    /// Takes `packet` at `now`, and sends on what may go; `class` tells its traffic class. Whether a queue has taken it,
-    /// and how many packets were dropped.
+    /// Takes `packet` at `now`, and sends on what may go; `class` tells its traffic class. Whether a queue has taken
+    /// it, and how many packets were dropped.
     #[inline(always)]
     pub fn take_in(
         &mut self,
@@ -231,8 +231,8 @@ impl Port {
         (true, dropped)
     }
 
-    /// A packet has been refused: one that waits gives way, or is cut, or it is cut itself; `None`: it is dropped. Second,
-    /// how many were dropped.
+    /// A packet has been refused: one that waits gives way, or is cut, or it is cut itself; `None`: it is dropped.
+    /// Second, how many were dropped.
     #[cold]
     #[inline(never)]
     fn make_room(

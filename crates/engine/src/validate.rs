@@ -458,6 +458,9 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
     if spec.is_explicit(link) && link.bucket > 0 {
         return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
     }
+    if queue.returns() && link.from < spec.hosts {
+        return invalid(format!("link {}: switches send headers back, hosts do not", link.name));
+    }
     if let Discipline::Trimming(_) = queue.discipline {
         if queue.device > 0 {
             return invalid(format!("link {}: a queue that trims has no device queue below it", link.name));

@@ -403,6 +403,8 @@ pub struct PortRecord {
     pub drops: u64,
     /// Packets cut to their headers, measured interval.
     pub trimmed: u64,
+    /// Headers without room that went back to their senders, measured interval.
+    pub returned: u64,
     /// Packets lost on the link (error rate, failures), measured interval.
     pub losses: u64,
     /// Packets CE-marked, measured interval.

@@ -18,6 +18,8 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
         sum "queues.drops",
         "Packets dropped by queues in the measured interval, all ports, ACKs included.";
     "trimmed" ["packets"] = U64(|p| p.trimmed), "Packets the queue cut to their headers in the measured interval.";
+    "returned" ["packets"] = U64(|p| p.returned),
+        "Headers without room that went back to their senders in the measured interval; they are no drops.";
     "losses" ["packets"] = U64(|p| p.losses),
         "Packets lost on the link (error rate, failures) in the measured interval.",
         sum "queues.losses",

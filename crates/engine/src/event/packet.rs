@@ -36,14 +36,19 @@ pub enum Kind {
     Probe,
     /// A port tells the sender of data that it has a queue.
     Backlog,
+    /// Numbered data, cut to its header, that goes back to its sender.
+    Returned,
     /// The acknowledgement that data of a two-way connection carries, as the sender reads it. Never on a wire.
     Piggyback,
 }
 
 impl Kind {
-    const ALL: [Kind; 15] = {
+    const ALL: [Kind; 16] = {
         use Kind::*;
-        [Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Numbered, Pull, Rts, Probe, Backlog, Piggyback]
+        [
+            Data, Datagram, Ack, Syn, Rst, Cnp, Nack, Pause, Idle, Numbered, Pull, Rts, Probe, Backlog, Returned,
+            Piggyback,
+        ]
     };
 }
 
@@ -141,6 +146,9 @@ pub struct Answer {
     pub echo: u64,
 }
 
+/// Bit of `wnd` of numbered data: its sender takes its header back.
+const RETURNS: u32 = 1 << 31;
+
 const NO_EXT: u32 = 0xff_ffff << 8;
 
 /// IP bytes of a packet that tells of an idle flow.
@@ -207,7 +215,26 @@ impl Packet {
 
     /// Links that numbered data had crossed when it was cut.
     pub fn cut_after(&self) -> Option<u32> {
-        (self.wnd >> 1).checked_sub(1)
+        ((self.wnd & !RETURNS) >> 1).checked_sub(1)
+    }
+
+    /// The sender of numbered data takes its header back.
+    pub fn let_return(&mut self) {
+        debug_assert!(self.is(Kind::Numbered));
+        self.wnd |= RETURNS;
+    }
+
+    /// See [`Packet::let_return`].
+    pub fn may_return(&self) -> bool {
+        self.is(Kind::Numbered) && self.wnd & RETURNS > 0
+    }
+
+    /// `of` goes back to its sender, host `src`, as an answer that names its number, of `size` IP bytes.
+    pub fn returned(of: &Packet, src: NodeId, size: u16) -> Packet {
+        let answer = Answer { number: of.seq() as u32, echo: of.stamp.0, ..Answer::default() };
+        let flags = of.flags & (flag::DUPLEX | flag::SLOW_PATH | flag::CLASS);
+        let back = Packet::answer(Kind::Returned, of.flow, src, &answer);
+        Packet { size, id: of.id, choice: of.choice, hop: of.hop, flags: back.flags | flags, ..back }
     }
 
     /// What an answer says.

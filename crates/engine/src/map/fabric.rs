@@ -61,7 +61,8 @@ pub struct FabricMap<'a> {
     pub duplexes: Vec<Option<Duplex>>,
     /// Hosts cost their packets something.
     pub hosts_cost: bool,
-    /// By link: the port that feeds the link back, at the node that it leads to; empty where no node runs a program.
+    /// By link: the port that feeds the link back, at the node that it leads to; empty where no node runs a program or
+    /// sends headers back.
     pub back: Vec<Option<PortIx>>,
     /// Hosts run programs or cost their packets something, or what they get is counted by frames.
     pub hosts_differ: bool,

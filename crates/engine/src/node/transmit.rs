@@ -5,7 +5,7 @@ use crate::event::interval::Interval;
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
-use crate::ids::PortIx;
+use crate::ids::{LinkId, NodeId, PortIx};
 use crate::node::context::{Counts, Effects, NodeCtx};
 use crate::node::departure_marks::pass_marking_later;
 use crate::node::self_service::pass_serving;
@@ -169,6 +169,10 @@ impl<E: Effects> NodeCtx<'_, E> {
                 self.sent(port, packet, ext, Sent::Dropped);
                 return false;
             }
+            Offered::Returned => {
+                self.send_back(packet, link);
+                return false;
+            }
             Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost { at: now }),
             Offered::Passed { marked, arrives, .. } => {
                 self.sent(port, packet, ext, Sent::Arrives { time: arrives, marked });
@@ -194,16 +198,34 @@ impl<E: Effects> NodeCtx<'_, E> {
         true
     }
 
-    /// Packets that waited at a port and were dropped are counted, and leave their buffer.
+    /// The header of a packet has found no room at the port of `link`: it turns round, and goes back to its sender by
+    /// the link that it came over.
+    #[cold]
+    fn send_back(&mut self, packet: &Packet, link: LinkId) {
+        let Some(back) = self.net.back.get(packet.link.ix()).copied().flatten() else {
+            self.counts.dropped += 1;
+            return;
+        };
+        if packet.has(flag::SLOW_PATH) {
+            self.trace(packet, Happening::Drop, Site::Link(link));
+        }
+        let flow = self.net.flow(packet.flow);
+        let size = self.net.transport(flow.transport).ack_size as u16;
+        self.offer(back, &Packet::returned(packet, NodeId(flow.src), size), None);
+    }
+
+    /// Packets that waited at a port and were dropped are counted, and leave their buffer; or they go back.
     pub fn count_dropped(&mut self, port: PortIx) {
-        while let Some(Dropped { packet, lost, place }) = self.ports[port].take_dropped() {
+        while let Some(Dropped { packet, returns, lost, place }) = self.ports[port].take_dropped() {
             let p = &self.ports[port];
             let (link, pool) = (p.link, p.pool());
             if let (Some(pool), Some(place)) = (pool, place) {
                 self.shared.pools[pool].release(&packet, place.account, place.held, place.size);
                 place.account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
             }
-            if !lost {
+            if returns {
+                self.send_back(&packet, link);
+            } else if !lost {
                 self.counts.dropped += 1;
                 if packet.has(flag::SLOW_PATH) {
                     self.trace(&packet, Happening::Drop, Site::Link(link));

@@ -40,11 +40,13 @@ impl Waiting {
     }
 }
 
-/// A packet that waited and was dropped.
+/// A packet that waited and was dropped, or sent back.
 #[derive(Clone, Debug)]
 pub struct Dropped {
     /// As it was last.
     pub packet: Packet,
+    /// It goes back to its sender.
+    pub returns: bool,
     /// The wire would have lost it: that is counted.
     pub lost: bool,
     /// Its place in a shared buffer, to be given back, if it has one.

@@ -25,6 +25,8 @@ use std::mem::take;
 pub enum Offered {
     /// Refused.
     Dropped,
+    /// Refused, and to go back to its sender.
+    Returned,
     /// It waits here.
     Waits {
         /// The transmitter was idle: its transmission ends then.
@@ -103,12 +105,15 @@ impl Port {
         let Admission { class, size, arrival, verdict, cut } = admission;
         let mut packet = *packet;
         cut.into_iter().for_each(|header| packet.cut(header));
-        let queue = &mut queues.classes[class];
         if verdict == Verdict::Drop {
+            if queues.trim.as_mut().is_some_and(|trim| trim.sends_back(&packet, now, interval)) {
+                return Offered::Returned;
+            }
             events.drops += 1;
-            self.count.marks += queue.drop(&arrival) as u32;
+            self.count.marks += queues.classes[class].drop(&arrival) as u32;
             return Offered::Dropped;
         }
+        let queue = &mut queues.classes[class];
         let mut marked = verdict == Verdict::Mark;
         self.count.marks += marked as u32;
         queue.accept(size, marked);
@@ -257,7 +262,7 @@ impl Port {
         let queue = &mut queues.classes[class];
         queue.count.drops += counted;
         let place = Some(Taken { account, held: queue.queued.1, size });
-        queues.dropped.push(Dropped { packet, lost, place });
+        queues.dropped.push(Dropped { packet, returns: false, lost, place });
         true
     }
 

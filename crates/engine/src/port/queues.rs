@@ -211,9 +211,9 @@ impl Queues {
         self.classes.len() > 1 && self.trim.is_none()
     }
 
-    /// Packets cut inside the measured interval.
-    pub(super) fn cuts(&self) -> u64 {
-        self.trim.as_ref().map_or(0, Trim::cuts)
+    /// Packets cut inside the measured interval, and headers that have gone back to their senders.
+    pub(super) fn cuts(&self) -> (u64, u64) {
+        self.trim.as_ref().map_or((0, 0), Trim::counts)
     }
 
     /// Size of the packet at place `i` of the account, those first that left and the one in transmission; what

@@ -116,7 +116,7 @@ impl Queues {
                 events.odd_busy = events.odd_busy.wrapping_sub(wire.0);
             }
             self.classes[0].count.drops += counted;
-            self.dropped.push(Dropped { packet, lost, place: None });
+            self.dropped.push(Dropped { packet, returns: false, lost, place: None });
         }
         Admission { verdict: Verdict::Accept, ..refused }
     }

@@ -86,12 +86,14 @@ impl Port {
         let total = &self.rare.events;
         let taken = self.rare.faults.as_ref().map_or_else(Default::default, |f| f.taken);
         let queues = self.rare.queues.as_deref();
+        let cuts = queues.map_or((0, 0), |q| q.cuts());
         PortRecord {
             name: name.clone(),
             rate_bps: if settings.rate == Rate::INFINITE { 0 } else { settings.rate.0 },
             packets,
             bytes: if (bytes as i64) < 0 { 0 } else { bytes },
-            trimmed: queues.map_or(0, |q| q.cuts()),
+            trimmed: cuts.0,
+            returned: cuts.1,
             busy_ps: busy,
             drops: is.drops - was.drops,
             losses: is.losses - was.losses + taken.measured,

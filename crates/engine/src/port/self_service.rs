@@ -18,6 +18,7 @@ use crate::event::outbox::{Outbox, Stamp};
 use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::Verdict;
+use crate::port::discipline::trimming::Trim;
 use crate::spec::Whole;
 use incast_cc::Time;
 use std::mem::take;
@@ -29,6 +30,8 @@ impl Port {
         let Some(queues) = &self.rare.queues else { return };
         let plain = self.unusual == unusual::EXPLICIT && self.pool().is_none() && self.station().is_none();
         let plain = plain && self.rare.frames.is_none() && !settings.lossy && settings.bucket == Time::ZERO;
+        // what goes back leaves by another port of the node, at once
+        let plain = plain && !queues.trim.as_ref().is_some_and(Trim::returns);
         // an empty packet takes no time where its frame adds nothing: the queue then lets it pass
         let takes_time = settings.serialization(1) > Time::ZERO;
         let known = settings.below <= 1 && queues.classes.iter().all(|class| class.decides_at_arrivals());

@@ -27,7 +27,7 @@ impl Queues {
         let Some(trim) = self.trim.as_mut().filter(|_| refused.class == DATA) else { return refused };
         let (newest, header) = (trim.draw(now, interval), trim.header());
         let mut room = room;
-        if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events) {
+        if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events, interval) {
             return Admission { verdict: Verdict::Accept, ..refused };
         }
         let mut packet = *packet;
@@ -43,6 +43,7 @@ impl Queues {
         settings: &Settings,
         room: Option<&mut Room>,
         events: &mut Events,
+        interval: &Interval,
     ) -> bool {
         let mut pool = room.map(|room| &mut *room.pool);
         let held = self.here_of(DATA).1;
@@ -77,12 +78,14 @@ impl Queues {
         let verdict = if full { headers.refuse() } else { headers.admit(&arrival) };
         if verdict == Verdict::Drop {
             // a packet that the wire was to lose is counted as lost since it was accepted
-            if !cut.lost {
+            let trim = self.trim.as_mut().filter(|_| !cut.lost);
+            let returns = trim.is_some_and(|trim| trim.sends_back(&cut.packet, arrival.now, interval));
+            if !cut.lost && !returns {
                 headers.drop(&arrival);
                 events.drops += 1;
             }
             events.cut_bytes += settings.overhead as u64;
-            self.dropped.push(Dropped { packet: cut.packet, lost: cut.lost, place: None });
+            self.dropped.push(Dropped { packet: cut.packet, returns, lost: cut.lost, place: None });
         } else {
             // it counts where it came to
             if let Some(pool) = pool {

@@ -154,6 +154,11 @@ impl Spec {
         self.programs.iter().any(|p| p.nodes.binary_search(&node).is_ok())
     }
 
+    /// Nodes may send by the link that a packet came over: they run programs, or send headers back.
+    pub fn turns_back(&self) -> bool {
+        !self.programs.is_empty() || self.queues.iter().any(QueueSpec::returns)
+    }
+
     /// Hosts run programs or cost their packets something, or what they get is counted by frames.
     pub fn hosts_differ(&self) -> bool {
         let programs = || (0..self.hosts).any(|host| self.runs_programs(host));

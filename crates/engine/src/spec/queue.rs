@@ -83,6 +83,11 @@ impl QueueSpec {
         }
     }
 
+    /// It sends headers without room back to their senders.
+    pub fn returns(&self) -> bool {
+        matches!(&self.discipline, Discipline::Trimming(trimming) if trimming.returns)
+    }
+
     /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
@@ -194,7 +199,7 @@ pub struct RandomDrop {
 pub struct Trimming {
     /// Bytes that are left of a packet; what carries no more payload than that goes with the headers uncut.
     pub header: u16,
-    /// Largest queue of headers; those beyond it are dropped.
+    /// Largest queue of headers; those beyond it are dropped, or go back.
     pub header_limit: Limit,
     /// Headers sent for one data packet, where both wait.
     pub headers_per_data: u32,
@@ -202,6 +207,8 @@ pub struct Trimming {
     pub ecn: Option<EcnRamp>,
     /// A draw decides whether the arrival is cut or what came last before it; else it is the arrival always.
     pub draws: bool,
+    /// Headers of senders that take them back go back to them, where there is no room for them.
+    pub returns: bool,
 }
 
 /// Marks at the end of a transmission, by what a packet leaves behind: none up to `min` bytes, all above `max`, and

@@ -50,7 +50,7 @@ const TREE: Time = Time(14_027_520);
 /// Data up to `limit` bytes, headers up to twice that; the arrival is cut.
 pub fn cutting(limit: u64) -> QueueSpec {
     let header_limit = Limit::Bytes(2 * limit);
-    let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false, ecn: None };
+    let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false, returns: false, ecn: None };
     queue(Discipline::Trimming(cut), Limit::Bytes(limit))
 }
 

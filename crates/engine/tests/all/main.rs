@@ -31,6 +31,7 @@ mod red;
 mod reference;
 mod renewal;
 mod reordering;
+mod return_to_sender;
 mod rewritten_windows;
 mod routing;
 mod shared_buffer;

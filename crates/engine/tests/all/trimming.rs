@@ -8,8 +8,14 @@ use incast_engine::{FlowId, LinkId};
 /// Data up to `limit` packets of 4000 B, the one in transmission counted, headers of 64 B up to `headers`.
 fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {
     let header_limit = Limit::Bytes(headers * 64);
-    let discipline =
-        Discipline::Trimming(Trimming { header: 64, header_limit, headers_per_data, draws: true, ecn: None });
+    let discipline = Discipline::Trimming(Trimming {
+        header: 64,
+        header_limit,
+        headers_per_data,
+        draws: true,
+        returns: false,
+        ecn: None,
+    });
     queue(discipline, Limit::Bytes(limit * 4000))
 }
 

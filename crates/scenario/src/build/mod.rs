@@ -109,6 +109,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         let queue = number_of(&mut queues, own.queue.spec());
         own.links.iter().for_each(|l| links[*l].queue = queue);
     }
+    without_returns_from_hosts(&mut queues, &mut links, network.hosts);
     let mut spec = Spec {
         seed: doc.run.seed,
         duration: doc.run.duration.0,
@@ -174,6 +175,19 @@ fn without_marks_to_hosts(queue: &Queue, queues: &mut Vec<QueueSpec>, links: &mu
     }
     let own = number_of(queues, own);
     links.iter_mut().filter(|l| l.from >= hosts && l.to < hosts).for_each(|l| l.queue = own);
+}
+
+/// Ports of hosts have a queue that sends nothing back: a sender would hear at once, and send again at once.
+fn without_returns_from_hosts(queues: &mut Vec<QueueSpec>, links: &mut [LinkSpec], hosts: u32) {
+    for link in links.iter_mut().filter(|l| l.from < hosts) {
+        let mut own = queues[link.queue as usize].clone();
+        if let Discipline::Trimming(cut) = &mut own.discipline
+            && cut.returns
+        {
+            cut.returns = false;
+            link.queue = number_of(queues, own);
+        }
+    }
 }
 
 /// Gives the flows that are to keep to one path, where switches spread packets, the one that ECMP would.

@@ -321,7 +321,8 @@ impl Discipline for RandomDrop {
 pub struct Trimming {
     /// Largest queue of data; beyond it payload is cut off.
     pub limit: QueueLimit,
-    /// Largest queue of headers and control packets; beyond it they are dropped. Twice `limit` unless given (htsim).
+    /// Largest queue of headers and control packets; beyond it they are dropped, or go back with `return_to_sender`.
+    /// Twice `limit` unless given (htsim).
     pub header_limit: Option<QueueLimit>,
     /// Size of a packet after trimming. A packet with no more payload than this goes with the headers uncut.
     #[serde(default = "bytes::<64>")]
@@ -335,6 +336,10 @@ pub struct Trimming {
     pub cuts: Cuts,
     /// Marks of data as it leaves (uet-htsim); none unless given.
     pub ecn: Option<Leaving>,
+    /// A header of NDP's data without room goes back to its sender, by the link that it came over, and is not dropped
+    /// (NDP; in htsim built but never on). At switches.
+    #[serde(default)]
+    pub return_to_sender: bool,
     /// Its port.
     #[serde(flatten)]
     pub port: Port,
@@ -360,6 +365,7 @@ impl Discipline for Trimming {
             header_limit: self.header_limit.map_or(twice, |limit| limit.0),
             headers_per_data: self.headers_per_data,
             draws: self.cuts == Cuts::Either,
+            returns: self.return_to_sender,
             ecn: self.ecn.map(|ecn| spec::EcnRamp { min: ecn.min.0.0, max: ecn.max.0.0, key: (0, 0) }),
         })
     }
@@ -610,6 +616,9 @@ impl dyn Discipline {
         if !at_host && matches!(self.discipline(), spec::Discipline::FairNic { .. }) {
             let message = "expected at hosts only, in [queue.host]; switches have no flows of their own";
             at.text("kind", "fair-nic", message);
+        }
+        if at_host && self.spec().returns() {
+            at.value("return_to_sender", true, "expected at switches only: a host's own sender would hear at once");
         }
         self.check_keys(at);
         match self.host() {

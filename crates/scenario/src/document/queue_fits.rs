@@ -10,7 +10,12 @@ impl Queue {
         if let Some(host) = self.host() {
             host.check_transports(transports, &mut at.below("host"));
         }
-        let Queue::Trimming(_) = self else { return };
+        let Queue::Trimming(trimming) = self else { return };
+        let takes_back = |t: &spec::TransportSpec| matches!(t.protocol, spec::Protocol::Ndp(_));
+        if trimming.return_to_sender && !transports.iter().any(takes_back) {
+            let message = "expected a transport that takes headers back: transport.preset = \"ndp\"";
+            at.value("return_to_sender", true, message);
+        }
         if transports.iter().any(|t| t.mtu > 0 && t.mss + t.header > t.mtu) {
             let message = "expected segments within the MTU (transport.mss): fragments are not trimmed";
             at.text("kind", "trimming", message);

@@ -134,7 +134,7 @@ impl<'a> Simulation<'a> {
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),
             paths: Numbered::new(spec),
-            back: if spec.programs.is_empty() { Vec::new() } else { back::ports(spec, &port_of) },
+            back: if spec.turns_back() { back::ports(spec, &port_of) } else { Vec::new() },
             port_of,
             mirror: Mirror::new(spec),
             cells,

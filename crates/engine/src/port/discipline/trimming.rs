@@ -22,14 +22,17 @@ pub struct Trim {
     seed: u64,
     /// Draws so far, where there are any.
     draws: Option<u64>,
-    /// Packets cut inside the measured interval.
+    /// Packets cut inside the measured interval, and of these that have gone back.
     cuts: u64,
+    returned: u64,
+    returns: bool,
 }
 
 impl Trim {
     /// Trimming as `spec` asks for at the port of link `link`.
     pub fn new(spec: &Trimming, link: LinkId, seed: u64) -> Trim {
-        Trim { header: spec.header, link: link.0 as u64, seed, draws: spec.draws.then_some(0), cuts: 0 }
+        let draws = spec.draws.then_some(0);
+        Trim { header: spec.header, link: link.0 as u64, seed, draws, cuts: 0, returned: 0, returns: spec.returns }
     }
 
     /// Bytes that are left of a packet.
@@ -42,9 +45,21 @@ impl Trim {
         if packet.len > self.header && !packet.is_trimmed() { DATA } else { HEADERS }
     }
 
-    /// Packets cut inside the measured interval.
-    pub fn cuts(&self) -> u64 {
-        self.cuts
+    /// Packets cut inside the measured interval, and headers that have gone back.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.cuts, self.returned)
+    }
+
+    /// What has no room goes back to its sender where that takes it.
+    pub fn returns(&self) -> bool {
+        self.returns
+    }
+
+    /// There is no room for `packet` among the headers at `now`: whether it goes back to its sender.
+    pub fn sends_back(&mut self, packet: &Packet, now: Time, interval: &Interval) -> bool {
+        let back = self.returns && packet.may_return();
+        self.returned += (back && interval.holds(now)) as u64;
+        back
     }
 
     /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw if there is one.

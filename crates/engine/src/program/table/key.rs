@@ -104,9 +104,8 @@ const fn by_kind(kind: Kind) -> (u64, u64) {
         Kind::Cnp => ((KindOf::Cnp as u64) << 8, ecn),
         Kind::Nack => ((KindOf::Nack as u64) << 8, ecn),
         Kind::Idle => ((KindOf::Idle as u64) << 8, ecn),
-        Kind::Pause | Kind::Numbered | Kind::Pull | Kind::Rts | Kind::Probe | Kind::Backlog | Kind::Piggyback => {
-            ((KindOf::Other as u64) << 8, ecn)
-        }
+        Kind::Pause | Kind::Numbered | Kind::Pull | Kind::Rts | Kind::Probe => ((KindOf::Other as u64) << 8, ecn),
+        Kind::Backlog | Kind::Returned | Kind::Piggyback => ((KindOf::Other as u64) << 8, ecn),
     }
 }
 

@@ -6,7 +6,7 @@ mod credits;
 mod laws;
 mod liveness;
 pub mod networks;
-mod numbered;
+pub mod numbered;
 mod programs;
 mod tokens;
 
@@ -28,7 +28,7 @@ proptest! {
     ) {
         let mut spec = spec;
         let header_limit = Limit::Bytes(headers * 100);
-        let trimming = Trimming { header, header_limit, headers_per_data: per_data, draws: true, ecn: None };
+        let trimming = Trimming { header, header_limit, headers_per_data: per_data, draws: true, returns: false, ecn: None };
         let count_in_service = spec.queues[0].count_in_service;
         spec.queues[0] =
             QueueSpec { discipline: Discipline::Trimming(trimming), count_in_service, ..drop_tail(limit) };

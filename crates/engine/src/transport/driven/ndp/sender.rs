@@ -22,11 +22,37 @@ pub struct Sender {
     /// Packets that have been granted, and of these used.
     granted: u32,
     used: u32,
-    /// Packets that may still go unasked.
+    /// Packets that may still go unasked, and those that went so and that nothing has been heard of.
     unasked: u32,
+    first: u32,
+    /// Packets that were answered. Each is to bring a pull.
+    answered: u32,
+    outcomes: Outcomes,
     /// The latest new packet was the last of what had been written.
     ended: bool,
     rto: Rto,
+}
+
+/// What became of the last twelve packets that something was heard of.
+#[derive(Debug, Default)]
+struct Outcomes {
+    /// Bit by bit, the latest last: it arrived whole.
+    whole: u16,
+    known: u32,
+}
+
+impl Outcomes {
+    const MOST: u32 = 12;
+
+    fn note(&mut self, whole: bool) {
+        self.whole = (self.whole << 1 | whole as u16) & ((1 << Outcomes::MOST) - 1);
+        self.known = (self.known + 1).min(Outcomes::MOST);
+    }
+
+    /// More than a quarter arrived whole: if a header comes back then, its path is worse than others.
+    fn are_good(&self) -> bool {
+        self.known < 4 * self.whole.count_ones()
+    }
 }
 
 /// The retransmission timer: htsim's estimator, with a back-off.
@@ -72,6 +98,9 @@ impl Sender {
             granted: 0,
             used: 0,
             unasked: ndp.window,
+            first: 0,
+            answered: 0,
+            outcomes: Outcomes::default(),
             ended: false,
             rto: Rto { srtt: Time::ZERO, mdev: Time::ZERO, consecutive: 0, heard: Time::ZERO },
         }
@@ -94,10 +123,12 @@ impl Sender {
             // all that was written before has arrived, and the pulls that waited are gone: it begins anew
             self.ended = false;
             self.unasked = parameters(ctx.net.transport(self.base.transport)).window;
-            self.used = self.granted;
+            (self.used, self.answered) = (self.granted, self.granted);
+            self.first = 0;
         }
         while self.unasked > 0 && !self.base.sent.has_lost() && self.send(ctx) {
             self.unasked -= 1;
+            self.first += 1;
         }
         while self.used != self.granted && self.send(ctx) {
             self.used = self.used.wrapping_add(1);
@@ -121,7 +152,8 @@ impl Sender {
         let padded = if parameters(t).htsim { t.mss } else { len };
         let path = self.paths.take();
         let flags = flags | if last { flag::PSH } else { 0 };
-        let packet = self.base.data(ctx, number, len, flags, t.header + padded, path);
+        let mut packet = self.base.data(ctx, number, len, flags, t.header + padded, path);
+        packet.let_return();
         ctx.emit(self.base.ip.host, Class::Data, &packet);
         true
     }
@@ -130,6 +162,14 @@ impl Sender {
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.rto.heard = ctx.now;
+        if p.is(Kind::Returned) {
+            return self.on_returned(ctx, answer.number);
+        }
+        if p.is(Kind::Ack) || p.is(Kind::Nack) {
+            self.first = self.first.saturating_sub(1);
+            self.answered = self.answered.wrapping_add(1);
+            self.outcomes.note(p.is(Kind::Ack));
+        }
         let mut pulled = p.is(Kind::Pull) || p.has(flag::PSH);
         if p.is(Kind::Ack) {
             if self.base.sent.arrived(answer.number).is_some_and(|sent| sent.times == 1) {
@@ -154,6 +194,24 @@ impl Sender {
         } else {
             self.arm(ctx);
         }
+    }
+
+    /// The header of packet `number` came back: no queue on its way had room for it. Mostly it waits for a pull, since
+    /// what goes at once makes the incast a second one. It goes where no pull is to come, as nothing else of the
+    /// first window is on its way but perhaps one packet, and where it was its path that was full.
+    #[cold]
+    fn on_returned(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32) {
+        self.first = self.first.saturating_sub(1);
+        self.outcomes.note(false);
+        let news = self.base.sent.lose(number);
+        let pulls_come = self.answered.wrapping_sub(self.granted) as i32 > 0;
+        if news && self.used != self.granted {
+            return self.pump(ctx);
+        }
+        if news && (!pulls_come && self.first <= 1 || self.outcomes.are_good()) {
+            self.send(ctx);
+        }
+        self.arm(ctx);
     }
 
     /// One of its timers fired.
@@ -218,5 +276,26 @@ impl Sender {
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("pulls", self.granted as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcomes;
+
+    #[test]
+    fn more_than_a_quarter_whole_of_the_last_twelve_is_good() {
+        let after = |outcomes: &[bool]| {
+            let mut last = Outcomes::default();
+            outcomes.iter().for_each(|whole| last.note(*whole));
+            last.are_good()
+        };
+        assert!(!after(&[]) && !after(&[false]) && after(&[true]));
+        assert!(after(&[true, false, false]) && !after(&[true, false, false, false]));
+        // htsim divides whole numbers: 11 / 3 is at most 3, and 12 / 3 is not
+        let of = |whole: usize, cut: usize| [vec![true; whole], vec![false; cut]].concat();
+        assert!(after(&of(3, 8)) && !after(&of(3, 9)) && after(&of(4, 8)));
+        // what is longer ago counts no more
+        assert!(!after(&of(12, 9)) && after(&of(12, 8)) && !after(&of(30, 12)));
     }
 }

@@ -246,6 +246,17 @@ def test_windows_smaller_than_what_calls_for_an_ack_wait_for_timeouts(control: s
     assert drops(late) == drops(prompt) == 0
 
 
+def test_headers_of_ndp_that_go_back_make_an_incast_end_in_its_time_without_a_timer() -> None:
+    figure = PAPER.figures["incast-1000"]
+    scenario = PAPER.scenario(figure, SCHEMES["NDP"], figure.points[0]).with_({"traffic.flows": 200})
+    back = scenario.run()
+    dropped = scenario.with_({"queue.return_to_sender": False}).run()
+    assert sum(back.ports["returned"].to_pylist()) > 10_000 > drops(back) == timeouts(back) == 0
+    assert drops(dropped) > 10_000 and timeouts(dropped) > 200
+    # a packet of 1538 bytes on the wire takes 123 ns: 313 of each host
+    assert max(back.flows["fct_s"].to_pylist()) < 1.03 * 200 * 313 * 123.04e-9
+
+
 TUNING = PAPER.folder / "tuning"
 SEARCHED = [series.name for series in TUNED.series if not series.name.endswith(", tuned")]
 

@@ -88,8 +88,8 @@ def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_pat
     with subprocess.Popen(
         [sys.executable, "-c", STUCK, "run", "star"], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
     ) as program:
-        for _ in range(600):
-            if (tmp_path / "working").exists():
+        for _ in range(2400):
+            if (tmp_path / "working").exists() or program.poll() is not None:
                 break
             time.sleep(0.05)
         program.send_signal(stop)
@@ -104,8 +104,8 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
     with subprocess.Popen(
         command(words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
     ) as program:
-        for _ in range(600):
-            if (tmp_path / "a b" / "runs").exists():
+        for _ in range(2400):
+            if (tmp_path / "a b" / "runs").exists() or program.poll() is not None:
                 break
             time.sleep(0.05)
         program.send_signal(signal.SIGINT)

@@ -146,9 +146,6 @@ pub struct Answer {
     pub echo: u64,
 }
 
-/// Bit of `wnd` of numbered data: its sender takes its header back.
-const RETURNS: u32 = 1 << 31;
-
 const NO_EXT: u32 = 0xff_ffff << 8;
 
 /// IP bytes of a packet that tells of an idle flow.
@@ -215,26 +212,8 @@ impl Packet {
 
     /// Links that numbered data had crossed when it was cut.
     pub fn cut_after(&self) -> Option<u32> {
-        ((self.wnd & !RETURNS) >> 1).checked_sub(1)
-    }
-
-    /// The sender of numbered data takes its header back.
-    pub fn let_return(&mut self) {
-        debug_assert!(self.is(Kind::Numbered));
-        self.wnd |= RETURNS;
-    }
-
-    /// See [`Packet::let_return`].
-    pub fn may_return(&self) -> bool {
-        self.is(Kind::Numbered) && self.wnd & RETURNS > 0
-    }
-
-    /// `of` goes back to its sender, host `src`, as an answer that names its number, of `size` IP bytes.
-    pub fn returned(of: &Packet, src: NodeId, size: u16) -> Packet {
-        let answer = Answer { number: of.seq() as u32, echo: of.stamp.0, ..Answer::default() };
-        let flags = of.flags & (flag::DUPLEX | flag::SLOW_PATH | flag::CLASS);
-        let back = Packet::answer(Kind::Returned, of.flow, src, &answer);
-        Packet { size, id: of.id, choice: of.choice, hop: of.hop, flags: back.flags | flags, ..back }
+        // the first bit says whether it asks for an ACK, the last whether it may go back
+        (self.wnd << 1 >> 2).checked_sub(1)
     }
 
     /// What an answer says.

@@ -9,6 +9,7 @@ pub mod pfc;
 mod programs;
 mod radio;
 pub mod self_service;
+mod send_back;
 pub mod trace;
 pub mod transmit;
 pub mod triggers;

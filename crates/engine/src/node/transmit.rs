@@ -5,7 +5,7 @@ use crate::event::interval::Interval;
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
-use crate::ids::{LinkId, NodeId, PortIx};
+use crate::ids::PortIx;
 use crate::node::context::{Counts, Effects, NodeCtx};
 use crate::node::departure_marks::pass_marking_later;
 use crate::node::self_service::pass_serving;
@@ -196,22 +196,6 @@ impl<E: Effects> NodeCtx<'_, E> {
             }
         }
         true
-    }
-
-    /// The header of a packet has found no room at the port of `link`: it turns round, and goes back to its sender by
-    /// the link that it came over.
-    #[cold]
-    fn send_back(&mut self, packet: &Packet, link: LinkId) {
-        let Some(back) = self.net.back.get(packet.link.ix()).copied().flatten() else {
-            self.counts.dropped += 1;
-            return;
-        };
-        if packet.has(flag::SLOW_PATH) {
-            self.trace(packet, Happening::Drop, Site::Link(link));
-        }
-        let flow = self.net.flow(packet.flow);
-        let size = self.net.transport(flow.transport).ack_size as u16;
-        self.offer(back, &Packet::returned(packet, NodeId(flow.src), size), None);
     }
 
     /// Packets that waited at a port and were dropped are counted, and leave their buffer; or they go back.

@@ -25,6 +25,7 @@ pub mod port;
 mod queues;
 mod rank;
 mod report;
+mod returned;
 mod ring;
 mod roll;
 mod scheduler;

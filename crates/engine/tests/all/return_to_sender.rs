@@ -28,8 +28,8 @@ fn sum(o: &Outcome, count: fn(&PortRecord) -> u64) -> u64 {
 
 #[test]
 fn the_only_packet_of_a_flow_goes_again_as_its_header_is_back() {
-    // Four packets are at the switch after 1.3328 us: one is sent, one waits, of one the header waits, and the last has no
-    // room. Its header is back at 1.3328 + 1.00512 us, and no pull is to come: it goes again, and is alone.
+    // Four packets are at the switch after 1.3328 us: one is sent, one waits, of one the header waits, and the last has
+    // no room. Its header is back after 1.00512 us more, and no pull is to come: it goes again, and is alone.
     let o = compared(&incast(4, 4096, 50, returning(2, 64)));
     let mut times: Vec<u64> = o.flows.iter().filter_map(|f| f.finish_ps).collect();
     times.sort_unstable();

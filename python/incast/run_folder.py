@@ -31,6 +31,8 @@ FRAMES = ("timeline_ports", "timeline_flows")
 """Tables that may be too large to be in memory at once."""
 GROUP = 1 << 20
 """Rows of a group in a file, and of a part."""
+RISING = ("port", "flow")
+"""Columns of tables of frames that rise within each frame: as differences they take half the bytes."""
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
@@ -85,7 +87,10 @@ def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.
         def take(rows: pa.Table) -> None:
             if not writers:
                 files.append(stack.enter_context(path.open("wb")))
-                writers.append(pq.ParquetWriter(files[0], rows.schema, compression="zstd"))
+                words = [column for column in rows.column_names if column not in RISING]
+                steps = {column: "DELTA_BINARY_PACKED" for column in rows.column_names if column in RISING}
+                encoded = {"compression": "zstd", "use_dictionary": words, "column_encoding": steps}
+                writers.append(pq.ParquetWriter(files[0], rows.schema, **encoded))
             writers[0].write_table(rows, row_group_size=GROUP)
 
         known = parts(name, GROUP, take)

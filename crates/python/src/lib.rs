@@ -98,14 +98,14 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
         Values::U32(v) => (v.into_pyarray(py).into_any(), none(), none()),
         Values::F64(v) => (v.into_pyarray(py).into_any(), none(), none()),
         Values::OptU64(v) => {
-            let valid: Vec<bool> = v.iter().map(Option::is_some).collect();
+            let valid = validity(py, &v);
             let values: Vec<u64> = v.into_iter().map(Option::unwrap_or_default).collect();
-            (values.into_pyarray(py).into_any(), valid.into_pyarray(py).into_any(), none())
+            (values.into_pyarray(py).into_any(), valid, none())
         }
         Values::OptF64(v) => {
-            let valid: Vec<bool> = v.iter().map(Option::is_some).collect();
+            let valid = validity(py, &v);
             let values: Vec<f64> = v.into_iter().map(Option::unwrap_or_default).collect();
-            (values.into_pyarray(py).into_any(), valid.into_pyarray(py).into_any(), none())
+            (values.into_pyarray(py).into_any(), valid, none())
         }
         Values::Str(v) => (PyList::new(py, v)?.into_any(), none(), none()),
         Values::Dict { codes, names } => {
@@ -113,6 +113,14 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
         }
     };
     (column.name, column.unit, column.doc, values, valid, names).into_pyobject(py)
+}
+
+/// Which of `values` exist; `None` where all do.
+fn validity<'py, T>(py: Python<'py>, values: &[Option<T>]) -> Bound<'py, PyAny> {
+    if values.iter().all(Option::is_some) {
+        return py.None().into_bound(py);
+    }
+    values.iter().map(Option::is_some).collect::<Vec<bool>>().into_pyarray(py).into_any()
 }
 
 /// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called

@@ -36,6 +36,34 @@ pub enum Values {
 }
 
 impl Values {
+    /// Appends those of later rows of the same column.
+    pub(crate) fn append(&mut self, later: Values) {
+        match (self, later) {
+            (Values::U64(values), Values::U64(later)) => values.extend(later),
+            (Values::OptU64(values), Values::OptU64(later)) => values.extend(later),
+            (Values::F64(values), Values::F64(later)) => values.extend(later),
+            (Values::OptF64(values), Values::OptF64(later)) => values.extend(later),
+            (Values::U32(values), Values::U32(later)) => values.extend(later),
+            (Values::Str(values), Values::Str(later)) => values.extend(later),
+            (Values::Dict { codes, names }, Values::Dict { codes: later, names: others }) => {
+                let of: Vec<u32> = others.into_iter().map(|name| code(names, name)).collect();
+                codes.extend(later.into_iter().map(|code| of[code as usize]));
+            }
+            (values, later) => unreachable!("{values:?} and {later:?} in one column"),
+        }
+    }
+}
+
+/// The code of `name`, which is made one of `names` if it is none.
+fn code(names: &mut Vec<String>, name: String) -> u32 {
+    let known = names.iter().position(|known| *known == name);
+    known.unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    }) as u32
+}
+
+impl Values {
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {

@@ -177,20 +177,24 @@ impl<R: Framed> Lane<R> {
         }
     }
 
-    /// Two frames become one.
+    /// Two frames become one. The rows that remain take the place of those that were there.
     #[cold]
     pub fn coarsen(&mut self) {
-        let fine = self.take();
+        let records = self.records();
+        let mut kept = Kept { base: R::Base::default(), bytes: Vec::with_capacity(records.len() * ROOM / 2 + ROOM) };
         let mut last: Option<R> = None;
-        for row in fine.all_rows() {
+        for row in self.read(records.clone(), usize::MAX) {
             let row = row.at(row.frame() / 2);
             match &mut last {
                 Some(last) if last.frame() == row.frame() => last.add(&row),
-                _ => last.replace(row).into_iter().for_each(|row| self.push(row)),
+                _ => last.replace(row).into_iter().for_each(|row| kept.push(row)),
             }
         }
-        last.into_iter().for_each(|row| self.push(row));
-        fine.store.iter().for_each(|store| store.give_back(&store.chain(fine.last)));
+        last.into_iter().for_each(|row| kept.push(row));
+        let (whole, tail) = kept.bytes.as_chunks::<ROOM>();
+        (self.base, self.length) = (kept.base, tail.len() as u8);
+        self.tail[..tail.len()].copy_from_slice(tail);
+        self.last = self.store.as_ref().map_or(NONE, |store| store.put_over(&records, whole));
     }
 
     /// The frame of its last row.
@@ -200,17 +204,20 @@ impl<R: Framed> Lane<R> {
 
     /// Its rows, one a frame.
     pub fn rows(&self) -> Rows<'_, R> {
-        self.read(1)
+        self.read(self.records(), 1)
     }
 
     /// ..., of which all are read at once.
     pub fn all_rows(&self) -> Rows<'_, R> {
-        self.read(usize::MAX)
+        self.read(self.records(), usize::MAX)
     }
 
-    fn read(&self, step: usize) -> Rows<'_, R> {
-        let records = self.store.as_ref().map_or_else(Vec::new, |store| store.chain(self.last)).into_iter();
-        let base = R::Base::default();
+    fn records(&self) -> Vec<u32> {
+        self.store.as_ref().map_or_else(Vec::new, |store| store.chain(self.last))
+    }
+
+    fn read(&self, records: Vec<u32>, step: usize) -> Rows<'_, R> {
+        let (records, base) = (records.into_iter(), R::Base::default());
         let mut rows = Rows { lane: self, records, step, bytes: Vec::new(), from: 0, tail: true, base, ahead: None };
         rows.ahead = rows.following();
         rows
@@ -219,6 +226,21 @@ impl<R: Framed> Lane<R> {
     /// None at all.
     pub fn is_empty(&self) -> bool {
         self.length == 0 && self.last == NONE
+    }
+}
+
+/// Rows that are packed one after the other.
+struct Kept<R: Framed> {
+    base: R::Base,
+    bytes: Vec<u8>,
+}
+
+impl<R: Framed> Kept<R> {
+    fn push(&mut self, row: R) {
+        let mut packer = Packer::default();
+        row.pack(self.base, &mut packer);
+        self.base = row.base();
+        self.bytes.extend_from_slice(packer.bytes());
     }
 }
 
@@ -335,7 +357,7 @@ impl<R: Framed> Lanes<R> {
     pub fn rows(&self) -> ByFrame<'_, R> {
         let lanes = self.of.iter().map(Lane::rows).map(Iterator::peekable).collect();
         let block = (MOST / self.of.len().max(1)).clamp(1, FRAMES);
-        ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new() }
+        ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new(), spare: Vec::new() }
     }
 
     /// Bytes of rows that lie in the file, those of all stores that share it.
@@ -365,6 +387,8 @@ pub struct ByFrame<'a, R: Framed> {
     /// Rows of the frame that is shown, the last first, and of the later ones of its block, the last frame first.
     open: Vec<R>,
     closed: Vec<Vec<R>>,
+    /// Room of frames that were shown.
+    spare: Vec<Vec<R>>,
 }
 
 impl<R: Framed> ByFrame<'_, R> {
@@ -373,8 +397,8 @@ impl<R: Framed> ByFrame<'_, R> {
         let next = self.lanes.iter_mut().filter_map(|lane| lane.peek()).map(R::frame).min()?;
         self.first = self.first.max(next);
         let (first, block) = (self.first, self.block);
-        self.closed.clear();
-        self.closed.resize_with(block, Vec::new);
+        let spare = &mut self.spare;
+        self.closed.resize_with(block, || spare.pop().unwrap_or_default());
         for (subject, lane) in (0..).zip(&mut self.lanes) {
             while let Some(row) = lane.next_if(|row| ((row.frame() - first) as usize) < block) {
                 self.closed[block - 1 - (row.frame() - first) as usize].push(row.of(subject));
@@ -392,7 +416,7 @@ impl<R: Framed> Iterator for ByFrame<'_, R> {
     fn next(&mut self) -> Option<R> {
         while self.open.is_empty() {
             match self.closed.pop() {
-                Some(rows) => self.open = rows,
+                Some(rows) => self.spare.push(std::mem::replace(&mut self.open, rows)),
                 None => self.take_block()?,
             }
             self.open.reverse();
@@ -502,6 +526,41 @@ mod tests {
             assert!(fill(&mut lanes, 500) <= first * 11 / 10);
         }
         assert_eq!(lanes.rows().count(), 200 * 1000);
+    }
+
+    #[test]
+    fn rows_of_lanes_whose_frames_become_longer_stay_as_they_are_wherever_they_lie() {
+        for bytes in [0, 40_000, u64::MAX] {
+            let store = Store::new(&Room::new(bytes));
+            let mut lanes: Vec<Lane<Row>> = (0..30).map(|_| Lane::stored(&store)).collect();
+            let mut expected: Vec<Vec<(u32, u64)>> = vec![Vec::new(); lanes.len()];
+            let mut frame = 0;
+            for round in 0..5 {
+                for t in frame..frame + 400 {
+                    for (i, (lane, rows)) in lanes.iter_mut().zip(&mut expected).enumerate() {
+                        // some lanes have few rows, and some small ones
+                        if (t as usize).is_multiple_of(i % 7 + 1) {
+                            let value = (t as u64 * 7919 + i as u64) << (i % 5 * 8);
+                            lane.push(Row(t, 0, value));
+                            rows.push((t, value));
+                        }
+                    }
+                }
+                for (lane, rows) in lanes.iter_mut().zip(&mut expected) {
+                    lane.coarsen();
+                    rows.iter_mut().for_each(|row| row.0 /= 2);
+                    rows.dedup_by(|later, row| {
+                        later.0 == row.0 && {
+                            row.1 += later.1;
+                            true
+                        }
+                    });
+                    assert!(lane.rows().map(|row| (row.0, row.2)).eq(rows.iter().copied()), "{bytes} B, round {round}");
+                    assert_eq!(lane.last(), rows.last().map(|row| row.0));
+                }
+                frame = (frame + 400) / 2;
+            }
+        }
     }
 
     #[test]

@@ -217,23 +217,29 @@ impl Store {
 
     #[inline]
     fn put_alone(&self, before: u32, bytes: &[u8; ROOM]) -> u32 {
-        let Inner { open, first, taken, free, .. } = &*self.0;
+        let Inner { first, taken, free, .. } = &*self.0;
         if free.load(Relaxed) != NONE {
             return self.put_again(before, bytes);
         }
         let place = taken.load(Relaxed);
         let number = first.load(Relaxed) + place;
-        let record = &open[place as usize * WORDS..][..WORDS];
-        let (head, rest) = bytes.split_at(LINK);
-        record[0].store(u64::from(before) | u64::from(number_in(head)) << 32, Relaxed);
-        for (word, bytes) in record[1..].iter().zip(rest.as_chunks().0) {
-            word.store(u64::from_le_bytes(*bytes), Relaxed);
-        }
+        self.write_open(place, before, bytes);
         taken.store(place + 1, Relaxed);
         if place as usize + 1 == PAGE {
             self.close();
         }
         number
+    }
+
+    /// Writes a record of the open page.
+    #[inline]
+    fn write_open(&self, place: u32, before: u32, bytes: &[u8; ROOM]) {
+        let record = &self.0.open[place as usize * WORDS..][..WORDS];
+        let (head, rest) = bytes.split_at(LINK);
+        record[0].store(u64::from(before) | u64::from(number_in(head)) << 32, Relaxed);
+        for (word, bytes) in record[1..].iter().zip(rest.as_chunks().0) {
+            word.store(u64::from_le_bytes(*bytes), Relaxed);
+        }
     }
 
     /// Appends what records hold.
@@ -298,6 +304,33 @@ impl Store {
                 Some(Page::Gone) | None => {}
             }
         }
+    }
+
+    /// Keeps `whole` records one after the other instead of these `records`: in their places, as far as these are in
+    /// memory. The number of the last one. No other thread writes at the same time.
+    pub fn put_over(&self, records: &[u32], whole: &[[u8; ROOM]]) -> u32 {
+        let (mut before, mut rest, mut unused) = (NONE, whole.iter(), Vec::new());
+        let mut full = self.full();
+        for number in records {
+            let (page, at) = place(*number);
+            let kept = match full.get_mut(page) {
+                Some(Page::Near(page)) => rest.next().map(|bytes| {
+                    let (link, room) = page[at..at + RECORD].split_at_mut(LINK);
+                    link.copy_from_slice(&before.to_le_bytes());
+                    room.copy_from_slice(bytes);
+                }),
+                Some(Page::Far { .. } | Page::Gone) => None,
+                None => rest.next().map(|bytes| self.write_open(*number % PAGE as u32, before, bytes)),
+            };
+            match kept {
+                Some(()) => before = *number,
+                None => unused.push(*number),
+            }
+        }
+        drop(full);
+        let last = rest.fold(before, |before, bytes| self.put(before, bytes));
+        self.give_back(&unused);
+        last
     }
 
     /// As [`Store::put_alone`], in a record that was given back.

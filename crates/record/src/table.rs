@@ -92,6 +92,9 @@ pub fn parts(name: &str, outcome: &Outcome, most: usize, show: &mut dyn FnMut(Ve
     true
 }
 
+/// So many rows are made columns at once: these are near still when the last column is made.
+const NEAR: usize = 1 << 10;
+
 fn parts_of<R: Framed>(
     table: &[Quantity<R>],
     lanes: &Lanes<R>,
@@ -100,12 +103,26 @@ fn parts_of<R: Framed>(
     show: &mut dyn FnMut(Vec<Column>),
 ) {
     let mut rows = lanes.rows();
+    let mut near: Vec<R> = Vec::with_capacity(NEAR.min(most));
     loop {
-        let part: Vec<R> = rows.by_ref().take(most).collect();
+        let (mut left, mut part) = (most, Vec::<Column>::new());
+        while left > 0 {
+            near.clear();
+            near.extend(rows.by_ref().take(left.min(NEAR)));
+            if near.is_empty() {
+                break;
+            }
+            left -= near.len();
+            let columns = of(table, &near, outcome);
+            match part.is_empty() {
+                true => part = columns,
+                false => part.iter_mut().zip(columns).for_each(|(column, more)| column.values.append(more.values)),
+            }
+        }
         if part.is_empty() {
             return;
         }
-        show(of(table, &part, outcome));
+        show(part);
     }
 }
 

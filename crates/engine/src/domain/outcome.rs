@@ -232,7 +232,7 @@ impl Simulation<'_> {
         left.collector.finish(&mut outcome, &spec.observe.monitor, spec.duration.0);
         if let Some(every) = outcome.frame_ps {
             let traces = Traces { flows: &outcome.flows, messages: &outcome.messages, timeouts: &timeouts };
-            let frames = outcome.port_frames.rows();
+            let frames = || outcome.port_frames.rows();
             outcome.timeline_events = events(spec, &traces, frames, (every, end));
             outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.team);
         }

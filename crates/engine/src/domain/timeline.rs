@@ -4,7 +4,7 @@ use crate::domain::Domain;
 use crate::domain::endpoints::Endpoints;
 use crate::event::packet::Packet;
 use crate::event::prefetch;
-use crate::ids::{Node, NodeIx};
+use crate::ids::{Node, NodeIx, PortIx};
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::spec::{TIMELINE_NEAR, TimelineSpec};
@@ -54,6 +54,12 @@ impl Domain {
                 self.endpoints.prefetch_ends(packet, time, net);
             }
         }
+    }
+
+    /// Brings near what these ports touch if they close frames by `end`, their accounts being near.
+    #[inline(always)]
+    pub fn prefetch_frames_at<'p>(&self, ports: impl IntoIterator<Item = &'p PortIx>, end: Time) {
+        ports.into_iter().for_each(|port| self.nodes.ports[*port].prefetch_frames(end));
     }
 
     /// The port that a packet takes at a node, or that answers take.

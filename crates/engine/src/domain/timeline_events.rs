@@ -19,11 +19,11 @@ pub struct Traces<'a> {
     pub timeouts: &'a [(u32, u64)],
 }
 
-/// Events of a run that ends at `end`, by (time, kind, subject); `frames` are those of ports, of `every` ps each.
-pub fn events(
+/// Events of a run that ends at `end`, by (time, kind, subject); `frames` gives those of ports, of `every` ps each.
+pub fn events<F: Iterator<Item = PortFrame>>(
     spec: &Spec,
     traces: &Traces,
-    frames: impl Iterator<Item = PortFrame>,
+    frames: impl FnOnce() -> F,
     (every, end): (u64, Time),
 ) -> Vec<TimelineEvent> {
     let event = |time_ps, kind, subject| TimelineEvent { time_ps, kind, subject };
@@ -49,7 +49,7 @@ pub fn events(
     }
     // to read all rows takes long, and without flow control none says anything of pauses
     if spec.pfc().is_some() {
-        storms(spec, frames, &mut |frame, kind, port| events.push(event(frame as u64 * every, kind, port)));
+        storms(spec, frames(), &mut |frame, kind, port| events.push(event(frame as u64 * every, kind, port)));
     }
     events.retain(|event| event.time_ps <= end.0);
     events.sort_unstable();

@@ -6,6 +6,7 @@ pub(crate) mod cells;
 mod connections;
 mod deadlines;
 pub(crate) mod duplexes;
+pub mod earliest_end;
 pub(crate) mod fabric;
 pub mod failover;
 pub mod flow_ports;

@@ -24,9 +24,10 @@ impl Port {
     #[inline]
     pub fn prefetch_account(&self, time: Time) {
         if time >= self.next_roll {
-            // two lines if the boundary is between
-            prefetch::lines(&*self.rare, 1);
             prefetch::lines(&self.rare.frames, 1);
+            if !self.is_plain() {
+                prefetch::lines(&*self.rare, 1);
+            }
         }
     }
 
@@ -177,12 +178,17 @@ impl Port {
         (self.totals_with(self.count.byte_time - rest, self.free_at - at), held)
     }
 
+    /// Nothing has happened that it counts apart.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.is_unusual() && !self.dropped
+    }
+
     /// ... with so much of its queue's integral, where it still owes so much time.
     #[inline(always)]
     fn totals_with(&self, byte_time: u128, owed: Time) -> Totals {
         // mostly there are none, and nothing need be read that lies further away
-        let plain = self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.is_unusual() && !self.dropped;
-        let events = if plain { Events::default() } else { self.rare.events };
+        let events = if self.is_plain() { Events::default() } else { self.rare.events };
         let bytes = (self.bytes_in + self.count.packets * self.settings.overhead as u64).wrapping_sub(events.cut_bytes);
         let busy = bytes.wrapping_mul(self.settings.ps_per_byte).wrapping_add(events.odd_busy);
         let lost = (events.drops + events.losses) as u32;

@@ -18,6 +18,8 @@ use std::mem::take;
 
 /// How many packets before its turn one is fetched.
 pub const AHEAD: usize = 16;
+/// How many ports before its turn what one touches as it closes a frame is.
+const FRAMES_AHEAD: usize = 6;
 
 /// The packets of a domain by the ports that they take.
 #[derive(Default)]
@@ -79,9 +81,12 @@ impl ByPort {
         }
         let (net, start) = (out.net, bucket.start);
         if FRAMED {
-            self.used.iter().for_each(|port| domain.nodes.ports[*port].prefetch_frames(end));
+            domain.prefetch_frames_at(self.used.iter().take(FRAMES_AHEAD), end);
         }
-        for port in &self.used {
+        for (i, port) in self.used.iter().enumerate() {
+            if FRAMED {
+                domain.prefetch_frames_at(self.used.get(i + FRAMES_AHEAD), end);
+            }
             for turn in self.deal.of(*port) {
                 let packet = &bucket.packets[turn.place()];
                 let mut ext = packet.ext().map(|i| take(&mut bucket.exts[i as usize]));

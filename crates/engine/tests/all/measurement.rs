@@ -374,3 +374,32 @@ fn frames_of_flows_have_the_window_that_the_series_has_at_their_ends() {
         }
     }
 }
+
+#[test]
+fn a_run_ends_when_its_links_have_carried_all_at_the_earliest() {
+    use incast_engine::map::earliest_end::earliest_end;
+    let mut spec = star(4, Rate::gbps(8), Time::us(4));
+    spec.transports = vec![tcp()];
+    spec.controllers = vec![controller("newreno", &[])];
+    spec.queues = vec![drop_tail(20)];
+    // a byte takes a nanosecond: two flows meet at host 3
+    spec.flows = vec![bulk(0, 3, Some(400_000)), bulk(1, 3, Some(500_000)), bulk(2, 1, Some(600_000))];
+    run_for(&mut spec, Time::ms(100));
+    assert_eq!(earliest_end(&spec), Time::us(900));
+    spec.flows[1].start = Time::us(700);
+    assert_eq!(earliest_end(&spec), Time::us(1_200), "the second begins after the first");
+    spec.flows[2].start = Time::ms(2);
+    assert_eq!(earliest_end(&spec), Time::us(2_600));
+    spec.flows[2].stop = Time::us(2_100);
+    assert_eq!(earliest_end(&spec), Time::us(1_200), "the third is stopped");
+    spec.flows[2].stop = Time::NEVER;
+    spec.flows.push(bulk(0, 1, None));
+    assert_eq!(earliest_end(&spec), Time::ms(100), "the fourth has no end");
+    spec.ends_when_finished = true;
+    assert_eq!(earliest_end(&spec), Time::us(2_600), "nothing waits for the fourth");
+    // hosts have one link each, whatever way packets take between them
+    spec.choice = PathChoice::Spray;
+    assert_eq!(earliest_end(&spec), Time::us(2_600));
+    spec.duration = Time::ms(1);
+    assert_eq!(earliest_end(&spec), Time::ms(1));
+}

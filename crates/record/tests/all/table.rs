@@ -1,8 +1,10 @@
 //! The tables of a run.
 
+use incast_record::packed::{Lane, Lanes};
 use incast_record::table::{self, Column, TABLES, Values};
 use incast_record::{
-    ClassRecord, FlowRecord, Happening, Label, MessageKind, MessageRecord, Outcome, PacketEvent, PortRecord, Sample,
+    ClassRecord, FlowRecord, Happening, Label, MessageKind, MessageRecord, Outcome, PacketEvent, PortFrame, PortRecord,
+    Sample,
 };
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -116,6 +118,38 @@ fn rows(outcome: &Outcome) -> [usize; 14] {
         outcome.timeline_events.len(),
         outcome.paths.len(),
     ]
+}
+
+#[test]
+fn parts_of_a_table_of_frames_are_the_whole_table() {
+    let lane = |port: u32| {
+        let mut lane = Lane::default();
+        let row = |frame| PortFrame { frame, busy_ps: u64::from(frame * 3 + port), ..PortFrame::default() };
+        (1..2_000).for_each(|frame| lane.push(row(frame)));
+        lane
+    };
+    let outcome = Outcome {
+        frame_ps: Some(10_000),
+        end_ps: 20_000_000,
+        port_frames: Lanes::from(vec![lane(1), lane(2)]),
+        ..Outcome::default()
+    };
+    let whole = table::timeline_ports(&outcome);
+    let Values::U32(frames) = values(&whole, "frame") else { panic!("whole numbers") };
+    assert_eq!(frames.len(), 2 * 1_999);
+    for most in [7, 1_000, 1_024, 1_025, 3_000, 5_000] {
+        let (mut joined, mut lengths) = (Vec::new(), Vec::new());
+        assert!(table::parts("timeline_ports", &outcome, most, &mut |part| {
+            let Values::U32(frames) = values(&part, "frame") else { panic!("whole numbers") };
+            let Values::OptF64(busy) = values(&part, "busy") else { panic!("numbers that may be missing") };
+            lengths.push(frames.len());
+            joined.extend(frames.into_iter().zip(busy));
+        }));
+        let Values::OptF64(busy) = values(&whole, "busy") else { panic!("numbers that may be missing") };
+        assert!(joined.into_iter().eq(frames.iter().copied().zip(busy)), "parts of {most}");
+        let last = lengths.pop().unwrap();
+        assert!(lengths.iter().all(|length| *length == most) && last <= most, "{lengths:?} and {last} of {most}");
+    }
 }
 
 #[test]

@@ -156,6 +156,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     let failing = failures::apply(&failures, &mut spec)?;
     checks::stations(&spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec)).map_err(Errors::from)?;
+    observe::begin_with_long_frames(&mut spec);
     Ok(Built { spec, failures, failing })
 }
 

@@ -4,6 +4,7 @@ use crate::document::{Document, Interval, Ports, Undeliverable};
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
 use incast_cc as cc;
+use incast_engine::map::earliest_end::earliest_end;
 use incast_engine::spec::{self, MonitorRule};
 use std::collections::HashMap;
 
@@ -146,6 +147,17 @@ fn timeline(
     };
     problems.push(Problem::quoted("measure.timeline", every, message));
     None
+}
+
+/// Frames of a timeline that become longer are at first as long as the run that ends earliest would have them: to join
+/// those that are closed takes time, and changes nothing in the end.
+pub(super) fn begin_with_long_frames(spec: &mut spec::Spec) {
+    let duration = spec.duration;
+    let longer = spec.observe.timeline.filter(|timeline| timeline.every_by(duration) > timeline.every);
+    if let Some(mut timeline) = longer {
+        timeline.every = timeline.every_by(earliest_end(spec));
+        spec.observe.timeline = Some(timeline);
+    }
 }
 
 /// The numbers of the cells whose channels `measure.series.cells` names.

@@ -1,5 +1,6 @@
 //! Wiring, numbering and routes.
 
+use incast_cc::Time;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::map::paths::{Paths, divisors, hops};
 use incast_engine::spec::{Discipline, Limit, Loss, Spec, memory_of};
@@ -409,7 +410,7 @@ fn counted_paths_go_round_as_divisors_do() {
     for (name, key, value, choices) in fabrics {
         let spec = load(name, &[(key, value)]);
         let divisors = divisors(&spec);
-        let paths = Paths::new(&spec, incast_cc::Time::ZERO);
+        let paths = Paths::new(&spec, Time::ZERO);
         let mut met = BTreeSet::new();
         for flow in &spec.flows {
             let edge = spec.links.iter().find(|l| l.from == flow.src).unwrap().to;
@@ -593,6 +594,27 @@ fn a_run_that_takes_too_much_memory_is_known_by_its_ports_and_then_by_its_flows(
     scenario.set("traffic.flows", "3000000000").unwrap();
     assert_eq!(scenario.memory(1000), Ok(memory_of(ports, 0)), "by its ports, before any flow");
     assert!(scenario.memory(u64::MAX).unwrap_err().to_string().contains("expected at most 4000000 flows"));
+}
+
+#[test]
+fn frames_of_a_timeline_begin_as_long_as_the_shortest_run_needs_them() {
+    let every = |sets: &[(&str, &str)]| {
+        let mut scenario = Scenario::load("permutation").unwrap();
+        scenario.set("topology.k", "4").unwrap();
+        scenario.set("traffic.app.size", "100MB").unwrap();
+        scenario.set("run.duration", "1s").unwrap();
+        sets.iter().for_each(|(key, value)| scenario.set(key, value).unwrap());
+        scenario.build().unwrap().observe.timeline.unwrap().every
+    };
+    let auto = ("measure.timeline", "auto");
+    // 100 MB take 8 ms at a host, where one path is for one flow, and 2,000 frames 6.4 us
+    let spread = ("routing.kind", "spray");
+    assert_eq!(every(&[auto, spread]), Time::ns(100 * 64));
+    let once = every(&[auto]);
+    assert!(once > Time::ns(100 * 64), "{once}: some paths meet");
+    assert_eq!(every(&[auto, ("traffic.app", "{kind = \"bulk\"}")]), Time::ns(100 * 8192), "no flow ends");
+    assert_eq!(every(&[("measure.timeline", "\"1ms\"")]), Time::ms(1));
+    assert_eq!(every(&[auto, ("run.duration", "100us")]), Time::ns(50), "never longer");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod programs;
 mod tokens;
 
 use crate::support::*;
+use incast_engine::map::earliest_end::earliest_end;
 use incast_record::PortRecord;
 use incast_record::packed::Lanes;
 use laws::laws;
@@ -121,8 +122,16 @@ proptest! {
         off.observe.timeline = None;
         let mut on = off.clone();
         on.observe.timeline = Some(TimelineSpec { every: Time::us(1), most: 40 });
-        let (off, on) = (run(&off), run(&on));
+        let end = earliest_end(&on);
+        let mut long = on.clone();
+        long.observe.timeline = on.observe.timeline.map(|t| TimelineSpec { every: t.every_by(end), ..t });
+        let (off, on, long) = (run(&off), run(&on), run(&long));
         prop_assert!(on.frame_ps.is_some());
+        // frames may begin as long as that needs them; without connections that are given up
+        let given_up = on.flows.iter().any(|flow| flow.size.is_some() && flow.finish_ps.is_none());
+        prop_assert!(given_up || end.0 <= on.end_ps, "{end:?} is later than the end");
+        prop_assert!(given_up || long.frame_ps == on.frame_ps && long.timeline_events == on.timeline_events);
+        prop_assert!(given_up || long.port_frames == on.port_frames && long.flow_frames == on.flow_frames);
         let on = Outcome { frame_ps: None, port_frames: Lanes::default(), flow_frames: Lanes::default(), ..on };
         let on = Outcome { timeline_events: Vec::new(), paths: Vec::new(), ..on };
         let same = format!("{on:?}") == format!("{off:?}");

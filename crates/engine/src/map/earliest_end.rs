@@ -1,0 +1,48 @@
+//! When a run can end at the earliest: the frames of its timeline need not be shorter at first than that one needs.
+
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::map::adjacency::Adjacency;
+use crate::map::ideal::Fabric;
+use crate::spec::{FlowSpec, Spec};
+use incast_cc::Time;
+
+/// A bound from below of the time at which the run of `spec` ends: when the links have carried what all packets of
+/// flows of a known size pass, one flow after the other in the order in which they start, without headers; or its
+/// duration, where a flow without end goes on until then. A run in which a connection is given up may end earlier,
+/// unless it waits for all to finish. Costs as much as the paths of all flows.
+pub fn earliest_end(spec: &Spec) -> Time {
+    // triggers may never come, and what is stopped ends early
+    let goes_on = |flow: &FlowSpec| flow.trigger.is_none() && [flow.stop, flow.sink_stop] == [Time::NEVER; 2];
+    let endless = |flow: &FlowSpec| goes_on(flow) && !flow.app.is_finite() && !flow.app.is_messages();
+    if !spec.ends_when_finished && spec.flows.iter().any(|flow| endless(flow) && flow.start < spec.duration) {
+        return spec.duration;
+    }
+    let (fabric, incoming) = (Fabric::new(spec), Adjacency::incoming(spec));
+    let mut flows: Vec<FlowId> = (0..spec.flows.len() as u32).map(FlowId).collect();
+    flows.retain(|f| spec.flows[*f].app.is_finite() && goes_on(&spec.flows[*f]));
+    flows.sort_by_key(|f| spec.flows[*f].start);
+    let mut free_at = vec![Time::ZERO; spec.links.len()];
+    let mut end = Time::ZERO;
+    for f in flows {
+        let flow = &spec.flows[f];
+        end = end.max(flow.start);
+        // what programs answer or gather need not pass
+        let Some(size) = flow.app.size().filter(|_| spec.programs.is_empty()) else { continue };
+        let mut links = match spec.failures.is_empty() && (flow.path.is_some() || !spec.choice.spreads()) {
+            true => fabric.path(f, false),
+            // some links all its packets pass anyway
+            false => [fabric.ports(NodeId(flow.src)), incoming.of(NodeId(flow.dst))]
+                .into_iter()
+                .filter_map(|links| if let [only] = links { Some(*only) } else { None })
+                .collect(),
+        };
+        // the channel of a cell has rates of its own, and what a bucket has saved up takes no time
+        links.retain(|l: &LinkId| spec.links[*l].cell.is_none() && spec.links[*l].bucket == 0);
+        for link in links {
+            let free_at = &mut free_at[link.ix()];
+            *free_at = (*free_at).max(flow.start).saturating_add(spec.links[link].rate.serialize(size));
+            end = end.max(*free_at);
+        }
+    }
+    end.min(spec.duration)
+}

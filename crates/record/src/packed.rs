@@ -163,7 +163,7 @@ impl<R: Framed> Lane<R> {
     #[cold]
     fn spill(&mut self, more: &[u8]) {
         let mut length = self.length as usize;
-        let store = self.store.get_or_insert_with(|| Store::new(&Room::new(u64::MAX)));
+        let store = own(&mut self.store);
         let mut more = more;
         while !more.is_empty() {
             let (now, rest) = more.split_at(more.len().min(ROOM - length));
@@ -194,7 +194,9 @@ impl<R: Framed> Lane<R> {
         let (whole, tail) = kept.bytes.as_chunks::<ROOM>();
         (self.base, self.length) = (kept.base, tail.len() as u8);
         self.tail[..tail.len()].copy_from_slice(tail);
-        self.last = self.store.as_ref().map_or(NONE, |store| store.put_over(&records, whole));
+        // rows may take more bytes than before, and fill the first record
+        self.last =
+            if records.is_empty() && whole.is_empty() { NONE } else { own(&mut self.store).put_over(&records, whole) };
     }
 
     /// The frame of its last row.
@@ -227,6 +229,11 @@ impl<R: Framed> Lane<R> {
     pub fn is_empty(&self) -> bool {
         self.length == 0 && self.last == NONE
     }
+}
+
+/// The store of a lane; where it has none, one of its own.
+fn own(store: &mut Option<Store>) -> &Store {
+    store.get_or_insert_with(|| Store::new(&Room::new(u64::MAX)))
 }
 
 /// Rows that are packed one after the other.
@@ -586,5 +593,17 @@ mod tests {
             (10, 2, 23),
         ];
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn rows_that_take_more_bytes_when_they_are_coarsened_are_kept() {
+        // of two rows of three the sum is far from the third
+        let much = 1 << 40;
+        let mut lane = Lane::default();
+        (0..13).flat_map(|i| [4 * i, 4 * i + 1, 4 * i + 2]).for_each(|frame| lane.push(Row(frame, 0, much)));
+        assert!(lane.store.is_none(), "all are in the tail");
+        lane.coarsen();
+        let expected: Vec<_> = (0..13).flat_map(|i| [Row(2 * i, 0, 2 * much), Row(2 * i + 1, 0, much)]).collect();
+        assert_eq!(lane.rows().collect::<Vec<_>>(), expected);
     }
 }

@@ -309,6 +309,7 @@ impl Store {
     /// Keeps `whole` records one after the other instead of these `records`: in their places, as far as these are in
     /// memory. The number of the last one. No other thread writes at the same time.
     pub fn put_over(&self, records: &[u32], whole: &[[u8; ROOM]]) -> u32 {
+        debug_assert!(!self.0.writes.swap(true, Relaxed), "two threads write rows of one store");
         let (mut before, mut rest, mut unused) = (NONE, whole.iter(), Vec::new());
         let mut full = self.full();
         for number in records {
@@ -328,8 +329,9 @@ impl Store {
             }
         }
         drop(full);
-        let last = rest.fold(before, |before, bytes| self.put(before, bytes));
+        let last = rest.fold(before, |before, bytes| self.put_alone(before, bytes));
         self.give_back(&unused);
+        debug_assert!(self.0.writes.swap(false, Relaxed));
         last
     }
 

@@ -150,7 +150,8 @@ fn timeline(
 }
 
 /// Frames of a timeline that become longer are at first as long as the run that ends earliest would have them: to join
-/// those that are closed takes time, and changes nothing in the end.
+/// those that are closed takes time, and changes nothing in the end. Of many flows the hosts' own links alone say when
+/// that is, so that it costs little beside the set-up of the flows.
 pub(super) fn begin_with_long_frames(spec: &mut spec::Spec) {
     let duration = spec.duration;
     let longer = spec.observe.timeline.filter(|timeline| timeline.every_by(duration) > timeline.every);

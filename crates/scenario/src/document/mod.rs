@@ -211,8 +211,8 @@ pub struct Measure {
     #[serde(default)]
     pub queue_interval: Auto<Time>,
     /// Timeline of the whole fabric for a viewer: what every port and flow does in each frame of so long. `auto` takes
-    /// 1,000 to 2,000 frames however early the run ends, and above 10,000 ports 500 to 1,000 of at least 2 us; without
-    /// the key there is none.
+    /// 1,000 to 2,000 frames however early the run ends, and above 10,000 ports 500 to 1,000 of at least 2 us (fewer
+    /// where a connection is given up); without the key there is none.
     #[serde(default)]
     pub timeline: Option<Auto<Time>>,
     /// Time series of chosen flows and ports.

@@ -15,6 +15,9 @@ from pathlib import Path
 from incast.errors import FolderError
 from incast.interrupts import half_written
 
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+"""What differs between machines of one name, and from boot to boot, where the system tells it."""
+
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file so that it is seen either as before or with all of ``content``."""
@@ -111,8 +114,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
         folder = folder.resolve()
     if folder.name in ("", ".."):
         raise FolderError(f'"{given}" cannot be a results folder: name a new folder')
-    # another machine that shares the disk may not see our locks: what it left is its own
-    prefix = f".{folder.name}.partial-{zlib.crc32(os.uname().nodename.encode()):08x}-"
+    prefix = f".{folder.name}.partial-{_machine():08x}-"
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         _clear_killed(folder.parent, prefix)
@@ -137,6 +139,18 @@ def new_folder(folder: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
+def _machine() -> int:
+    """Give a number of this boot of this machine.
+
+    Another machine that shares the disk, of the same name even, may not see our locks: what it left is its own. So is
+    what lies there from before this boot.
+    """
+    name = os.uname().nodename
+    with suppress(OSError):
+        name += BOOT.read_text(encoding="utf-8")
+    return zlib.crc32(name.encode())
+
+
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
     """Make a folder that stays locked while the descriptor is open, or this process lives, where the disk has locks."""
     while True:
@@ -144,7 +158,12 @@ def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
         half_written.add(aside)
         try:
             aside.mkdir()
-            descriptor = os.open(aside, os.O_RDONLY)
+            try:
+                descriptor = os.open(aside, os.O_RDONLY)
+            except FileNotFoundError:
+                # another program took it for a killed one's,
+                half_written.discard(aside)
+                continue
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         except BaseException:
@@ -153,7 +172,7 @@ def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
             raise
         if aside.exists():
             return aside, descriptor
-        # another program took it for a killed one's before it was locked
+        # ... after it was opened and before it was locked
         half_written.discard(aside)
         os.close(descriptor)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import command, environment, left_in
-from incast import RunStopped, Scenario
+from incast import RunStopped, Scenario, folders
 from incast.folders import new_folder
 
 ZERO_COST = {
@@ -83,15 +86,20 @@ main()
 """
 
 
+def wait_for(program: subprocess.Popen[Any], happens: Callable[[], object]) -> None:
+    """Wait for what a program does, two minutes at most, or until it has ended."""
+    for _ in range(2400):
+        if happens() or program.poll() is not None:
+            return
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_path: Path, stop: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", STUCK, "run", "star"], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
     ) as program:
-        for _ in range(2400):
-            if (tmp_path / "working").exists() or program.poll() is not None:
-                break
-            time.sleep(0.05)
+        wait_for(program, (tmp_path / "working").exists)
         program.send_signal(stop)
         _, told = program.communicate(timeout=60)
     assert program.returncode == 128 + stop, told
@@ -104,10 +112,7 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
     with subprocess.Popen(
         command(words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
     ) as program:
-        for _ in range(2400):
-            if (tmp_path / "a b" / "runs").exists() or program.poll() is not None:
-                break
-            time.sleep(0.05)
+        wait_for(program, (tmp_path / "a b" / "runs").exists)
         program.send_signal(signal.SIGINT)
         _, told = program.communicate(timeout=60)
     assert program.returncode == 130, told
@@ -159,13 +164,55 @@ def test_what_a_killed_program_left_of_a_folder_is_cleared_and_nothing_of_a_livi
             living.kill()
 
 
+@pytest.mark.parametrize("opened_first", [True, False])
+def test_a_folder_that_another_program_clears_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened_first: bool
+) -> None:
+    cleared: list[Path] = []
+    opened = os.open
+
+    def open_late(path: Path, *more: Any, **named: Any) -> int:
+        clear = not cleared and ".out.partial-" in str(path)
+        if clear:
+            cleared.append(path)
+        if clear and not opened_first:
+            path.rmdir()
+        descriptor = opened(path, *more, **named)
+        if clear and opened_first:
+            path.rmdir()
+        return descriptor
+
+    monkeypatch.setattr(os, "open", open_late)
+    with new_folder(tmp_path / "out") as aside:
+        assert cleared and aside not in cleared
+        assert left_in(tmp_path) == [aside.name]
+    assert left_in(tmp_path) == ["out"]
+
+
+def test_what_another_machine_of_the_same_name_or_an_earlier_boot_left_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "BOOT", tmp_path / "boot")
+    left = set()
+    for boot in ("", "one", "two"):
+        if boot:
+            (tmp_path / "boot").write_text(boot)
+        with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "out") as aside:
+            prefix = aside.name[: aside.name.rindex("-")]
+            _ = 1 / 0
+        left.add(f"{prefix}-01234567")
+        (tmp_path / f"{prefix}-01234567").mkdir()
+    assert len(left) == 3
+    assert left_in(tmp_path) == sorted([*left, "boot"])
+    with new_folder(tmp_path / "out"):
+        pass
+    assert left_in(tmp_path) == sorted([*left - {f"{prefix}-01234567"}, "boot", "out"])
+
+
 def test_a_run_after_one_that_was_killed_leaves_its_folder_alone(tmp_path: Path) -> None:
     words = ["run", "random-pairs", "--out", "a", "--set", "run.warmup=0s", "--set", "run.duration=1000s"]
     with subprocess.Popen(command(words), cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as program:
-        for _ in range(600):
-            if left_in(tmp_path):
-                break
-            time.sleep(0.05)
+        wait_for(program, lambda: left_in(tmp_path))
         program.kill()
     assert len(left_in(tmp_path)) == 1
     subprocess.run(command([*words[:-1], "run.duration=20us"]), cwd=tmp_path, env=environment(), check=True)

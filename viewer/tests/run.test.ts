@@ -33,6 +33,7 @@ describe("a timeline", () => {
     [{ frames: 1e12 }, "frames = 1000000000000; expected a whole number from 1 to 1048576"],
     [{ frames: 0 }, "frames = 0; expected"],
     [{ ports: [{ from: 0, to: 2 }] }, "ports.0.to = 2; expected a whole number from 0 to 1"],
+    [{ nodes: [] }, "ports.0.from = 0; there are no nodes"],
   ])("is refused where it cannot be: %j", async (said, told) => {
     await expect(run(said)).rejects.toThrow(Damaged);
     await expect(run(said)).rejects.toThrow(`timeline.json of one: ${told}`);

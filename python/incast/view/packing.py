@@ -110,7 +110,7 @@ def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Tol
 def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
     largest = int(values.max()) if len(values) else 0
     if largest >= EXACT:
-        raise OddError(f"of {largest}; expected less than 2^53, which a browser holds exactly")
+        raise OddError(f"has {largest}; expected less than 2^53, which a browser holds exactly")
     for kind, bound in WIDTHS:
         if largest < bound:
             return _array(values.astype(f"<{kind[0]}{int(kind[1:]) // 8}"), kind, differences=differences)

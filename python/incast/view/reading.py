@@ -188,7 +188,7 @@ def _column(run: Source, name: str, column: str, most: Mapping[str, int]) -> byt
     if (name, column) == ("timeline_events", "subject"):
         return packing.whole(_subjects(run, most))
     own = columns(run, name, [column])[column]
-    with told(run, name, f"a {column}"):
+    with told(run, name, f"column {column}"):
         return packing.column(own)
 
 

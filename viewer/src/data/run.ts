@@ -333,7 +333,7 @@ const MOST_FRAMES = 2 ** 20;
 function checked(timeline: Timeline, label: string): Timeline {
   const whole = (name: string, value: number, least: number, most: number) => {
     if (Number.isInteger(value) && value >= least && value <= most) return;
-    const expected = `expected a whole number from ${least} to ${most}`;
+    const expected = most < least ? "there are no nodes" : `expected a whole number from ${least} to ${most}`;
     throw new Damaged(`timeline.json of ${label}: ${name} = ${JSON.stringify(value)}; ${expected}`);
   };
   const { frames, nodes, ports } = timeline;

@@ -182,8 +182,16 @@ RUNS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "perm_k4_2MB": ("permutation of 2 MB, k = 4", {"traffic.file": "../data/uet/perm_k4.cm"}),
     "incast4_k8": ("4 senders of 2 MB, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/incast4.cm"}),
     "incast32_k8": ("32 senders of 450,560 B, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/incast32.cm"}),
+    "perm_k8_2MB": ("permutation of 2 MB, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/perm_k8.cm"}),
+    "incast8_k8": ("8 senders of 2 MB, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/incast8.cm"}),
+    "incast64_k8": ("64 senders of 450,560 B, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/incast64.cm"}),
 }
 CONTROLS: Mapping[str, str] = {"NSCC": "nscc", "RCCC": "rccc", "NSCC+RCCC": "both"}
+UNCUT: Mapping[str, Mapping[str, object]] = {
+    "NSCC drop": {},
+    "NSCC drop SLEEK": {"transport.uet.sleek": True},
+}
+"""Without trimming: five times the queue, and the timeout that follows from it."""
 SEEDS = (1, 2, 3, 4, 5)
 
 
@@ -193,10 +201,14 @@ def settings_of(transport: str, choice: str) -> dict[str, object]:
         return {**NDP, "transport.ndp.paths": choice, "routing.by": "path"}
     if transport == "EQDS":
         return {**EQDS, "routing.by": "entropy"}
-    control = CONTROLS[transport]
+    control = CONTROLS[transport.split(" ")[0]]
     marks = {"min": "37440B", "max": "145600B", "to_hosts": control == "nscc"}
     spread = {"transport.uet.spread": choice, "routing.by": "entropy"}
-    return {**uet(control, *TREE), **spread, "queue.limit": "178880B", "queue.ecn": marks}
+    settings = {**uet(control, *TREE), **spread, "queue.limit": "178880B", "queue.ecn": marks}
+    if transport in UNCUT:
+        uncut = {"queue.cuts": "none", "queue.limit": "894400B", "transport.rto_min": "444312ns"}
+        return {**settings, **uncut, **UNCUT[transport]}
+    return settings
 
 
 def seeds() -> Iterator[tuple[tuple[Case, ...], Mean]]:
@@ -219,6 +231,10 @@ def seeds() -> Iterator[tuple[tuple[Case, ...], Mean]]:
             ("cut packets", cuts, float(row["trims"]), Relative(0.25) if float(row["trims"]) > 200 else None),
             ("timeouts", summary("flows.timeouts"), float(row["timeouts"]), None),
         )
+        if transport in UNCUT:
+            dropped = float(row["drops"])
+            near = Relative(0.25) if dropped > 200 else None
+            figures = (*figures, ("dropped packets", summary("queues.drops"), dropped, near))
         cases = tuple(
             Case(
                 f"uet/seeds/{name}-{seed}",

@@ -2,6 +2,7 @@
 
 use crate::event::aside::STAMPS;
 use crate::ids::{EngineId, FlowId, LinkId};
+use crate::map::back;
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
@@ -50,11 +51,30 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
         return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
     }
     check_shaping(spec)?;
+    check_returns(spec)?;
     spec.programs.iter().try_for_each(|own| check_program(spec, own))?;
     spec.cells.iter().enumerate().try_for_each(|(i, cell)| check_cell(spec, i as u32, cell))?;
     let given = |f: &FlowSpec| spec.transports[f.transport as usize].demotion.len().saturating_sub(1);
     let class = spec.flows.iter().map(|f| given(f).max(f.class.max(f.ack_class) as usize)).max().unwrap_or(0);
     spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
+}
+
+/// Headers without room go back over the link that they came by.
+fn check_returns(spec: &Spec) -> Result<(), RunError> {
+    let returns = |link: &&LinkSpec| spec.queues[link.queue as usize].returns();
+    let mut nodes = vec![false; spec.node_names.len()];
+    spec.links.iter().filter(returns).for_each(|link| nodes[link.from as usize] = true);
+    if let Some(link) = spec.links.iter().filter(returns).find(|link| link.from < spec.hosts) {
+        return invalid(format!("link {}: switches send headers back, hosts do not", link.name));
+    }
+    if !nodes.contains(&true) {
+        return Ok(());
+    }
+    let ways = spec.links.iter().zip(back::links(spec));
+    match { ways }.find(|(link, back)| nodes[link.to as usize] && back.is_none()) {
+        Some((link, _)) => invalid(format!("link {}: no link leads back, over which headers could return", link.name)),
+        None => Ok(()),
+    }
 }
 
 /// Classes by bytes sent: their sizes, and whose they are.
@@ -457,9 +477,6 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
     let queue = &spec.queues[link.queue as usize];
     if spec.is_explicit(link) && link.bucket > 0 {
         return invalid(format!("link {}: an explicit queue takes no token bucket", link.name));
-    }
-    if queue.returns() && link.from < spec.hosts {
-        return invalid(format!("link {}: switches send headers back, hosts do not", link.name));
     }
     if let Discipline::Trimming(_) = queue.discipline {
         if queue.device > 0 {

@@ -84,6 +84,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             Kind::Syn => Some("SYN"),
             Kind::Rst => Some("RST"),
             Kind::Numbered => Some("NUMBERED"),
+            Kind::Returned => Some("RETURNED"),
             _ => None,
         };
         let flags = FLAGS.iter().filter(|(bit, _)| packet.has(*bit)).map(|(_, name)| *name);

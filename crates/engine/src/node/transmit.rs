@@ -170,7 +170,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 return false;
             }
             Offered::Returned => {
-                self.send_back(packet, link);
+                self.send_back(packet);
                 return false;
             }
             Offered::Passed { lost: true, .. } => self.sent(port, packet, ext, Sent::Lost { at: now }),
@@ -208,7 +208,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 place.account.iter().for_each(|account| self.balance(pool, *account, &packet, true));
             }
             if returns {
-                self.send_back(&packet, link);
+                self.send_back(&packet);
             } else if !lost {
                 self.counts.dropped += 1;
                 if packet.has(flag::SLOW_PATH) {

@@ -7,13 +7,13 @@ use super::queues::{Admission, Queues};
 use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
-use crate::port::discipline::trimming::{DATA, HEADERS};
+use crate::port::discipline::trimming::{DATA, HEADERS, Trim};
 use crate::port::discipline::{Arrival, Verdict};
 use incast_cc::Time;
 
 impl Queues {
-    /// The queue of data has no room for an arrival: what came last to it is cut to its header, by a draw and where
-    /// that makes room, or the arrival is.
+    /// The queue of data has no room for an arrival: what came last to it is cut to its header (or dropped, where
+    /// nothing is cut), by a draw and where that makes room, or the arrival is.
     pub(super) fn trim(
         &mut self,
         refused: Admission,
@@ -25,10 +25,13 @@ impl Queues {
     ) -> Admission {
         let now = refused.arrival.now;
         let Some(trim) = self.trim.as_mut().filter(|_| refused.class == DATA) else { return refused };
-        let (newest, header) = (trim.draw(now, interval), trim.header());
+        let (newest, header, drops) = (trim.draw(now, interval), trim.header(), trim.drops());
         let mut room = room;
         if newest && self.trim_newest(&refused.arrival, header, settings, room.as_deref_mut(), events, interval) {
             return Admission { verdict: Verdict::Accept, ..refused };
+        }
+        if drops {
+            return refused;
         }
         let mut packet = *packet;
         packet.cut(header);
@@ -67,6 +70,13 @@ impl Queues {
         let odd = |wire: Time| if settings.ps_per_byte == 0 { wire.0 } else { 0 };
         events.odd_busy = events.odd_busy.wrapping_sub(odd(cut.wire));
         events.cut_bytes += cut.size;
+        if self.trim.as_ref().is_some_and(Trim::drops) {
+            events.cut_bytes += settings.overhead as u64;
+            events.drops += !cut.lost as u64;
+            self.classes[DATA].count.drops += !cut.lost as u64;
+            self.dropped.push(Dropped { packet: cut.packet, returns: false, lost: cut.lost, place: None });
+            return true;
+        }
         cut.packet.cut(header);
         cut.size = header as u64 + settings.framing as u64;
         cut.wire = settings.serialization(cut.size);

@@ -66,6 +66,11 @@ impl Protocol {
         !matches!(self, Protocol::Tcp | Protocol::ExpressPass(_))
     }
 
+    /// It works at queues of its kind, too, that drop what they would cut.
+    pub fn lives_without_cuts(&self) -> bool {
+        matches!(self, Protocol::Uet(_))
+    }
+
     /// It learns of losses by the headers of trimmed packets.
     pub fn needs_trimming(&self) -> bool {
         match self {
@@ -110,7 +115,7 @@ pub struct Uet {
     pub credit: bool,
     /// Round-trip time of the fabric; `None`: that of each pair of hosts on the empty network.
     pub rtt: Option<Time>,
-    /// Target of NSCC's queueing delay; `None`: three quarters of `rtt`.
+    /// Target of NSCC's queueing delay; `None`: three quarters of `rtt`, and all of it where nothing is cut.
     pub target_delay: Option<Time>,
     /// Credit of a host comes at this share of its link's rate, above 0 and at most 1.
     pub pull_rate: f64,
@@ -120,6 +125,8 @@ pub struct Uet {
     pub spread: Spread,
     /// Entropies of a flow, a power of two up to 2^15.
     pub entropies: u32,
+    /// SLEEK, with `window`: losses are known by what is out of order, and by probes.
+    pub sleek: bool,
     /// UET as uet-htsim has it: cut packets ask for no credit, requests repeat the last target, and flows that have all
     /// they wanted are given credit beyond it.
     pub htsim: bool,

@@ -83,6 +83,11 @@ impl QueueSpec {
         }
     }
 
+    /// It has the two queues of one that trims, and drops what it would cut.
+    pub fn drops_uncut(&self) -> bool {
+        matches!(&self.discipline, Discipline::Trimming(trimming) if trimming.drops)
+    }
+
     /// It sends headers without room back to their senders.
     pub fn returns(&self) -> bool {
         matches!(&self.discipline, Discipline::Trimming(trimming) if trimming.returns)
@@ -207,6 +212,8 @@ pub struct Trimming {
     pub ecn: Option<EcnRamp>,
     /// A draw decides whether the arrival is cut or what came last before it; else it is the arrival always.
     pub draws: bool,
+    /// Nothing is cut: the packet that would be is dropped.
+    pub drops: bool,
     /// Headers of senders that take them back go back to them, where there is no room for them.
     pub returns: bool,
 }

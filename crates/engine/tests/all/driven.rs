@@ -39,8 +39,27 @@ fn uet(window: bool, credit: bool, rtt: Time, spread: Spread) -> TransportSpec {
 pub fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) -> TransportSpec {
     let rtt = Some(rtt);
     let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
-    let own = Uet { window, credit, rtt, target_delay: None, pull_rate, ack_bytes, spread, entropies, htsim };
+    let target_delay = None;
+    let own = Uet { window, credit, rtt, target_delay, pull_rate, ack_bytes, spread, entropies, sleek: false, htsim };
     TransportSpec { rto_min: Time::us(100), ..sizes(Protocol::Uet(own)) }
+}
+
+/// NSCC with SLEEK.
+pub fn sleek(rtt: Time) -> TransportSpec {
+    let mut transport = uets(true, false, rtt, Spread::Oblivious, false);
+    if let Protocol::Uet(own) = &mut transport.protocol {
+        own.sleek = true;
+    }
+    transport
+}
+
+/// As [`cutting`], but what would be cut is dropped.
+pub fn dropping(limit: u64) -> QueueSpec {
+    let mut queue = cutting(limit);
+    if let Discipline::Trimming(cut) = &mut queue.discipline {
+        cut.drops = true;
+    }
+    queue
 }
 
 /// The round-trip times of a star and of a k = 8 fat tree.
@@ -50,7 +69,15 @@ const TREE: Time = Time(14_027_520);
 /// Data up to `limit` bytes, headers up to twice that; the arrival is cut.
 pub fn cutting(limit: u64) -> QueueSpec {
     let header_limit = Limit::Bytes(2 * limit);
-    let cut = Trimming { header: 64, header_limit, headers_per_data: 100_000, draws: false, returns: false, ecn: None };
+    let cut = Trimming {
+        header: 64,
+        header_limit,
+        headers_per_data: 100_000,
+        draws: false,
+        drops: false,
+        returns: false,
+        ecn: None,
+    };
     queue(Discipline::Trimming(cut), Limit::Bytes(limit))
 }
 
@@ -255,6 +282,28 @@ fn a_second_message_beyond_the_window_is_pulled_as_the_first_was() {
     }
 }
 
+#[test]
+fn sleek_knows_of_losses_before_the_timer_does() {
+    let uncut = |transport: TransportSpec| {
+        let mut spec = incast(8, transport, 32 * PACKET);
+        spec.queues[0] = dropping(32 * PACKET);
+        spec.transports[0].rto_min = Time::us(444);
+        compared(&spec)
+    };
+    let sum = |o: &Outcome, f: fn(&FlowRecord) -> u64| o.flows.iter().map(f).sum::<u64>();
+    let plain = uncut(uets(true, false, STAR, Spread::Oblivious, false));
+    let sleek = uncut(sleek(STAR));
+    let drops = |o: &Outcome| o.ports.iter().map(|p| p.drops).sum::<u64>();
+    assert!(drops(&plain) > 20 && drops(&sleek) > 20 && trims(&sleek) == 0);
+    assert!(sum(&plain, |f| f.timeouts) >= drops(&plain), "a timer for each");
+    assert_eq!(sum(&sleek, |f| f.timeouts), 0);
+    let again = sum(&sleek, |f| f.retransmissions);
+    assert!(again >= drops(&sleek) && again < drops(&sleek) + 40, "{again} for {}", drops(&sleek));
+    let last = |o: &Outcome| times(o).into_iter().max().unwrap();
+    assert!(last(&sleek) < last(&plain) * 3 / 4, "{} {}", last(&sleek), last(&plain));
+    assert!(sleek.flows.iter().all(|f| Some(f.delivered) == f.size), "{:?}", sleek.flows);
+}
+
 /// A fat tree whose links lose packets of any kind, with room for few headers.
 fn lossy(transport: TransportSpec, choice: PathChoice, seed: u64) -> Spec {
     let mut spec = with(fat_tree(4, Rate::gbps(100), Time::us(1)), transport, cutting(4 * PACKET));
@@ -273,7 +322,7 @@ fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
     for seed in 1..4 {
         let uets = [(true, false, Spread::Mixed), (false, true, Spread::Bitmap), (true, true, Spread::Reps)];
         let uets = uets.map(|(window, credit, spread)| self::uets(window, credit, Time::us(14), spread, false));
-        for transport in [ndp(15, false), eqds(false)].into_iter().chain(uets) {
+        for transport in [ndp(15, false), eqds(false), sleek(Time::us(14))].into_iter().chain(uets) {
             let choices = [PathChoice::GivenPath, PathChoice::Entropy(Entropy::Given), PathChoice::Spray];
             for choice in choices {
                 let o = compared(&lossy(transport.clone(), choice, seed));

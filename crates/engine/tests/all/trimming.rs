@@ -13,6 +13,7 @@ fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {
         header_limit,
         headers_per_data,
         draws: true,
+        drops: false,
         returns: false,
         ecn: None,
     });
@@ -37,6 +38,23 @@ fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) 
     let bytes: u64 = left.iter().map(|l| l.1 as u64).sum();
     assert_eq!((record.bytes, record.busy_ps), (bytes, bytes * 80), "{record:?}");
     (left, record.trimmed, record.drops)
+}
+
+#[test]
+fn where_nothing_is_cut_what_would_be_is_dropped() {
+    let mut newest = 0;
+    for seed in 0..40 {
+        let mut dropping = trimming(8, 100, 10);
+        if let Discipline::Trimming(own) = &mut dropping.discipline {
+            own.drops = true;
+        }
+        let (left, trimmed, drops) = leaving(&dropping, 20, seed);
+        assert_eq!((left.len(), trimmed, drops), (8, 0, 12));
+        assert!(left.iter().all(|l| l.1 == 4000) && left[..7].iter().map(|l| l.0).eq(0..7), "{left:?}");
+        newest += (left[7].0 > 7) as u32;
+    }
+    // all twelve draws lost: once in 4096
+    assert!(newest >= 39, "{newest}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::document::Document;
 use crate::document::failures::LinkFailure;
 use crate::document::links::OwnQueue;
 use crate::document::pattern::Pattern;
-use crate::document::queue::Queue;
+use crate::document::queue::{Cuts, Queue};
 use crate::text::problem::{Errors, Problem, Report};
 use crate::topology::network::Network;
 use incast_cc as cc;
@@ -130,8 +130,13 @@ fn check_driven(
     let message = format!("expected \"trimming\": {name} learns by the headers of cut packets what is to come again");
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
-        if !matches!(queue, Queue::Trimming(_)) {
-            problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message.as_str()));
+        match queue {
+            Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !t.protocol.lives_without_cuts() => {
+                let message = format!("expected \"either\" or \"arrival\": {name} learns by headers of cut packets");
+                problems.push(Problem::quoted(format!("{key}.cuts"), "none", message));
+            }
+            Queue::Trimming(_) => {}
+            _ => problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message.as_str())),
         }
     }
 }

@@ -136,7 +136,7 @@ table! {
         /// Round-trip time of the fabric, of a full packet and its ACK over the longest path: NSCC's gains and windows
         /// follow from it. `auto`: that of each pair of hosts.
         rtt: Auto<Time>,
-        /// Queueing delay that NSCC aims at. `auto`: three quarters of `rtt`.
+        /// Queueing delay that NSCC aims at. `auto`: three quarters of `rtt`; all of it with `queue.cuts = "none"`.
         target_delay: Auto<Time>,
         /// RCCC: share of its link's rate at which a host gives credit.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
@@ -148,6 +148,9 @@ table! {
         /// Entropies of a flow: a power of two.
         #[schemars(range(min = 1, max = 32768))]
         entropies: u32,
+        /// SLEEK, for NSCC where switches do not cut (`queue.cuts = "none"`): so many packets out of order that it is no
+        /// longer spreading, and probes that come back quickly, have what is missing sent again, whatever the window.
+        sleek: bool,
         /// RCCC as uet-htsim has it: a packet that was cut asks for no credit, a request for credit repeats the last
         /// target, and a flow goes on being given credit after its end.
         htsim: bool,
@@ -379,12 +382,16 @@ impl Uet {
             ack_bytes: self.ack_bytes?.0.0,
             spread: self.spread?.0,
             entropies: self.entropies?,
+            sleek: self.sleek?,
             htsim: self.htsim?,
         })
     }
 
     /// Bounds that types do not give.
     pub(crate) fn check(&self, at: &mut Report) {
+        if self.sleek == Some(true) && self.control == Some(Control::Rccc) {
+            at.value("sleek", true, "expected false with control = \"rccc\": it goes by NSCC's window");
+        }
         for (name, time) in [("rtt", self.rtt), ("target_delay", self.target_delay)] {
             if time.and_then(Auto::given).is_some_and(|time| time.0 == incast_cc::Time::ZERO) {
                 at.text(name, "0s", "expected a time above 0, or \"auto\"");

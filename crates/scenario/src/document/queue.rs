@@ -364,7 +364,8 @@ impl Discipline for Trimming {
             header: self.header.0.0 as u16,
             header_limit: self.header_limit.map_or(twice, |limit| limit.0),
             headers_per_data: self.headers_per_data,
-            draws: self.cuts == Cuts::Either,
+            draws: self.cuts != Cuts::Arrival,
+            drops: self.cuts == Cuts::None,
             returns: self.return_to_sender,
             ecn: self.ecn.map(|ecn| spec::EcnRamp { min: ecn.min.0.0, max: ecn.max.0.0, key: (0, 0) }),
         })
@@ -382,6 +383,9 @@ impl Discipline for Trimming {
         }
         if self.limit.amount().is_none() {
             at.text("limit", self.limit, "expected a limit: nothing is trimmed without");
+        }
+        if self.cuts == Cuts::None && self.return_to_sender {
+            at.value("return_to_sender", true, "expected false with cuts = \"none\": there are no headers to go back");
         }
     }
 }

@@ -49,4 +49,6 @@ pub enum Cuts {
     Either,
     /// The arrival.
     Arrival,
+    /// Nothing: what `either` would cut is dropped (uet-htsim without trimming).
+    None,
 }

@@ -2,7 +2,7 @@
 //! htsim's `CompositeQueue`).
 
 use crate::event::interval::Interval;
-use crate::event::packet::Packet;
+use crate::event::packet::{Kind, Packet};
 use crate::hash;
 use crate::ids::LinkId;
 use crate::spec::Trimming;
@@ -22,17 +22,19 @@ pub struct Trim {
     seed: u64,
     /// Draws so far, where there are any.
     draws: Option<u64>,
-    /// Packets cut inside the measured interval, and of these that have gone back.
+    /// Packets cut inside the measured interval, and headers that have gone back.
     cuts: u64,
     returned: u64,
     returns: bool,
+    drops: bool,
 }
 
 impl Trim {
     /// Trimming as `spec` asks for at the port of link `link`.
     pub fn new(spec: &Trimming, link: LinkId, seed: u64) -> Trim {
         let draws = spec.draws.then_some(0);
-        Trim { header: spec.header, link: link.0 as u64, seed, draws, cuts: 0, returned: 0, returns: spec.returns }
+        let Trimming { header, returns, drops, .. } = *spec;
+        Trim { header, link: link.0 as u64, seed, draws, cuts: 0, returned: 0, returns, drops }
     }
 
     /// Bytes that are left of a packet.
@@ -40,14 +42,21 @@ impl Trim {
         self.header
     }
 
-    /// The queue that `packet` joins: what carries no more than a header goes with the headers.
+    /// The queue that `packet` joins: what carries no more than a header goes with the headers, but for a probe, which is
+    /// to find the queue of data.
     pub fn queue_of(&self, packet: &Packet) -> usize {
-        if packet.len > self.header && !packet.is_trimmed() { DATA } else { HEADERS }
+        let data = packet.len > self.header && !packet.is_trimmed() || packet.is(Kind::Probe);
+        if data { DATA } else { HEADERS }
     }
 
     /// Packets cut inside the measured interval, and headers that have gone back.
     pub fn counts(&self) -> (u64, u64) {
         (self.cuts, self.returned)
+    }
+
+    /// What would be cut is dropped.
+    pub fn drops(&self) -> bool {
+        self.drops
     }
 
     /// What has no room goes back to its sender where that takes it.
@@ -64,7 +73,7 @@ impl Trim {
 
     /// A packet is to be cut at `now`: whether it is what came last before the arrival, by a draw if there is one.
     pub fn draw(&mut self, now: Time, interval: &Interval) -> bool {
-        self.cuts += interval.holds(now) as u64;
+        self.cuts += (!self.drops && interval.holds(now)) as u64;
         let Some(draws) = &mut self.draws else { return false };
         *draws += 1;
         hash::uniform(self.seed, hash::purpose::TRIM, self.link, *draws) < 0.5

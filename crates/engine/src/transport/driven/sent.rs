@@ -178,6 +178,13 @@ impl Outstanding {
         bytes
     }
 
+    /// The [oldest](Outstanding::oldest) is no longer among those, however long it is on its way.
+    pub fn forget_oldest(&mut self) {
+        if self.oldest().is_some() {
+            self.order.pop_front();
+        }
+    }
+
     /// The packet that is on its way for the longest time, and since when.
     pub fn oldest(&mut self) -> Option<(Time, u32)> {
         while let Some((at, number)) = self.order.front().copied() {

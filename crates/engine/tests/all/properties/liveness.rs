@@ -23,6 +23,8 @@ enum Kind {
     Nscc,
     Rccc,
     Both,
+    /// NSCC, where nothing is cut.
+    Sleek,
     Homa,
     ExpressPass,
     /// ... by rank where it is so.
@@ -37,6 +39,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
         Nscc,
         Rccc,
         Both,
+        Sleek,
         Homa,
         ExpressPass,
         PHost(Free::Short, false),
@@ -56,6 +59,7 @@ impl Kind {
             Kind::Nscc => driven::with(spec, uet(true, false), cut()),
             Kind::Rccc => driven::with(spec, uet(false, true), cut()),
             Kind::Both => driven::with(spec, uet(true, true), cut()),
+            Kind::Sleek => driven::with(spec, driven::sleek(driven::STAR), driven::dropping(30 * driven::PACKET)),
             Kind::Homa => homa::with(spec, homa::homa(|_| ()), Limit::Packets(60)),
             Kind::ExpressPass => expresspass::with(spec, expresspass::authors()),
             Kind::PHost(free, ranked) => {

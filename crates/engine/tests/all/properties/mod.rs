@@ -29,8 +29,8 @@ proptest! {
     ) {
         let mut spec = spec;
         let header_limit = Limit::Bytes(headers * 100);
-        let (headers_per_data, draws, returns) = (per_data, true, false);
-        let trimming = Trimming { header, header_limit, headers_per_data, draws, returns, ecn: None };
+        let (headers_per_data, draws, drops, returns) = (per_data, true, false, false);
+        let trimming = Trimming { header, header_limit, headers_per_data, draws, drops, returns, ecn: None };
         let count_in_service = spec.queues[0].count_in_service;
         spec.queues[0] =
             QueueSpec { discipline: Discipline::Trimming(trimming), count_in_service, ..drop_tail(limit) };

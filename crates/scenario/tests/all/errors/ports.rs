@@ -84,6 +84,7 @@ fn queues_that_contradict() {
     said(trimming("headers_per_data = 0"), "queue.headers_per_data = 0: expected");
     said(trimming("headr = \"64B\""), "queue.headr: unknown key");
     said(message(queue, "kind = \"trimming\"\nlimit = \"none\""), "queue.limit = \"none\": expected");
+    said(trimming("cuts = \"none\"\nreturn_to_sender = true"), "queue.return_to_sender = true: expected false with");
     said(trimming("return_to_sender = true"), "queue.return_to_sender = true: expected a transport that takes");
     said(
         trimming("host = { kind = \"trimming\", limit = \"12kB\", return_to_sender = true }"),

@@ -7,7 +7,7 @@ use crate::host::driven::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
-use crate::spec::TransportSpec;
+use crate::spec::{QueueSpec, TransportSpec};
 use crate::transport::driven::front::Sending;
 use crate::transport::driven::paths::Paths;
 use incast_cc::Time;
@@ -30,6 +30,8 @@ pub struct Sender {
     outcomes: Outcomes,
     /// The latest new packet was the last of what had been written.
     ended: bool,
+    /// Switches send headers back.
+    returns: bool,
     rto: Rto,
 }
 
@@ -102,6 +104,7 @@ impl Sender {
             answered: 0,
             outcomes: Outcomes::default(),
             ended: false,
+            returns: net.spec.queues.iter().any(QueueSpec::returns),
             rto: Rto { srtt: Time::ZERO, mdev: Time::ZERO, consecutive: 0, heard: Time::ZERO },
         }
     }
@@ -153,7 +156,9 @@ impl Sender {
         let path = self.paths.take();
         let flags = flags | if last { flag::PSH } else { 0 };
         let mut packet = self.base.data(ctx, number, len, flags, t.header + padded, path);
-        packet.let_return();
+        if self.returns {
+            packet.let_return();
+        }
         ctx.emit(self.base.ip.host, Class::Data, &packet);
         true
     }
@@ -201,14 +206,17 @@ impl Sender {
     /// first window is on its way but perhaps one packet, and where it was its path that was full.
     #[cold]
     fn on_returned(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32) {
+        if !self.base.sent.lose(number) {
+            // a timer has had it sent again since, or that copy has arrived
+            return self.arm(ctx);
+        }
         self.first = self.first.saturating_sub(1);
         self.outcomes.note(false);
-        let news = self.base.sent.lose(number);
         let pulls_come = self.answered.wrapping_sub(self.granted) as i32 > 0;
-        if news && self.used != self.granted {
+        if self.used != self.granted {
             return self.pump(ctx);
         }
-        if news && (!pulls_come && self.first <= 1 || self.outcomes.are_good()) {
+        if (!pulls_come && self.first <= 1) || self.outcomes.are_good() {
             self.send(ctx);
         }
         self.arm(ctx);

@@ -8,6 +8,7 @@
 mod nscc;
 mod receiver;
 mod sender;
+mod sleek;
 mod spread;
 
 pub use receiver::Receiver;

@@ -1,6 +1,7 @@
 //! The sending endpoint: packets go as window, credit, or both let them.
 
 use super::nscc::{Nscc, largest_window};
+use super::sleek::Sleek;
 use super::spread::{Feedback, Spreading};
 use super::{FIRST_PULL, QUANTUM, parameters};
 use crate::event::order::Timer;
@@ -9,6 +10,7 @@ use crate::host::driven::Class;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
+use crate::spec::QueueSpec;
 use crate::transport::driven::front::Sending;
 use crate::transport::driven::sent::{Sent, State};
 use incast_cc::Time;
@@ -21,6 +23,7 @@ pub struct Sender {
     pub base: Sending,
     spreading: Spreading,
     nscc: Option<Box<Nscc>>,
+    sleek: Option<Box<Sleek>>,
     rccc: Option<Rccc>,
     /// Bytes on their way, as far as is known.
     in_flight: i64,
@@ -56,13 +59,15 @@ impl Sender {
         let t = net.transport(net.flow(flow).transport);
         let (uet, env) = (parameters(t), &net.envs[flow]);
         let rtt = uet.rtt.unwrap_or(env.base_rtt);
-        let target = uet.target_delay.unwrap_or(Time(rtt.0 * 3 / 4));
+        let uncut = || net.spec.queues.iter().any(QueueSpec::drops_uncut);
+        let target = uet.target_delay.unwrap_or_else(|| if uncut() { rtt } else { Time(rtt.0 * 3 / 4) });
         let nscc = || Box::new(Nscc::new(rtt, rtt, env.line_rate, target, t.mss, t.header));
         let most = largest_window(rtt, env.line_rate);
         Sender {
             base: Sending::new(net, flow, host),
             spreading: Spreading::new(uet.spread, net.spec.seed, flow, uet.entropies),
             nscc: uet.window.then(nscc),
+            sleek: (uet.window && uet.sleek).then(|| Box::new(Sleek::new(target))),
             rccc: uet.credit.then_some(Rccc {
                 credit: most,
                 speculating: true,
@@ -119,7 +124,8 @@ impl Sender {
 
     fn may_send(&mut self, now: Time) -> bool {
         let size = self.next_size(now);
-        let window = |nscc: &Nscc| self.in_flight + size <= nscc.cwnd;
+        let repairs = self.sleek.as_deref().is_some_and(Sleek::recovers) && self.base.sent.has_lost();
+        let window = |nscc: &Nscc| repairs || self.in_flight + size <= nscc.cwnd;
         size > 0 && self.nscc.as_deref().is_none_or(window) && self.rccc.is_none_or(|rccc| rccc.credit > 0)
     }
 
@@ -258,8 +264,11 @@ impl Sender {
         let mut delay = Time::ZERO;
         if let Some(nscc) = &mut self.nscc {
             nscc.on_received(new);
-            delay = match &sent {
-                Some(sent) if sent.len > 0 => nscc.sample(ctx.now - sent.at, marked),
+            let probed = self.sleek.as_ref().filter(|_| p.has(flag::CWR)).and_then(|sleek| sleek.took(number, ctx.now));
+            delay = match (&sent, probed) {
+                (Some(sent), _) if sent.len > 0 => nscc.sample(ctx.now - sent.at, marked),
+                (None, Some(took)) if took < nscc.base_rtt => Time::ZERO,
+                (None, Some(took)) => nscc.sample(took, marked),
                 _ => nscc.average(),
             };
         }
@@ -268,7 +277,46 @@ impl Sender {
         if let Some(nscc) = &mut self.nscc {
             nscc.on_ack(ctx.now, marked, delay, new, self.in_flight);
         }
+        self.repair(ctx, answer, p.has(flag::CWR).then_some(delay));
         self.stop_speculating();
+    }
+
+    /// SLEEK, after an ACK; of a probe, that came back with such a delay.
+    fn repair(&mut self, ctx: &mut NodeCtx<impl Effects>, answer: &Answer, probe: Option<Time>) {
+        let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
+        let (next, end) = (answer.next, self.base.sent.next());
+        let backlog = self.base.feed.backlog(ctx.now);
+        sleek.await_ack(ctx.now, nscc.base_rtt, (next < end, backlog > 0));
+        let early = (answer.echo >> 32) as u32;
+        let window = (nscc.cwnd, nscc.most, self.base.sizes.0 as i64);
+        let missing = sleek.on_ack((next, early), end, probe, window, self.base.sent.has_lost());
+        for number in missing {
+            let Some(sent) = self.base.sent.get(number).filter(|sent| sent.state == State::Flying) else { continue };
+            let size = sent.len as i64 + self.base.sizes.1 as i64;
+            self.lose(number, size);
+            self.sleek.iter_mut().for_each(|sleek| sleek.passed(number));
+        }
+        self.arm_probe(ctx);
+    }
+
+    /// Sets the timer of probes, unless it fires before that is due anyway.
+    fn arm_probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if let Some(due) = self.sleek.as_mut().and_then(|sleek| sleek.arms()) {
+            ctx.timer(due.max(ctx.now), Timer::Pace(self.base.ip.flow));
+        }
+    }
+
+    /// The timer of probes fired.
+    #[cold]
+    fn probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
+        if let Some(number) = sleek.probes(ctx.now, nscc.base_rtt) {
+            let size = ctx.net.transport(self.base.transport).ack_size;
+            let entropy = self.spreading.take();
+            let packet = self.base.control(ctx, Kind::Probe, number, size, entropy);
+            ctx.emit(self.base.ip.host, Class::Fifo, &packet);
+        }
+        self.arm_probe(ctx);
     }
 
     /// What has arrived: all before a number, and some beyond it. What waited to be sent again was taken for lost, and
@@ -330,6 +378,7 @@ impl Sender {
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
+            Timer::Pace(_) => self.probe(ctx),
             Timer::App(_) if self.base.feed.wakes(ctx.now) => self.on_backlog(ctx),
             Timer::Stop(_) => self.base.feed.stop(ctx),
             _ => {}
@@ -354,6 +403,14 @@ impl Sender {
             Some((at, number)) if at + timeout <= ctx.now => {
                 self.base.timed_out(ctx);
                 self.spreading.note(ctx.now, 0, Feedback::Lost);
+                if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.covers(number)) {
+                    // the pass comes to it, or comes to it again; ACKs of probes drive it
+                    if self.base.sent.get(number).is_some_and(|sent| sent.times > 1) {
+                        sleek.passes_again_from(number);
+                    }
+                    self.base.sent.forget_oldest();
+                    return self.arm(ctx);
+                }
                 let size = self.base.sent.get(number).map_or(0, |sent| sent.len as i64) + self.base.sizes.1 as i64;
                 self.lose(number, size);
                 if let Some(nscc) = &mut self.nscc {

@@ -75,8 +75,8 @@ fn what_comes_back_of_a_window_waits_for_pulls() {
 
 #[test]
 fn one_full_path_among_many_has_its_packet_sent_again_at_once() {
-    // A flow spreads over four cores. From one of them a link of 5 Gb/s leads on, so that most of a quarter of its packets
-    // are cut there or come back, and the others arrive whole: what comes back goes again in the same instant.
+    // A flow spreads over four cores. From one of them a link of 5 Gb/s leads on, so that most of a quarter of its
+    // packets are cut there or come back, and the others arrive whole: what comes back goes again in the same instant.
     let mut spec = driven::with(fat_tree(4, Rate::gbps(100), Time::us(1)), ndp(15, false), returning(1, 64));
     spec.choice = PathChoice::GivenPath;
     spec.flows = vec![bulk(0, 15, Some(400 * 4096))];

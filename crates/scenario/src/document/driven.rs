@@ -148,8 +148,9 @@ table! {
         /// Entropies of a flow: a power of two.
         #[schemars(range(min = 1, max = 32768))]
         entropies: u32,
-        /// SLEEK, for NSCC where switches do not cut (`queue.cuts = "none"`): so many packets out of order that it is no
-        /// longer spreading, and probes that come back quickly, have what is missing sent again, whatever the window.
+        /// SLEEK, for NSCC where switches do not cut (`queue.cuts = "none"`): so many packets out of order that it is
+        /// no longer spreading, and probes that come back quickly, have what is missing sent again, whatever the
+        /// window.
         sleek: bool,
         /// RCCC as uet-htsim has it: a packet that was cut asks for no credit, a request for credit repeats the last
         /// target, and a flow goes on being given credit after its end.

@@ -1,6 +1,8 @@
-//! SLEEK: how NSCC's sender knows of losses where switches do not cut. More packets out of order than spreading explains
-//! begin a recovery, in which all that is missing goes again, once a pass, whatever the window; and so does a probe
-//! that comes back without much of a queue. Rules of uet-htsim (40ccb05, `runSleek`).
+//! SLEEK: how NSCC's sender knows of losses where switches do not cut.
+//!
+//! More packets out of order than spreading explains begin a recovery, in which all that is missing goes again, once a
+//! pass, whatever the window; and so does a probe that comes back without much of a queue. Rules of uet-htsim (40ccb05,
+//! `runSleek`).
 
 use incast_cc::Time;
 use std::ops::Range;
@@ -28,8 +30,8 @@ pub struct Sleek {
     fires: Time,
 }
 
-/// Packets out of order from which on some are taken for lost, with these bytes of window, of the largest window, and of
-/// a segment.
+/// Packets out of order from which on some are taken for lost, with these bytes of window, of the largest window, and
+/// of a segment.
 fn too_many((cwnd, most, mss): (i64, i64, i64)) -> u32 {
     ((cwnd * 3 / 2).min(most).max(LEAST * mss) / mss) as u32
 }
@@ -88,9 +90,9 @@ impl Sleek {
         (self.probe.0 == number).then(|| now - self.probe.1)
     }
 
-    /// An ACK of all before `next`, with `early` packets out of order, of packets up to `end`; `probe`: of a probe, with
-    /// that delay. The numbers that the pass goes over: what is on its way of them is to be taken for lost. `lost`:
-    /// packets wait to be sent again.
+    /// An ACK of all before `next`, with `early` packets out of order, of packets up to `end`; `probe`: of a probe,
+    /// with that delay. The numbers that the pass goes over: what is on its way of them is to be taken for lost.
+    /// `lost`: packets wait to be sent again.
     pub fn on_ack(
         &mut self,
         (next, early): (u32, u32),

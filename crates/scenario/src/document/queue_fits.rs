@@ -1,6 +1,6 @@
 //! Queues that do not fit the transports, links and buffers around them.
 
-use crate::document::queue::Queue;
+use crate::document::queue::{Cuts, Queue};
 use crate::text::problem::Report;
 use incast_engine::spec;
 
@@ -11,6 +11,11 @@ impl Queue {
             host.check_transports(transports, &mut at.below("host"));
         }
         let Queue::Trimming(trimming) = self else { return };
+        let probes = |t: &spec::TransportSpec| matches!(&t.protocol, spec::Protocol::Uet(uet) if uet.sleek);
+        if trimming.cuts != Cuts::None && transports.iter().any(probes) {
+            let message = "expected \"none\" with transport.uet.sleek: what is cut is told by NACKs";
+            at.text("cuts", if trimming.cuts == Cuts::Either { "either" } else { "arrival" }, message);
+        }
         let takes_back = |t: &spec::TransportSpec| matches!(t.protocol, spec::Protocol::Ndp(_));
         if trimming.return_to_sender && !transports.iter().any(takes_back) {
             let message = "expected a transport that takes headers back: transport.preset = \"ndp\"";

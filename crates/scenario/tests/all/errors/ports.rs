@@ -353,3 +353,24 @@ fn queues_that_hold_no_packet() {
     // Packets and bytes are not compared.
     check(&GOOD.replace("mark = \"20p\"", "mark = \"1GB\"")).unwrap();
 }
+
+#[test]
+fn sleek_is_for_switches_that_cut_nothing() {
+    let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
+    assert!(GOOD.contains(queue));
+    let with = |cuts: &str| {
+        let host = "host = { kind = \"drop-tail\", limit = \"none\" }";
+        let trimming = format!("kind = \"trimming\"\nlimit = \"64kB\"\n{cuts}\n{host}");
+        GOOD.replace(queue, &trimming).replace("preset = \"linux\"", "preset = \"uet\"\nuet = { sleek = true }")
+    };
+    check(&with("cuts = \"none\"")).unwrap();
+    for (cuts, told) in [("", "either"), ("cuts = \"arrival\"", "arrival")] {
+        let found = check(&with(cuts)).expect_err(cuts).to_string();
+        assert_eq!(
+            found,
+            format!(
+                "queue.cuts = \"{told}\": expected \"none\" with transport.uet.sleek: what is cut is told by NACKs"
+            )
+        );
+    }
+}

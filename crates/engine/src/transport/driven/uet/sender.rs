@@ -16,6 +16,10 @@ use crate::transport::driven::sent::{Sent, State};
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
+/// Probes go by this share of the fabric's round-trip time at least: a NACK of a packet that has just gone again makes
+/// the smallest zero.
+const SHARE: u64 = 8;
+
 /// A sender.
 #[derive(Debug)]
 pub struct Sender {
@@ -286,7 +290,7 @@ impl Sender {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
         let (next, end) = (answer.next, self.base.sent.next());
         let backlog = self.base.feed.backlog(ctx.now);
-        sleek.await_ack(ctx.now, nscc.base_rtt, (next < end, backlog > 0));
+        sleek.await_ack(ctx.now, nscc.base_rtt.max(self.rtt / SHARE), (next < end, backlog > 0));
         let early = (answer.echo >> 32) as u32;
         let window = (nscc.cwnd, nscc.most, self.base.sizes.0 as i64);
         let missing = sleek.on_ack((next, early), end, probe, window, self.base.sent.has_lost());
@@ -310,7 +314,7 @@ impl Sender {
     #[cold]
     fn probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
-        if let Some(number) = sleek.probes(ctx.now, nscc.base_rtt) {
+        if let Some(number) = sleek.probes(ctx.now, nscc.base_rtt.max(self.rtt / SHARE)) {
             let size = ctx.net.transport(self.base.transport).ack_size;
             let entropy = self.spreading.take();
             let packet = self.base.control(ctx, Kind::Probe, number, size, entropy);

@@ -84,12 +84,12 @@ fn queues_that_contradict() {
     said(trimming("headers_per_data = 0"), "queue.headers_per_data = 0: expected");
     said(trimming("headr = \"64B\""), "queue.headr: unknown key");
     said(message(queue, "kind = \"trimming\"\nlimit = \"none\""), "queue.limit = \"none\": expected");
-    said(trimming("cuts = \"none\"\nreturn_to_sender = true"), "queue.return_to_sender = true: expected false with");
     said(trimming("return_to_sender = true"), "queue.return_to_sender = true: expected a transport that takes");
-    said(
-        trimming("host = { kind = \"trimming\", limit = \"12kB\", return_to_sender = true }"),
-        "queue.host.return_to_sender = true: expected at switches only",
-    );
+    // beside that the transport takes none back
+    let host = trimming("host = { kind = \"trimming\", limit = \"12kB\", return_to_sender = true }");
+    assert!(host.starts_with("queue.host.return_to_sender = true: expected at switches only"), "{host}");
+    let uncut = trimming("cuts = \"none\"\nreturn_to_sender = true");
+    assert!(uncut.starts_with("queue.return_to_sender = true: expected false with cuts = \"none\""), "{uncut}");
     let drop_tail = "{ kind = \"drop-tail\", limit = \"20p\" }";
     let weighted = format!("kind = \"weighted\"\nclasses = [{drop_tail}, {drop_tail}]");
     said(message(queue, &format!("{weighted}\nweights = [1]")), "queue.weights = [1.0]: expected");

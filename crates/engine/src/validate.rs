@@ -7,8 +7,8 @@ use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
     CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY,
-    MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, Rcp, Rules,
-    RunError, Spec, Ties, TransportSpec, Uet, Xcp,
+    MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, QueueSpec, Rcp,
+    Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -93,6 +93,11 @@ fn check_demotion(t: &TransportSpec) -> Result<(), RunError> {
 
 /// Transports that receivers drive, and what does not go with them.
 fn check_driven(spec: &Spec) -> Result<(), RunError> {
+    let cuts = |queue: &QueueSpec| matches!(queue.discipline, Discipline::Trimming(_)) && !queue.drops_uncut();
+    let sleeks = |t: &TransportSpec| matches!(&t.protocol, Protocol::Uet(uet) if uet.sleek);
+    if spec.transports.iter().any(sleeks) && spec.queues.iter().any(cuts) {
+        return invalid("SLEEK is for switches that cut nothing: NACKs say what is missing".into());
+    }
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
     let driven =
         |f: &FlowSpec| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_driven();

@@ -60,7 +60,9 @@ impl Queues {
             pool.give_back(rest, newest);
             pool.takes(rest, arrival.size)
         };
-        if !pool.as_deref().is_none_or(fits) || data.admit(&without) == Verdict::Drop {
+        // htsim takes the arrival whatever it is larger by, which matters where probes are among the data
+        let takes = self.trim.as_ref().is_some_and(Trim::drops) || data.admit(&without) != Verdict::Drop;
+        if !pool.as_deref().is_none_or(fits) || !takes {
             return false;
         }
         let Some(mut cut) = self.take_out(DATA, place) else { return false };

@@ -309,6 +309,7 @@ fn lossy(transport: TransportSpec, choice: PathChoice, seed: u64) -> Spec {
     let mut spec = with(fat_tree(4, Rate::gbps(100), Time::us(1)), transport, cutting(4 * PACKET));
     if let Discipline::Trimming(cut) = &mut spec.queues[0].discipline {
         (cut.header_limit, cut.draws) = (Limit::Bytes(512), true);
+        cut.drops = matches!(&spec.transports[0].protocol, Protocol::Uet(uet) if uet.sleek);
     }
     (spec.choice, spec.seed) = (choice, seed);
     spec.links.iter_mut().step_by(3).for_each(|l| l.loss = Loss::Packet(0.02));
@@ -401,6 +402,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.transports = vec![ndp(0, false)]).contains("expected at least 1"));
     assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("a fair NIC"));
+    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that cut nothing"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
     assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));

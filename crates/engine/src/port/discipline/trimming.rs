@@ -42,10 +42,10 @@ impl Trim {
         self.header
     }
 
-    /// The queue that `packet` joins: what carries no more than a header goes with the headers, but for a probe, which
-    /// is to find the queue of data.
+    /// The queue that `packet` joins: what carries no more than a header goes with the headers, but for a probe where
+    /// nothing is cut, which is to find the queue of data.
     pub fn queue_of(&self, packet: &Packet) -> usize {
-        let data = packet.len > self.header && !packet.is_trimmed() || packet.is(Kind::Probe);
+        let data = packet.len > self.header && !packet.is_trimmed() || self.drops && packet.is(Kind::Probe);
         if data { DATA } else { HEADERS }
     }
 

@@ -317,7 +317,8 @@ impl Sender {
         if let Some(number) = sleek.probes(ctx.now, nscc.base_rtt.max(self.rtt / SHARE)) {
             let size = ctx.net.transport(self.base.transport).ack_size;
             let entropy = self.spreading.take();
-            let packet = self.base.control(ctx, Kind::Probe, number, size, entropy);
+            let mut packet = self.base.control(ctx, Kind::Probe, number, size, entropy);
+            packet.flags |= flag::ECT;
             ctx.emit(self.base.ip.host, Class::Fifo, &packet);
         }
         self.arm_probe(ctx);
@@ -407,12 +408,15 @@ impl Sender {
             Some((at, number)) if at + timeout <= ctx.now => {
                 self.base.timed_out(ctx);
                 self.spreading.note(ctx.now, 0, Feedback::Lost);
-                if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.covers(number)) {
+                let asked = self.base.sent.get(number).is_some_and(|sent| sent.len == 0);
+                if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.covers(number) && !asked) {
                     // the pass comes to it, or comes to it again; ACKs of probes drive it
-                    if self.base.sent.get(number).is_some_and(|sent| sent.times > 1) {
-                        sleek.passes_again_from(number);
-                    }
+                    sleek.passes_again_from(number);
                     self.base.sent.forget_oldest();
+                    if self.rccc.is_some() && self.next_size(ctx.now) > 0 && !self.waits && !self.may_send(ctx.now) {
+                        self.aim_anew(ctx);
+                        self.rts(ctx);
+                    }
                     return self.arm(ctx);
                 }
                 let size = self.base.sent.get(number).map_or(0, |sent| sent.len as i64) + self.base.sizes.1 as i64;

@@ -120,9 +120,9 @@ impl Sleek {
         self.pass = number + 1;
     }
 
-    /// What was sent again is missing for long: the pass comes to it once more.
+    /// `number` is missing for long: the pass comes to it once more, if it is beyond.
     pub fn passes_again_from(&mut self, number: u32) {
-        self.pass = number;
+        self.pass = self.pass.min(number);
     }
 }
 

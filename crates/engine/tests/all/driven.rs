@@ -298,7 +298,8 @@ fn sleek_knows_of_losses_before_the_timer_does() {
     assert!(sum(&plain, |f| f.timeouts) >= drops(&plain), "a timer for each");
     assert_eq!(sum(&sleek, |f| f.timeouts), 0);
     let again = sum(&sleek, |f| f.retransmissions);
-    assert!(again >= drops(&sleek) && again < drops(&sleek) + 40, "{again} for {}", drops(&sleek));
+    // a few of what is dropped are probes
+    assert!(again.abs_diff(drops(&sleek)) < 40, "{again} for {}", drops(&sleek));
     let last = |o: &Outcome| times(o).into_iter().max().unwrap();
     assert!(last(&sleek) < last(&plain) * 3 / 4, "{} {}", last(&sleek), last(&plain));
     assert!(sleek.flows.iter().all(|f| Some(f.delivered) == f.size), "{:?}", sleek.flows);
@@ -331,7 +332,9 @@ fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
                     assert_eq!(Some(f.delivered), f.size, "{f:?}");
                     assert!(f.finish_ps.is_some() && f.received_ps.is_some(), "{f:?}");
                 }
-                assert!(o.flows.iter().map(|f| f.timeouts).sum::<u64>() > 0, "some losses leave no trace");
+                // some losses leave no trace, which SLEEK's probes find before a timer does
+                let sleeks = matches!(&transport.protocol, Protocol::Uet(uet) if uet.sleek);
+                assert!(sleeks || o.flows.iter().map(|f| f.timeouts).sum::<u64>() > 0);
             }
         }
     }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from incast import Result
-from parity.checks import Case, Figure, Mean, Reference, Section
+from parity.checks import Case, Explanation, Figure, Mean, Reference, Section
 from parity.figures import summary, table
 from parity.tolerances import Digits, Exact, Relative, Tolerance
 
@@ -132,7 +133,7 @@ PATHS: Mapping[str, tuple[str, Mapping[str, object], Mapping[int, int], str]] = 
         "EQDS",
         {**EQDS, "queue.limit": "20800kB"},
         {4: 0, 8: 0},
-        "not explained. At k = 4 two flows of sixteen end 5 us later, the others are within 0.2 %",
+        "",
     ),
     "nscc": ("NSCC", {**uet("nscc", *TREE), "queue.limit": "1664kB"}, {4: 3296, 8: 32297}, ""),
     "rccc": ("RCCC", {**uet("rccc", *TREE), "queue.limit": "20800kB"}, {4: 7786, 8: 80551}, PULLS),
@@ -193,6 +194,17 @@ UNCUT: Mapping[str, Mapping[str, object]] = {
 }
 """Without trimming: five times the queue, and the timeout that follows from it."""
 SEEDS = (1, 2, 3, 4, 5)
+MEDIAN = "completion time: median"
+DRAWN: Mapping[str, str] = {
+    "incast8_k8-nsccdrop-oblivious": "there from 1288.2 to 1483.7",
+    "incast8_k8-nsccdropsleek-oblivious": "there from 1141.8 to 1241.6",
+}
+"""Medians that the paths and drops of the seeds decide: the range of the five there, us."""
+KNOWN: Mapping[str, str] = {
+    "incast64_k8-nsccdrop-oblivious": "not explained; seeds 1 to 20 give 2219 to 2306 us, their mean is 2267 ±10; "
+    "there the five lie at 2157, 2172, 2248, 2249 and 2257, their mean is 2217 ±60",
+}
+"""What is known of medians that do not hold."""
 
 
 def settings_of(transport: str, choice: str) -> dict[str, object]:
@@ -226,7 +238,7 @@ def seeds() -> Iterator[tuple[tuple[Case, ...], Mean]]:
                 float(row["fct_mean_us"]),
                 Relative(0.015 + float(row["mean_halfrange_pct"]) / 100),
             ),
-            ("completion time: median", ranked(0.5), float(row["p50_us"]), Relative(0.02)),
+            (MEDIAN, ranked(0.5), float(row["p50_us"]), Relative(0.02)),
             ("completion time: p99", ranked(0.99), float(row["p99_us"]), Relative(0.05)),
             ("cut packets", cuts, float(row["trims"]), Relative(0.25) if float(row["trims"]) > 200 else None),
             ("timeouts", summary("flows.timeouts"), float(row["timeouts"]), None),
@@ -248,7 +260,13 @@ def seeds() -> Iterator[tuple[tuple[Case, ...], Mean]]:
             for seed in SEEDS
         )
         compared = tuple((figure, unit_of(figure), theirs, near) for figure, _, theirs, near in figures)
-        yield cases, Mean(f"uet/tree/{name}", f"{transport}{paths}, {title}", tuple(c.id for c in cases), compared)
+        mean = Mean(f"uet/tree/{name}", f"{transport}{paths}, {title}", tuple(c.id for c in cases), compared)
+        if name in DRAWN:
+            rule = f"paths and drops, which the seeds draw: {DRAWN[name]}"
+            mean = replace(mean, explained={MEDIAN: Explanation(rule, seeds=SEEDS)})
+        if name in KNOWN:
+            mean = replace(mean, rules={MEDIAN: KNOWN[name]})
+        yield cases, mean
 
 
 def unit_of(figure: str) -> str:

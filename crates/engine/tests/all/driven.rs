@@ -225,6 +225,51 @@ fn a_short_flow_is_given_credit_for_ever_by_htsim_alone() {
     }
 }
 
+/// Pull targets in the first packets of a flow of so many, whose sender is given credit for `pulled` quanta behind the
+/// first.
+fn targets(htsim: bool, packets: u64, pulled: u32) -> Vec<u64> {
+    let flow = bulk(0, 1, Some(packets * 4096));
+    let mut bench = Bench::new(wire(Rate::gbps(100), Time::us(1), eqds(htsim), "newreno", flow));
+    let mut sent = bench.open();
+    sent.extend(bench.give_sender(Kind::Pull, 0, 0, pulled));
+    sent.extend(bench.advance(2 * 332_800));
+    sent.iter().filter(|c| c.packet.is(Kind::Numbered)).map(|c| c.packet.ack).collect()
+}
+
+#[test]
+fn more_credit_than_backlog_lowers_the_pull_target_by_htsim() {
+    // The window is 208,000 bytes, a packet 4160, a quantum 512. The first packet leaves 203,840: 4160/512 are 9 quanta.
+    // With 1000 quanta more the second leaves 711,680, and the backlog fills a window: (-503,680 + 511)/512 is -982,
+    // rounded towards zero. The third leaves 4160 less.
+    assert_eq!(targets(true, 100, 1000), [9, 1000 - 982, 1000 - 974]);
+    // of ours more credit asks for nothing
+    assert_eq!(targets(false, 100, 1000), [9, 1000, 1000]);
+    // One packet is left: (4160 - 203,840 + 511)/512 is -389, and nothing was given that could be taken off. The last
+    // takes off 389 more than was given, whatever that is.
+    let huge = u32::MAX as u64 / 2;
+    assert_eq!(targets(true, 2, 1000), [huge, huge]);
+    assert_eq!(targets(true, 2, 5000), [huge, huge]);
+    assert_eq!(targets(false, 2, 1000), [9, 1000]);
+}
+
+#[test]
+fn a_flow_beyond_its_window_is_given_no_credit_after_its_end() {
+    // A host sends two receivers 200 packets each, so that it has credit for twice what its link takes.
+    let answers = |ms: u64| {
+        let mut spec = with(star(3, Rate::gbps(100), Time::us(1)), eqds(true), cutting(35 * PACKET));
+        spec.flows = vec![bulk(0, 1, Some(200 * 4096)), bulk(0, 2, Some(200 * 4096))];
+        run_for(&mut spec, Time::ms(ms));
+        let o = compared(&spec);
+        assert!(times(&o).iter().all(|t| *t < 140_000_000), "{:?}", times(&o));
+        let port = |host: u32| spec.links.iter().position(|l| l.from == host).unwrap();
+        [1, 2].map(|host| o.ports[port(host)].packets)
+    };
+    // one every 332 ns until then
+    let at_most = 140_000 / 332 + 60;
+    assert!(answers(1).iter().all(|n| *n < at_most), "{:?}", answers(1));
+    assert_eq!(answers(2), answers(1));
+}
+
 #[test]
 fn a_flow_that_outlives_its_speculation_by_less_than_the_window_is_pulled() {
     // The ACK of the first packet is back after 4.68 us, when 14 of 30 packets have gone. All 30 fit the speculative

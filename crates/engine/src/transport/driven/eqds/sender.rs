@@ -158,13 +158,13 @@ impl Sender {
             // the answer that ends the speculation may come before the rest has gone
             needs = needs.max(full(t) as i64);
         }
-        let quanta = match needs {
-            1.. => (needs as u64).div_ceil(QUANTUM) as u32,
-            // a negative number of quanta is a large one
-            _ if eqds.htsim && needs <= -(QUANTUM as i64) => u32::MAX / 2,
-            _ => 0,
+        self.target = if eqds.htsim {
+            // rounds towards zero, and adds in 64 bits: below nothing it is a huge one
+            let target = self.given as i64 + (needs + QUANTUM as i64 - 1) / QUANTUM as i64;
+            u32::try_from(target).unwrap_or(u32::MAX / 2)
+        } else {
+            self.given.wrapping_add((needs.max(0) as u64).div_ceil(QUANTUM) as u32)
         };
-        self.target = self.given.wrapping_add(quanta);
     }
 
     /// An answer or credit arrived.

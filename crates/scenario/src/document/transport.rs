@@ -329,8 +329,9 @@ keys! {
     /// Sender silly-window avoidance (RFC 1122 4.2.3.4).
     sws_avoidance: bool,
     /// No segment is cut short for the peer's window: it goes whole or waits, so that of a window the part above whole
-    /// segments stays unused. With nothing outstanding the persist timer sends as much as the window takes, and its ACK
-    /// lets the rest of that segment go. In place of `sws_avoidance` (Linux, tcp_snd_wnd_test and tcp_write_wakeup).
+    /// segments stays unused. With nothing outstanding the persist timer sends as much as the window takes, and again,
+    /// until an ACK leaves room for the rest of that segment, which goes at once. In place of `sws_avoidance` (Linux,
+    /// tcp_snd_wnd_test and tcp_write_wakeup).
     whole_segments: bool,
     /// Segments have at most half of the window that the packet which completes the handshake offers, if that is more
     /// than 536 bytes, else all of it, for the life of the connection; the controller's window counts such segments too

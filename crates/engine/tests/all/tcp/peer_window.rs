@@ -181,6 +181,40 @@ fn the_rest_of_a_split_segment_waits_for_room_too() {
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1448, 0, 2900)), [1448, 1448]);
 }
 
+/// Linux (tcp_write_wakeup, tcp_fragment): probes cut pieces off one segment of 1448 B, whose end stays.
+#[test]
+fn a_segment_longer_than_two_windows_keeps_its_end_over_several_probes() {
+    let (mut bench, _) = offered(500, |_| ());
+    for number in 0..2 {
+        let first = 1448 * number;
+        for part in [500, 1000] {
+            let now = bench.now();
+            let probe = bench.advance(now + 201 * MS);
+            assert_eq!((lengths(&probe), probe[0].packet.seq()), (vec![500], first + part - 500));
+            let on_ack = lengths(&bench.give_sender(Kind::Ack, first + part, 0, 500));
+            assert_eq!(on_ack, if part == 500 { vec![] } else { vec![448] }, "948 B are left, then 448");
+        }
+        assert!(bench.give_sender(Kind::Ack, first + 1448, 0, 500).is_empty());
+    }
+}
+
+#[test]
+fn the_rest_of_a_split_segment_is_a_segment_of_its_own_in_a_window_that_opens() {
+    let (mut bench, _) = offered(500, |_| ());
+    bench.advance(201 * MS);
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 500, 0, 4000)), [948, 1448, 1448]);
+    // the last segment of a write is split at its own end
+    let mut t = TransportSpec { mss: 1448, whole_segments: true, handshake: true, ..initial_window(10.0) };
+    t.persist_timeout = Time::ms(200);
+    let mut bench = super::bench(t, "newreno", bulk(0, 1, Some(1100)));
+    bench.open();
+    bench.give_sender(Kind::Syn, 0, 0, 500);
+    assert_eq!(lengths(&bench.advance(201 * MS)), [500]);
+    assert!(bench.give_sender(Kind::Ack, 500, 0, 500).is_empty());
+    assert_eq!(lengths(&bench.advance(402 * MS)), [500]);
+    assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1000, 0, 500)), [100, 0], "and FIN");
+}
+
 /// Linux 6.1, measured: connection i of 20 that open one after another sees 37500 / (i + 1) bytes.
 #[test]
 fn the_handshakes_window_bounds_segments_to_half_of_it() {

@@ -316,7 +316,7 @@ impl Sender {
     #[inline(always)]
     fn peer_takes(&self, t: &TransportSpec, len: u32) -> u32 {
         let room = self.peer.edge.saturating_sub(self.nxt);
-        if room >= len as u64 {
+        if room >= len as u64 && !self.peer.is_split(self.nxt) {
             len
         } else if t.whole_segments {
             self.peer.rest(self.nxt)

@@ -80,9 +80,19 @@ impl PeerWindow {
         }
     }
 
-    /// The segment that ends at `end` goes in parts.
-    pub(super) fn split(&mut self, end: u64) {
-        self.split = end;
+    /// The persist timer sends a part of the segment at `nxt`, whose end it returns: `whole`, or that of one of which
+    /// parts have gone before.
+    pub(super) fn split(&mut self, nxt: u64, whole: u64) -> u64 {
+        if !self.is_split(nxt) {
+            self.split = whole;
+        }
+        self.split
+    }
+
+    /// Whether a part of a segment that was split is left from `nxt` on.
+    #[inline]
+    pub(super) fn is_split(&self, nxt: u64) -> bool {
+        self.split > nxt
     }
 
     /// Bytes from `nxt` on that are left of a segment that was split, if the window has room for them; else 0.

@@ -203,9 +203,9 @@ impl Sender {
     pub(super) fn probe_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let room = self.peer.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
         if room > 0 {
-            let len = self.mss as u64;
-            self.peer.split(self.nxt + len.min(self.app.written - self.nxt));
-            self.send_new(ctx, room.min(len) as u32);
+            let whole = self.nxt + (self.mss as u64).min(self.app.written - self.nxt);
+            let end = if t.whole_segments { self.peer.split(self.nxt, whole) } else { whole };
+            self.send_new(ctx, room.min(end - self.nxt) as u32);
             return;
         }
         self.emit(ctx, Kind::Data, self.una.saturating_sub(1), 0, 0, t.ack_size);

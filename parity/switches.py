@@ -568,8 +568,23 @@ SCCP = {
     "sccp-linux/free/sccp300-fresh-n20-50000B-skipsyn": (
         Switch("fin-with-data", "FIN is a segment of its own", "transport.fin_with_data=false"),
     ),
+    "sccp-linux/rto/reno-per-n80-12500B-scaled": (
+        Switch("window-growth", "the receiver offers all of its buffer at once", "transport.window_growth=false"),
+    ),
 }
 """Rules of Linux which small windows meet."""
+
+UET = {
+    "uet/paths/eqds-k4": (
+        Switch(
+            "eqds-htsim",
+            "EQDS: credit beyond the backlog asks for nothing, where a negative number of quanta lowers the target; "
+            "credit at 99 % of the link, each on a path of its own",
+            "transport.eqds.htsim=false",
+        ),
+    ),
+}
+"""Accidents of htsim's transports that receivers drive."""
 
 TURNED = "One switch toggled in one of the runs above, and the figures that this moves. "
 ALONE = (
@@ -628,4 +643,5 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
             SCCP,
         ),
     ),
+    "uet": (Table(Section("uet/switches", "What the accidents of htsim's EQDS are worth", TURNED.strip()), UET),),
 }

@@ -2,6 +2,7 @@
 //! 40ccb05, measured), and what must hold on any network.
 
 use crate::support::*;
+use incast_engine::testing::Kind;
 
 pub const PACKET: u64 = 4160;
 
@@ -238,9 +239,9 @@ fn targets(htsim: bool, packets: u64, pulled: u32) -> Vec<u64> {
 
 #[test]
 fn more_credit_than_backlog_lowers_the_pull_target_by_htsim() {
-    // The window is 208,000 bytes, a packet 4160, a quantum 512. The first packet leaves 203,840: 4160/512 are 9 quanta.
-    // With 1000 quanta more the second leaves 711,680, and the backlog fills a window: (-503,680 + 511)/512 is -982,
-    // rounded towards zero. The third leaves 4160 less.
+    // The window is 208,000 bytes, a packet 4160, a quantum 512. The first packet leaves 203,840 of it, which 9 quanta
+    // make whole. With 1000 quanta more the second leaves 711,680, and the backlog fills a window:
+    // (-503,680 + 511)/512 is -982, rounded towards zero. The third leaves 4160 less.
     assert_eq!(targets(true, 100, 1000), [9, 1000 - 982, 1000 - 974]);
     // of ours more credit asks for nothing
     assert_eq!(targets(false, 100, 1000), [9, 1000, 1000]);

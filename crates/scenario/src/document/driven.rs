@@ -96,9 +96,9 @@ table! {
         /// Entropies of a flow, with `routing.kind = "transport"` and `routing.by = "entropy"`: a power of two.
         #[schemars(range(min = 1, max = 32768))]
         entropies: u32,
-        /// EQDS as htsim has it: more credit than backlog lowers the target, and a flow shorter than its window is given
-        /// credit for ever, since a target below nothing wraps around; `pull_rate` multiplies the time between credits,
-        /// which is that of a packet and 38 bytes; all credit of a flow has one entropy.
+        /// EQDS as htsim has it: more credit than backlog lowers the target, and a flow shorter than its window is
+        /// given credit for ever, since a target below nothing wraps around; `pull_rate` multiplies the time between
+        /// credits, which is that of a packet and 38 bytes; all credit of a flow has one entropy.
         htsim: bool,
     }
 }

@@ -43,6 +43,8 @@ pub struct Receiver {
     begun: bool,
     /// Entropy of the last pull.
     entropy: u16,
+    /// Round-trip time of the fabric.
+    rtt: Time,
     /// The window that a sender has at most, bytes.
     window: u64,
 }
@@ -52,6 +54,7 @@ impl Receiver {
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let uet = parameters(net.transport(net.flow(flow).transport));
         let env = &net.envs[flow];
+        let rtt = uet.rtt.unwrap_or(env.base_rtt);
         Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
             given: FIRST_PULL,
@@ -63,7 +66,8 @@ impl Receiver {
             asked: false,
             begun: false,
             entropy: 0,
-            window: largest_window(uet.rtt.unwrap_or(env.base_rtt), env.line_rate) as u64,
+            rtt,
+            window: largest_window(rtt, env.line_rate) as u64,
         }
     }
 
@@ -104,10 +108,9 @@ impl Receiver {
     /// The rate of its host's credit, as it is now.
     fn core<'c>(&self, ctx: &'c mut NodeCtx<impl Effects>, t: &TransportSpec) -> &'c mut CoreRate {
         let (uet, host) = (parameters(t), self.base.ip.host);
-        let rtt = uet.rtt.unwrap_or(ctx.net.envs[self.base.flow].base_rtt);
         let place = (ctx.net.spec.seed, ctx.hosts[host].node);
         let core = &mut ctx.shared.driven[host.ix()].core;
-        core.pass(place, ctx.now, rtt, uet.oversubscription);
+        core.pass(place, ctx.now, self.rtt, uet.oversubscription);
         core
     }
 

@@ -1,6 +1,6 @@
-//! The rate of a host's credit where the core of the fabric is oversubscribed (RCCC). Packets that were cut in the core,
-//! and marks, lower the share of its link's rate at which a host gives credit; intervals without them raise it. Pure: no
-//! event is made here, and intervals that have ended are made up for when somebody asks.
+//! The rate of a host's credit where the core of the fabric is oversubscribed (RCCC). Packets that were cut in the
+//! core, and marks, lower the share of its link's rate at which a host gives credit; intervals without them raise it.
+//! Pure: no event is made here, and intervals that have ended are made up for when somebody asks.
 //!
 //! Source: `oversubscribed_cc.cpp` of ultraethernet/uet-htsim 40ccb05.
 

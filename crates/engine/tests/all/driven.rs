@@ -441,8 +441,8 @@ fn pulls_take_a_path_of_their_own() {
         spec.flows[0].pull_path = over(&spec, &back(1, 1));
         let apart = compared(&spec);
         let pulls = packets(&apart, core[3], agg[1]);
-        // 245 packets, of which the first go unasked, and ACKs beside the pulls
-        assert!(pulls > 40 && packets(&shared, core[3], agg[1]) == 0, "{pulls} pulls");
+        // most of NDP's ride on ACKs
+        assert!(pulls > 10 && packets(&shared, core[3], agg[1]) == 0, "{pulls} pulls");
         assert!(packets(&apart, core[0], agg[0]) > 0, "ACKs keep to the path back");
         assert_eq!(pulls + packets(&apart, core[0], agg[0]), packets(&shared, core[0], agg[0]));
         assert_eq!(times(&apart), times(&shared), "both ways are as long");

@@ -399,7 +399,7 @@ def test_published_numbers_stand_in_a_file(tmp_path: Path) -> None:
         ("series,delay\nDCTCP,5\n", "expected the columns series, x, and at least one measure of the figure"),
         ("series,x,delay\nDCTCQ,40,5\n", "row 1.series = 'DCTCQ': expected one of Swift, DCTCP"),
         ("series,x,delay\nDCTCP,40,5\nDCTCP,41,5\n", "row 2.x = 41.0: expected a point of the figure: 4, 40"),
-        ("series,x,delay\nDCTCP,40,five\n", "row 1.value = 'five': expected a finite number"),
+        ("series,x,delay\nDCTCP,40,five\n", "row 1.value = 'five': expected a number"),
         ("series,x,delay\nDCTCP,40\n", "row 1: expected 3 values, as the header has columns"),
         ("", "expected the columns series, x, and at least one measure of the figure"),
     ],

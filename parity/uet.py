@@ -39,7 +39,7 @@ def reference() -> Reference:
                 "uet/paths",
                 "Permutations with their paths",
                 "2 MB each on fat trees of 16 and 128 hosts; flow by flow over the paths of the runs there, nothing "
-                "is cut. Pulls of RCCC had paths of their own there and take those of ACKs here.",
+                "is cut. Pulls of RCCC have paths of their own.",
             ),
             Section(
                 "uet/tree",
@@ -126,7 +126,6 @@ def star() -> Iterator[Case]:
 
 CLOCKED = ("nscc", "both")
 """Senders' windows clock themselves: small differences move single flows."""
-PULLS = "pulls had paths of their own there"
 PATHS: Mapping[str, tuple[str, Mapping[str, object], Mapping[int, int], str]] = {
     "ndp": ("NDP", {**NDP, "queue.limit": "1600kB"}, {4: 0, 8: 0}, ""),
     "eqds": (
@@ -136,8 +135,8 @@ PATHS: Mapping[str, tuple[str, Mapping[str, object], Mapping[int, int], str]] = 
         "",
     ),
     "nscc": ("NSCC", {**uet("nscc", *TREE), "queue.limit": "1664kB"}, {4: 3296, 8: 32297}, ""),
-    "rccc": ("RCCC", {**uet("rccc", *TREE), "queue.limit": "20800kB"}, {4: 7786, 8: 80551}, PULLS),
-    "both": ("NSCC and RCCC", {**uet("both", *TREE), "queue.limit": "1664kB"}, {4: 3110, 8: 31917}, PULLS),
+    "rccc": ("RCCC", {**uet("rccc", *TREE), "queue.limit": "20800kB"}, {4: 7786, 8: 80551}, ""),
+    "both": ("NSCC and RCCC", {**uet("both", *TREE), "queue.limit": "1664kB"}, {4: 3110, 8: 31917}, ""),
 }
 """Titles, settings, marks there by k, and what is known of differences."""
 
@@ -186,8 +185,23 @@ RUNS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "perm_k8_2MB": ("permutation of 2 MB, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/perm_k8.cm"}),
     "incast8_k8": ("8 senders of 2 MB, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/incast8.cm"}),
     "incast64_k8": ("64 senders of 450,560 B, k = 8", {"topology.k": 8, "traffic.file": "../data/uet/incast64.cm"}),
+    "perm_k8_4os": (
+        "permutation of 2 MB, k = 8, 4:1",
+        {
+            "topology": {
+                "kind": "graph",
+                "file": "../data/uet/oversubscribed-k8.csv",
+                "link": {"rate": "100Gbps", "delay": "1us"},
+            },
+            "traffic.file": "../data/uet/perm_k8.cm",
+        },
+    ),
 }
 CONTROLS: Mapping[str, str] = {"NSCC": "nscc", "RCCC": "rccc", "NSCC+RCCC": "both"}
+OVERSUBSCRIBED: Mapping[tuple[str, str], Mapping[str, object]] = {
+    ("perm_k8_4os", "RCCC"): {"transport.uet.oversubscription": 4.0},
+}
+"""The control of RCCC, which there is on where the topology is oversubscribed and NSCC is off."""
 UNCUT: Mapping[str, Mapping[str, object]] = {
     "NSCC drop": {},
     "NSCC drop SLEEK": {"transport.uet.sleek": True},
@@ -229,7 +243,8 @@ def seeds() -> Iterator[tuple[tuple[Case, ...], Mean]]:
         title, around = RUNS[row["case"]]
         transport, choice = row["transport"], row["path_choice"]
         name = f"{row['case']}-{transport}-{choice}".lower().replace(" ", "")
-        settings = {**settings_of(transport, choice), **around}
+        control = OVERSUBSCRIBED.get((row["case"], transport), {})
+        settings = {**settings_of(transport, choice), **around, **control}
         paths = "" if transport == "EQDS" else f", {choice}"
         figures: tuple[tuple[str, Callable[[Result], float | None], float, Tolerance | None], ...] = (
             (

@@ -377,3 +377,38 @@ def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command,
     assert derived == {4: pytest.approx(18.5), 20: pytest.approx(71.3)}
     answer = incast("paper", "run", "mypaper/fig2", "--out", "fig1")
     assert answer.out.startswith("fig2: all 2 claims hold - Delay over load, with a buffer of 2 MB\n")
+
+
+PUBLISHED = 'published = [{ series = "DCTCP", x = 40, measure = "delay", value = 500.0 }]'
+
+
+def test_published_numbers_stand_in_a_file(tmp_path: Path) -> None:
+    """A row a series and point, a column a measure; comments and empty cells are no numbers."""
+    assert PUBLISHED in PAPER
+    (tmp_path / "paper.toml").write_text(PAPER.replace(PUBLISHED, 'published = "numbers.csv"'), encoding="utf-8")
+    (tmp_path / "fig1.toml").write_text(SCENARIO, encoding="utf-8")
+    (tmp_path / "numbers.csv").write_text("# theirs\nseries,x,delay\nSwift,4,\nDCTCP,40,500\n", encoding="utf-8")
+    (one,) = reading.load(tmp_path).figures["fig1"].published
+    assert (one.series, one.x, one.measure, one.value) == ("DCTCP", 40, "delay", 500.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("series,x,dealy\nDCTCP,40,5\n", "column dealy: expected series, x, and measures of the figure: delay"),
+        ("series,delay\nDCTCP,5\n", "expected the columns series, x, and at least one measure of the figure"),
+        ("series,x,delay\nDCTCQ,40,5\n", "row 1.series = 'DCTCQ': expected one of Swift, DCTCP"),
+        ("series,x,delay\nDCTCP,40,5\nDCTCP,41,5\n", "row 2.x = 41.0: expected a point of the figure: 4, 40"),
+        ("series,x,delay\nDCTCP,40,five\n", "row 1.value = 'five': expected a number"),
+        ("series,x,delay\nDCTCP,40\n", "row 1: expected 3 values, as the header has columns"),
+        ("", "expected the columns series, x, and at least one measure of the figure"),
+    ],
+)
+def test_mistakes_in_a_file_of_published_numbers_are_named(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "paper.toml").write_text(PAPER.replace(PUBLISHED, 'published = "numbers.csv"'), encoding="utf-8")
+    (tmp_path / "fig1.toml").write_text(SCENARIO, encoding="utf-8")
+    (tmp_path / "numbers.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(PaperError) as error:
+        reading.load(tmp_path)
+    assert "numbers.csv" in str(error.value)
+    assert told in str(error.value)

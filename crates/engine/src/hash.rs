@@ -55,6 +55,8 @@ pub mod purpose {
     pub const SHADOWING: u32 = 16;
     /// Whether an echo of a mark has its flow paced.
     pub const PACER: u32 = 22;
+    /// When hosts change the rate of their credit.
+    pub const CORE_RATE: u32 = 23;
 }
 
 /// Mixes one word.

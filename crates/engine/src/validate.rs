@@ -292,6 +292,14 @@ fn check_uet(uet: &Uet) -> Result<(), RunError> {
     if !uet.window && !uet.credit {
         return invalid("uet without a window and without credit, expected one of them, or both".into());
     }
+    let ratio = uet.oversubscription;
+    if !(ratio >= 1.0 && ratio.is_finite()) || ratio > 1.0 && !uet.credit {
+        return invalid(format!(
+            "uet with {} credit over a core of which hosts have {ratio} times the capacity, expected at least 1 of a \
+             finite number, and 1 without credit",
+            if uet.credit { "its" } else { "no" }
+        ));
+    }
     let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;
     let times = uet.rtt != Some(Time::ZERO) && uet.target_delay != Some(Time::ZERO);
     if pace && times && uet.ack_bytes > 0 && uet.entropies.is_power_of_two() && uet.entropies <= 1 << 15 {

@@ -31,6 +31,11 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "Completion time on the empty network: handshake where there is one, serialization and propagation along the \
          path, and back for the last ACK; missing without a size.";
     "slowdown" ["1"] = OptF64(slowdown), "fct_s / ideal_fct_s.";
+    "ideal_delivery_s" ["s"] = OptTime(|f| f.ideal_delivery_ps),
+        "Time on the empty network until the receiver has the last byte: handshake where there is one, serialization \
+         and propagation along the path; missing without a size.";
+    "delivery_slowdown" ["1"] = OptF64(delivery_slowdown),
+        "(received_s - start_s) / ideal_delivery_s: slowdown as the receiver sees it, without the last ACK.";
     "deadline_s" ["s"] = OptTime(|f| f.deadline_ps),
         "Time from start_s within which the receiver was to have the last byte; missing where that did not matter.";
     "deadline_missed" [""] = Whole(|f, o| missed(f, o).map(|missed| f64::from(u8::from(missed)))),
@@ -163,12 +168,17 @@ impl<'a> Flows<'a> {
 
     /// Flows of a size, and how long those took that finished.
     pub(crate) fn completions(&self) -> Completions {
-        let mut slowdowns: Vec<f64> = self.all.iter().filter_map(|f| slowdown(f)).collect();
-        slowdowns.sort_unstable_by(f64::total_cmp);
+        let ascending = |of: fn(&FlowRecord) -> Option<f64>| {
+            let mut all: Vec<f64> = self.all.iter().filter_map(|f| of(f)).collect();
+            all.sort_unstable_by(f64::total_cmp);
+            all
+        };
+        let (slowdowns, delivery_slowdowns) = (ascending(slowdown), ascending(delivery_slowdown));
         let began = self.all.iter().filter(|f| f.size.is_some()).count();
         let times = self.all.iter().filter_map(|f| fct_ps(f)).collect();
         let missed = self.all.iter().filter_map(|f| missed(f, self.outcome));
-        Completions { slowdowns, span_ps: span_ps(&self.all), ..Completions::new(began, times) }.judged(missed)
+        let span_ps = span_ps(&self.all);
+        Completions { slowdowns, delivery_slowdowns, span_ps, ..Completions::new(began, times) }.judged(missed)
     }
 
     fn throughput_active_mean(&self) -> Option<f64> {
@@ -275,6 +285,11 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
         "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty \
          network (handshake, serialization, propagation, last ACK).";
     "fct.slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.slowdowns, 0.99), "99th percentile of the same ratio.";
+    "fct.delivery_slowdown_mean" ["1"] = |c| mean(&c.delivery_slowdowns),
+        "Mean over the flows whose last byte the receiver has of its time since their opening / that on the empty \
+         network: slowdown without the last ACK.";
+    "fct.delivery_slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.delivery_slowdowns, 0.99),
+        "99th percentile of the same ratio.";
     "fct.deadlines" ["flows"] = |c| c.due, "Flows with a deadline that the run has seen met or missed.";
     "fct.deadlines_missed_pct" ["%"] = |c| c.missed_pct(),
         "100 * those of them whose last byte was not at the receiver by then / their number; nothing without one.";
@@ -297,6 +312,12 @@ fn missed(flow: &FlowRecord, outcome: &Outcome) -> Option<bool> {
 /// Completion time over the ideal one; none where there is no ideal.
 fn slowdown(flow: &FlowRecord) -> Option<f64> {
     ratio(fct_ps(flow)? as f64, flow.ideal_fct_ps? as f64)
+}
+
+/// The same where the receiver has the last byte.
+fn delivery_slowdown(flow: &FlowRecord) -> Option<f64> {
+    let delivery = flow.size.and(flow.received_ps)?.saturating_sub(flow.start_ps);
+    ratio(delivery as f64, flow.ideal_delivery_ps? as f64)
 }
 
 /// From the first opening to the last arrival of a last byte, if all of those with a size have arrived.

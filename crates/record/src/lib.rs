@@ -230,6 +230,9 @@ pub struct FlowRecord {
     pub size: Option<u64>,
     /// Time from its opening within which the receiver was to have the last byte, if that mattered.
     pub deadline_ps: Option<u64>,
+    /// Time on the empty network until the receiver has the last byte: handshake where there is one, serialization and
+    /// propagation along the flow's path. `None` where size is.
+    pub ideal_delivery_ps: Option<u64>,
     /// Completion time on the empty network: handshake where there is one, serialization and
     /// propagation along the flow's path, and back for the last ACK. `None` where size is.
     pub ideal_fct_ps: Option<u64>,

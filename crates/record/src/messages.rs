@@ -74,6 +74,8 @@ pub(crate) struct Completions {
     pub(crate) times: Vec<u64>,
     /// Of flows: completion times over the ideal ones, ascending.
     pub(crate) slowdowns: Vec<f64>,
+    /// The same at their receivers, ascending.
+    pub(crate) delivery_slowdowns: Vec<f64>,
     /// Of flows: from the first beginning to the last end, if all finished.
     pub(crate) span_ps: Option<u64>,
     /// Of queries and writes: those that finished after a timeout.

@@ -29,6 +29,10 @@ Number = Callable[[str, str, X, int | None], float | None]
 """The number of a figure by measure, series and place: of a seed, or the mean; ``None`` where there is none."""
 
 
+MOST_LISTED = 24
+"""Points of a measure and series that are listed with their values; of more the range is."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """A claim, whether it holds here, and the numbers that decided it."""
@@ -221,8 +225,13 @@ class _Seen:
         for (name, series), by_x in self.points.items():
             measure = figure.measures[name]
             where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
-            at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
             unit = f" {measure.unit}" if measure.unit else ""
+            if len(by_x) > MOST_LISTED:
+                at, (first, *_, last) = f" at {len(by_x)} points", by_x
+                every = [value for values in by_x.values() for value in values]
+                lines.append(f"{where}{at}, {first} to {last}: {min(every):.4g} to {max(every):.4g}{unit}")
+                continue
+            at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
             seeds = ", a seed each" if any(len(values) > 1 for values in by_x.values()) else ""
             lines.append(f"{where}{at}: {', '.join(_listed(values) for values in by_x.values())}{unit}{seeds}")
         return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -162,8 +163,7 @@ def _figure(folder: Path, name: str, table: Table) -> Figure:
         claims=[],
         scales=scales,
     )
-    published = [_published(one, figure) for one in table.list("published", needed=False)]
-    figure = replace(figure, published=published)
+    figure = replace(figure, published=_all_published(table, figure, folder))
     figure = replace(figure, claims=[_claim(one, figure) for one in table.list("claims")])
     table.done()
     return figure
@@ -315,6 +315,40 @@ def _claim(table: Table, figure: Figure) -> Claim:
         raise table.wrong("holds", f"{error}") from None
     table.done()
     return claim
+
+
+def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published]:
+    """Read the published numbers: entries of the file, or the name of a CSV file beside it."""
+    if not isinstance(table.data.get("published"), str):
+        return [_published(one, figure) for one in table.list("published", needed=False)]
+    path = folder / table.file("published", folder)
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    rows = csv.DictReader(lines)
+    columns = list(rows.fieldnames or [])
+    measures = [name for name in columns if name not in ("series", "x")]
+    for name in measures:
+        if name not in figure.measures:
+            known = ", ".join(figure.measures)
+            raise PaperError(f"{path}: column {name}: expected series, x, and measures of the figure: {known}")
+    if not measures or not {"series", "x"} <= set(columns):
+        raise PaperError(f"{path}: expected the columns series, x, and at least one measure of the figure")
+    found = []
+    for i, row in enumerate(rows):
+        if None in row or None in row.values():
+            raise PaperError(f"{path}, row {i + 1}: expected {len(columns)} values, as the header has columns")
+        x: X = _number(row["x"], row["x"])
+        for name in measures:
+            if row[name]:
+                entry = {"series": row["series"], "x": x, "measure": name, "value": _number(row[name], row[name])}
+                found.append(_published(Table(path, f"row {i + 1}", entry), figure))
+    return found
+
+
+def _number(text: str, otherwise: X) -> X:
+    try:
+        return float(text)
+    except ValueError:
+        return otherwise
 
 
 def _published(table: Table, figure: Figure) -> Published:

@@ -25,6 +25,7 @@ use crate::event::prefetch;
 use crate::host::nic::FairNic;
 use crate::ids::{Node, NodeId, NodeIx};
 use crate::map::fabric::FabricMap;
+use crate::map::paths::given;
 use crate::node::context::{Effects, Env, Nodes};
 use crate::node::departure_marks::pass_marking_later;
 use crate::node::self_service::pass_serving;
@@ -241,8 +242,6 @@ impl Domain {
 
 /// The port that a flow's prescribed path takes next.
 fn prescribed(net: &FabricMap, packet: &Packet) -> Planned {
-    let flow = net.flow(packet.flow);
-    let path = if packet.is_reverse() { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
-    let link = path.and_then(|path| path.get(packet.hop as usize));
+    let link = given(net.flow(packet.flow), packet).and_then(|path| path.get(packet.hop as usize));
     link.map_or(Planned::NONE, |link| Planned::port(net.port_of[*link as usize]))
 }

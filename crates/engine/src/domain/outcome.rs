@@ -262,6 +262,7 @@ impl Simulation<'_> {
             dst: flow.dst,
             start_ps: flow.start.0,
             size,
+            ideal_delivery_ps: ideal.ideal_delivery.map(|t| t.0),
             ideal_fct_ps: ideal.ideal_fct.map(|t| t.0),
             idle_rtt_ps: ideal.idle_rtt.0,
             hops: ideal.hops,

@@ -4,6 +4,7 @@
 //! Sources: htsim's `FairPriorityQueue`, `FairPullQueue` and `NdpPullPacer` (Broadcom/csg-htsim 841d9e7).
 
 use crate::event::packet::Packet;
+use crate::host::core_rate::CoreRate;
 use crate::host::scheduled::Scheduled;
 use crate::host::tokens::Tokens;
 use crate::ids::FlowId;
@@ -18,8 +19,10 @@ pub struct DrivenHost {
     pub outlet: Outlet,
     /// Pulls that wait.
     pub pulls: Pulls,
-    /// Flows that wait for credit.
+    /// Flows that wait for credit, and its rate where the core is oversubscribed.
     pub credits: Credits,
+    /// See `credits`.
+    pub core: CoreRate,
     /// Messages that wait for grants.
     pub scheduled: Scheduled,
     /// Messages that wait for tokens.

@@ -1,6 +1,7 @@
 //! The state of a host: its NIC, what it costs its packets, its connections. Pure: no event is made
 //! here.
 
+pub mod core_rate;
 pub mod driven;
 pub mod messages;
 pub mod nic;

@@ -3,7 +3,7 @@
 use crate::event::packet::{Packet, flag};
 use crate::hash;
 use crate::ids::{DomainId, LinkId, NodeId, PortIx};
-use crate::map::paths::{hops, hops_at};
+use crate::map::paths::{given, hops, hops_at};
 use crate::spec::{Router, Spec};
 
 /// A radio cell in its domain.
@@ -67,9 +67,8 @@ impl CellMap {
             return Some(*station);
         }
         if packet.has(flag::PATH) {
-            let flow = &spec.flows[packet.flow];
-            let path = if packet.is_reverse() { flow.reverse_path.as_ref() } else { flow.path.as_ref() };
-            let down = port_of[LinkId(*path?.get(packet.hop as usize + 1)?)];
+            let path = given(&spec.flows[packet.flow], packet)?;
+            let down = port_of[LinkId(*path.get(packet.hop as usize + 1)?)];
             return self.down.iter().position(|port| *port == down).map(|station| station as u16);
         }
         let router = &spec.routers[(self.channel.0 - spec.hosts) as usize];

@@ -24,9 +24,10 @@ pub struct FlowIdeal {
     pub hops: u32,
     /// A full segment there and its ACK back.
     pub idle_rtt: Time,
-    /// From the opening of the flow to the ACK of its last byte at the sender: the handshake's
-    /// round trip where there is one, all segments back to back along the path, and the last ACK.
-    /// No window and no delayed ACK slows it. `None` where the flow has no size.
+    /// From the opening of the flow to its last byte at the receiver: the handshake's round trip where there is one,
+    /// and all segments back to back along the path. No window slows it. `None` where the flow has no size.
+    pub ideal_delivery: Option<Time>,
+    /// The same, and the last ACK back to the sender, which nothing delays.
     pub ideal_fct: Option<Time>,
 }
 
@@ -183,7 +184,7 @@ impl<'a> Fabric<'a> {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
         let ack = self.cross(back, t.ack_size as u64);
-        let ideal_fct = f.app.size().map(|size| {
+        let ideal_delivery = f.app.size().map(|size| {
             let handshake = if t.handshake {
                 self.cross(there, t.syn_size as u64).saturating_add(self.cross(back, t.syn_size as u64))
             } else if t.lone_syn {
@@ -191,9 +192,10 @@ impl<'a> Fabric<'a> {
             } else {
                 Time::ZERO
             };
-            handshake.saturating_add(self.transfer(flow, there, t, size)).saturating_add(ack)
+            handshake.saturating_add(self.transfer(flow, there, t, size))
         });
-        FlowIdeal { hops: there.len() as u32, idle_rtt: *rtt, ideal_fct }
+        let ideal_fct = ideal_delivery.map(|delivery| delivery.saturating_add(ack));
+        FlowIdeal { hops: there.len() as u32, idle_rtt: *rtt, ideal_delivery, ideal_fct }
     }
 
     /// Facts of its flow and of the fabric that a controller gets.

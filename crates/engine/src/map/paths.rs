@@ -1,8 +1,20 @@
-//! Numbers of shortest paths, for policies that choose among whole paths rather than next hops.
+//! Whole paths: those that flows prescribe, and numbers of shortest paths, for policies that choose among these rather
+//! than next hops.
 
+use crate::event::packet::{Kind, Packet};
 use crate::ids::NodeId;
-use crate::spec::{Detour, Router, Spec};
+use crate::spec::{Detour, FlowSpec, Router, Spec};
 use incast_cc::Time;
+
+/// Links of the path that is prescribed for a packet of `flow`, if there is one.
+pub fn given<'a>(flow: &'a FlowSpec, packet: &Packet) -> Option<&'a [u32]> {
+    let path = match packet.is_reverse() {
+        false => &flow.path,
+        true if flow.pull_path.is_some() && packet.is(Kind::Pull) => &flow.pull_path,
+        true => &flow.reverse_path,
+    };
+    path.as_deref()
+}
 
 /// How paths are numbered, where packets take whole paths.
 #[derive(Clone, Debug)]

@@ -125,6 +125,9 @@ pub struct Uet {
     pub spread: Spread,
     /// Entropies of a flow, a power of two up to 2^15.
     pub entropies: u32,
+    /// With `credit`: the capacity of hosts over that of the core, at least 1. Above 1, hosts lower the rate of their
+    /// credit for what the core cuts and marks.
+    pub oversubscription: f64,
     /// SLEEK, with `window`: losses are known by what is out of order, and by probes.
     pub sleek: bool,
     /// UET as uet-htsim has it: cut packets ask for no credit, requests repeat the last target, and flows that have all

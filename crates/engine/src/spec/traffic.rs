@@ -39,6 +39,8 @@ pub struct FlowSpec {
     pub path: Option<Vec<u32>>,
     /// Links back.
     pub reverse_path: Option<Vec<u32>>,
+    /// Links back of its pulls (NDP, EQDS, UET), where they differ from those of its ACKs.
+    pub pull_path: Option<Vec<u32>>,
     /// The trigger that opens it, not before `start`; without one it opens then.
     pub trigger: Option<Triggered>,
     /// By when what it moves is to be there, if that matters.

@@ -40,8 +40,20 @@ fn uet(window: bool, credit: bool, rtt: Time, spread: Spread) -> TransportSpec {
 pub fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) -> TransportSpec {
     let rtt = Some(rtt);
     let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
-    let target_delay = None;
-    let own = Uet { window, credit, rtt, target_delay, pull_rate, ack_bytes, spread, entropies, sleek: false, htsim };
+    let (target_delay, oversubscription, sleek) = (None, 1.0, false);
+    let own = Uet {
+        window,
+        credit,
+        rtt,
+        target_delay,
+        pull_rate,
+        oversubscription,
+        ack_bytes,
+        spread,
+        entropies,
+        sleek,
+        htsim,
+    };
     TransportSpec { rto_min: Time::us(100), ..sizes(Protocol::Uet(own)) }
 }
 
@@ -441,6 +453,70 @@ fn queries_closed_loops_and_endless_flows_run_over_them() {
     }
 }
 
+/// Links of the way between hosts of two pods of a k = 4 fat tree over one aggregation switch and core.
+fn over(spec: &Spec, names: &[&str]) -> Option<Vec<u32>> {
+    let link = |ends: &[&str]| spec.links.iter().position(|l| *l.name == *format!("{}>{}", ends[0], ends[1]));
+    Some(names.windows(2).map(|ends| link(ends).unwrap() as u32).collect())
+}
+
+#[test]
+fn pulls_take_a_path_of_their_own() {
+    let transports = [
+        ndp(8, false),
+        eqds(false),
+        uets(false, true, TREE, Spread::Oblivious, false),
+        uet(true, true, TREE, Spread::Reps),
+    ];
+    for transport in transports {
+        let mut spec = with(fat_tree(4, Rate::gbps(100), Time::us(1)), transport, cutting(35 * PACKET));
+        let mut flow = bulk(0, 15, Some(1_000_000));
+        let names: Vec<String> = spec.node_names.clone();
+        let [edge, agg, core] = ["edge", "agg", "core"]
+            .map(|kind| names.iter().filter(|name| name.starts_with(kind)).map(String::as_str).collect::<Vec<_>>());
+        let way =
+            |i: usize, j: usize| [names[0].as_str(), edge[0], agg[i], core[2 * i + j], agg[6 + i], edge[7], &names[15]];
+        let back = |i, j| way(i, j).into_iter().rev().collect::<Vec<_>>();
+        flow.path = over(&spec, &way(0, 0));
+        flow.reverse_path = over(&spec, &back(0, 0));
+        spec.choice = PathChoice::Ecmp;
+        spec.flows = vec![flow.clone()];
+        let packets = |o: &Outcome, core: &str, agg: &str| {
+            o.ports.iter().find(|p| *p.name == *format!("{core}>{agg}")).map_or(0, |p| p.packets)
+        };
+        let shared = compared(&spec);
+        spec.flows[0].pull_path = over(&spec, &back(1, 1));
+        let apart = compared(&spec);
+        let pulls = packets(&apart, core[3], agg[1]);
+        // most of NDP's ride on ACKs
+        assert!(pulls > 10 && packets(&shared, core[3], agg[1]) == 0, "{pulls} pulls");
+        assert!(packets(&apart, core[0], agg[0]) > 0, "ACKs keep to the path back");
+        assert_eq!(pulls + packets(&apart, core[0], agg[0]), packets(&shared, core[0], agg[0]));
+        assert_eq!(times(&apart), times(&shared), "both ways are as long");
+        // ACKs by routing, pulls by their path
+        spec.flows[0].reverse_path = None;
+        assert!(packets(&compared(&spec), core[3], agg[1]) >= pulls);
+    }
+}
+
+#[test]
+fn hosts_lower_the_rate_of_their_credit_for_what_the_core_cuts() {
+    // four hosts a pod, which have 400 Gb/s, over cores that have 100 of each pod
+    let transport = uets(false, true, TREE, Spread::Oblivious, false);
+    let mut spec = with(fat_tree(4, Rate::gbps(100), Time::us(1)), transport, cutting(32 * PACKET));
+    spec.links.iter_mut().filter(|l| l.from.min(l.to) >= 24).for_each(|l| l.rate = Rate::gbps(25));
+    spec.flows = (0..16).map(|h| bulk(h, (h + 4) % 16, Some(2_000_000))).collect();
+    (spec.choice, spec.ends_when_finished) = (PathChoice::Spray, true);
+    let uncontrolled = compared(&spec);
+    if let Protocol::Uet(own) = &mut spec.transports[0].protocol {
+        own.oversubscription = 4.0;
+    }
+    let controlled = compared(&spec);
+    assert!(trims(&controlled) * 4 < trims(&uncontrolled), "{} of {}", trims(&controlled), trims(&uncontrolled));
+    // a pod's 8 MB take 650 us on its cores' links, headers with them
+    let last = |o: &Outcome| times(o).into_iter().max().unwrap();
+    assert!((650_000_000..800_000_000).contains(&last(&controlled)), "{}, {}", last(&controlled), last(&uncontrolled));
+}
+
 #[test]
 fn what_contradicts_itself_is_refused() {
     let told = |change: &dyn Fn(&mut Spec)| {
@@ -455,6 +531,16 @@ fn what_contradicts_itself_is_refused() {
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
     assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));
+    let oversubscribed = |credit: bool, ratio: f64| {
+        let mut transport = uet(!credit, credit, STAR, Spread::Reps);
+        if let Protocol::Uet(own) = &mut transport.protocol {
+            own.oversubscription = ratio;
+        }
+        told(&|s| s.transports = vec![transport.clone()])
+    };
+    for (credit, ratio) in [(false, 2.0), (true, 0.5), (true, f64::NAN), (true, f64::INFINITY)] {
+        assert!(oversubscribed(credit, ratio).contains("and 1 without credit"), "{credit}, {ratio}");
+    }
     let tcp = |s: &mut Spec| (s.transports, s.choice) = (vec![sizes(Protocol::Tcp)], PathChoice::GivenPath);
     assert!(told(&tcp).contains("do not"));
 }

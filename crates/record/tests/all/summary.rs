@@ -190,6 +190,9 @@ fn completion_percentiles_of_200_flows() {
         start_ps: 5 * MS,
         finish_ps: Some((5 + ms) * MS),
         ideal_fct_ps: Some(MS),
+        // half of the way back
+        received_ps: Some((5 + ms) * MS - MS / 2),
+        ideal_delivery_ps: Some(MS / 2),
         ..FlowRecord::default()
     };
     // longest first: the summary sorts
@@ -200,6 +203,9 @@ fn completion_percentiles_of_200_flows() {
     }
     assert_near(&s, "fct.slowdown_mean", 100.5);
     assert_near(&s, "fct.slowdown_p99", 198.0);
+    // (n - 0.5) / 0.5
+    assert_near(&s, "fct.delivery_slowdown_mean", 200.0);
+    assert_near(&s, "fct.delivery_slowdown_p99", 395.0);
 }
 
 #[test]

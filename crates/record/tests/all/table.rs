@@ -40,6 +40,7 @@ fn outcome() -> Outcome {
                 finish_ps: Some(SECOND + 30 * MS),
                 size: Some(1000),
                 ideal_fct_ps: Some(10 * MS),
+                ideal_delivery_ps: Some(5 * MS),
                 received_ps: Some(SECOND + 25 * MS),
                 deadline_ps: Some(20 * MS),
                 delivered_m: 500_000,
@@ -168,6 +169,8 @@ fn flows_in_units_of_the_edge() {
     // 1000 bytes in 30 ms
     assert_eq!(values(&t, "goodput_bps"), Values::OptF64(vec![Some(8000.0 / 0.03), None]));
     assert_eq!(values(&t, "slowdown"), Values::OptF64(vec![Some(3.0), None]));
+    // the receiver had the last byte after 25 ms
+    assert_eq!(values(&t, "delivery_slowdown"), Values::OptF64(vec![Some(5.0), None]));
     assert_eq!(values(&t, "deadline_s"), Values::OptF64(vec![Some(0.02), None]));
     assert_eq!(values(&t, "deadline_missed"), Values::OptF64(vec![Some(1.0), None]));
     assert_eq!(values(&t, "size_bytes"), Values::OptU64(vec![Some(1000), None]));

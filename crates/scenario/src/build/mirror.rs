@@ -22,9 +22,17 @@ pub(super) fn given_paths(spec: &mut Spec) -> Result<(), Errors> {
                 );
                 problems.push(Problem::with_value("routing.symmetric", true, message));
             }
-            (Some(_), None) => flow.reverse_path = back,
+            (Some(_), None) => flow.reverse_path = back.clone(),
             (None, Some(_)) => flow.path = there,
             _ => {}
+        }
+        if flow.pull_path.is_some() && flow.pull_path != flow.reverse_path {
+            let group = &spec.groups[flow.group as usize];
+            let message = format!(
+                "flow {i}, of traffic.{group}, has a pull_path that is not the mirror image of its path; expected \
+                 that, or none, or false"
+            );
+            problems.push(Problem::with_value("routing.symmetric", true, message));
         }
     }
     Errors::unless_none(problems, ())

@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Arrivals {
-    /// Payload that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
+    /// Bytes that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
     pub load: f64,
+    /// Bytes that count for the load.
+    #[serde(default)]
+    pub load_of: LoadOf,
     /// Sizes of flows: `builtin:` and the name of a table that comes with the program, or a CSV file with the columns
     /// `size` or `packets`, and `cumulative`.
     pub sizes: String,
@@ -22,6 +25,18 @@ pub struct Arrivals {
     pub packet: Option<Size>,
     /// When arrivals end; with the run unless given.
     pub until: Option<Time>,
+}
+
+/// What counts for a load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadOf {
+    /// Payload: headers and ACKs come on top.
+    #[default]
+    Payload,
+    /// Data on the wire of the sending host: payload, `transport.header` of each segment of `transport.mss` bytes, and
+    /// the `overhead` of the host's link. ACKs and what is sent again come on top.
+    Wire,
 }
 
 /// Payload of a full packet in the published tables that count packets.

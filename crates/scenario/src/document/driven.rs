@@ -141,6 +141,11 @@ table! {
         /// RCCC: share of its link's rate at which a host gives credit.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         pull_rate: f64,
+        /// RCCC: capacity of hosts over that of the core. Above 1, hosts lower the rate of their credit, once 1.5 round
+        /// trips, for what the core cuts and marks (uet-htsim's control on oversubscribed fabrics, which it has without
+        /// NSCC); 1: they do not.
+        #[schemars(range(min = 1))]
+        oversubscription: f64,
         /// Bytes that come since the last ACK and call for one.
         ack_bytes: Size,
         /// How a sender chooses entropies, with `routing.kind = "transport"` and `routing.by = "entropy"`.
@@ -380,6 +385,7 @@ impl Uet {
             rtt: self.rtt?.given().map(|t| t.0),
             target_delay: self.target_delay?.given().map(|t| t.0),
             pull_rate: self.pull_rate?,
+            oversubscription: self.oversubscription?,
             ack_bytes: self.ack_bytes?.0.0,
             spread: self.spread?.0,
             entropies: self.entropies?,
@@ -400,6 +406,17 @@ impl Uet {
         }
         if let Some(rate) = self.pull_rate.filter(|rate| !(*rate > 0.0 && *rate <= 1.0)) {
             at.value("pull_rate", rate, "expected a share above 0 and at most 1");
+        }
+        match self.oversubscription {
+            Some(ratio) if !(ratio >= 1.0 && ratio.is_finite()) => {
+                at.value("oversubscription", ratio, "expected at least 1: hosts' capacity over that of the core");
+            }
+            Some(ratio) if ratio > 1.0 && self.control == Some(Control::Nscc) => {
+                let message =
+                    "expected 1 with control = \"nscc\": it is the rate of credit that changes, and there is none";
+                at.value("oversubscription", ratio, message);
+            }
+            _ => {}
         }
         if let Some(bytes) = self.ack_bytes.filter(|bytes| bytes.0.0 == 0) {
             at.text("ack_bytes", bytes, "expected at least 1B");

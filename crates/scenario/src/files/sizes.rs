@@ -118,6 +118,27 @@ impl SizeTable {
         sum * self.unit as f64
     }
 
+    /// Mean number of segments of `mss` bytes that sizes make by a rule, rounded to whole units as they are drawn.
+    pub fn mean_segments(&self, rule: Interpolation, mss: u64) -> f64 {
+        let of = |units: u64| (units.max(1) * self.unit).div_ceil(mss) as f64;
+        let mut before = (self.lines[0].0, 0.0);
+        let mut sum = 0.0;
+        for (size, p) in &self.lines {
+            let from = before.0;
+            let typical = match rule {
+                Interpolation::Linear if *size > from => {
+                    // the two ends have half of the part of a size between them
+                    let all = segments_up_to(*size, self.unit, mss) - segments_up_to(from, self.unit, mss);
+                    (all as f64 + (of(from) - of(*size)) / 2.0) / (size - from) as f64
+                }
+                _ => of(*size),
+            };
+            sum += (p - before.1) * typical;
+            before = (*size, *p);
+        }
+        sum
+    }
+
     /// The size in bytes at quantile `u`, in [0, 1): rounded to whole units, at least one.
     pub fn quantile(&self, rule: Interpolation, u: f64) -> u64 {
         let at = self.lines.partition_point(|(_, p)| *p <= u).min(self.lines.len() - 1);
@@ -130,4 +151,23 @@ impl SizeTable {
         };
         units.max(1) * self.unit
     }
+}
+
+/// Segments of `mss` bytes that one unit, two, and so on to `n` units make in all.
+fn segments_up_to(n: u64, unit: u64, mss: u64) -> u128 {
+    // the sum of floor((unit i + mss - 1) / mss) over i from 1 to n, by Euclid's algorithm
+    let (mut n, mut a, mut m) = (n as u128, unit as u128, mss as u128);
+    let mut b = a + m - 1;
+    let mut sum = 0;
+    while n > 0 {
+        sum += (a / m) * (n * (n - 1) / 2) + (b / m) * n;
+        (a, b) = (a % m, b % m);
+        let top = a * n + b;
+        if top < m {
+            break;
+        }
+        (n, b) = (top / m, top % m);
+        (a, m) = (m, a);
+    }
+    sum
 }

@@ -3,7 +3,7 @@
 use super::flows::{Flows, MAX_FLOWS};
 use super::matrix::cells;
 use super::place::check_two_hosts;
-use crate::document::arrivals::{Arrivals, MOST_LOAD, PACKET};
+use crate::document::arrivals::{Arrivals, LoadOf, MOST_LOAD, PACKET};
 use crate::document::traffic::Traffic;
 use crate::files::builtin::{self, usual_rule};
 use crate::files::read_named;
@@ -12,6 +12,7 @@ use crate::files::traffic_matrix::{self, Cell};
 use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
+use incast_engine::spec::TransportSpec;
 
 /// A flow that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -55,22 +56,50 @@ impl Arrivals {
         Ok(Sizes { table, rule: self.rule.unwrap_or_else(|| usual_rule(&self.sizes)) })
     }
 
+    /// Bytes that a flow has on average, as far as they count for the load: payload, and what each of its segments adds
+    /// on the link of a host by the transport `t`.
+    fn mean_flow(&self, sizes: &Sizes, t: &TransportSpec, flows: &Flows) -> Result<MeanFlow, Problem> {
+        let bytes = sizes.table.mean(sizes.rule);
+        if self.load_of == LoadOf::Payload {
+            return Ok(MeanFlow { bytes, segments: 0.0, header: 0.0 });
+        }
+        let wrong = |message: &str| Err(Problem::quoted(format!("{}.arrivals.load_of", flows.path), "wire", message));
+        let (mss, header) = (t.mss as u64, t.header as u64);
+        if t.mtu > 0 && header + mss > t.mtu as u64 {
+            return wrong("expected \"payload\" where segments above transport.mtu become fragments");
+        }
+        if flows.network.links.iter().any(|l| l.from < flows.network.hosts && l.cell.is_some()) {
+            return wrong(
+                "expected \"payload\" where hosts are stations of a radio cell, whose frames have sizes of their own",
+            );
+        }
+        let extra = t.extra_packets as f64;
+        let segments = sizes.table.mean_segments(sizes.rule, mss) + extra;
+        Ok(MeanFlow { bytes: bytes + extra * mss as f64, segments, header: header as f64 })
+    }
+
     /// Every host, by its share of the load; `file` has `parts` of it, if there are any.
     fn sources(
         &self,
-        mean: f64,
+        mean: &MeanFlow,
         file: Option<&str>,
         parts: &[Cell<f64>],
         flows: &Flows,
     ) -> Result<Vec<Source>, Problem> {
-        let mut rates = vec![0.0; flows.network.hosts as usize];
+        // of a host: the rate of its links, and what these add to a packet
+        let mut wires = vec![(0.0, 0); flows.network.hosts as usize];
         for l in &flows.network.links {
-            if let Some(rate) = rates.get_mut(l.from as usize) {
+            if let Some((rate, overhead)) = wires.get_mut(l.from as usize) {
                 *rate += l.rate.as_f64();
+                *overhead = l.overhead;
             }
         }
-        let source = |rate: f64| Source { gap: mean * 8.0 / (rate * self.load), whole: 1.0, row: Vec::new() };
-        let mut sources: Vec<Source> = rates.into_iter().map(source).collect();
+        let source = |(rate, overhead): (f64, u32)| Source {
+            gap: mean.on(overhead) * 8.0 / (rate * self.load),
+            whole: 1.0,
+            row: Vec::new(),
+        };
+        let mut sources: Vec<Source> = wires.into_iter().map(source).collect();
         if sources.iter().any(|source| source.gap == 0.0) {
             let message = "a load needs hosts whose links have a rate; a link has rate = \"inf\"";
             return Err(Problem::with_value(format!("{}.arrivals.load", flows.path), self.load, message));
@@ -106,19 +135,21 @@ impl Arrivals {
         entry: u32,
         start: cc::Time,
         most: Option<u64>,
+        t: &TransportSpec,
         (file, parts): (Option<&str>, &[Cell<f64>]),
         flows: &Flows,
     ) -> Result<Vec<Arrival>, Errors> {
         let sizes = self.table(flows)?;
-        let mean = sizes.table.mean(sizes.rule);
+        let mean = self.mean_flow(&sizes, t, flows)?;
         let until = self.until.map_or(flows.duration, |t| t.0);
         let seconds = until.saturating_sub(start).as_secs_f64();
-        let sources = self.sources(mean, file, parts, flows)?;
+        let sources = self.sources(&mean, file, parts, flows)?;
         let expected: f64 = sources.iter().map(|source| seconds / source.gap * source.whole).sum();
+        let bytes = mean.bytes;
         let wrong = |message: String| Problem::with_value(format!("{}.arrivals.load", flows.path), self.load, message);
         if expected > MAX_FLOWS as f64 {
             let message = format!(
-                "{expected:.0} flows of {mean:.0} B on average would arrive by {until}; expected at most {MAX_FLOWS}"
+                "{expected:.0} flows of {bytes:.0} B on average would arrive by {until}; expected at most {MAX_FLOWS}"
             );
             return Err(wrong(message).into());
         }
@@ -130,12 +161,28 @@ impl Arrivals {
         found.truncate(most.map_or(usize::MAX, |n| n as usize));
         if found.is_empty() {
             let message = format!(
-                "no flow arrives by {until}: {expected:.3} are expected, of {mean:.0} B on average; expected a longer \
+                "no flow arrives by {until}: {expected:.3} are expected, of {bytes:.0} B on average; expected a longer \
                  run or more load"
             );
             return Err(wrong(message).into());
         }
         Ok(found)
+    }
+}
+
+/// What counts for the load of a flow on average.
+struct MeanFlow {
+    /// Payload.
+    bytes: f64,
+    /// Segments, 0 where payload alone counts, and the header of each.
+    segments: f64,
+    header: f64,
+}
+
+impl MeanFlow {
+    /// Bytes on a link that adds `overhead` to each packet.
+    fn on(&self, overhead: u32) -> f64 {
+        self.bytes + self.segments * (self.header + overhead as f64)
     }
 }
 
@@ -187,7 +234,8 @@ impl Traffic {
         check_two_hosts(flows)?;
         let file = parts;
         let parts = file.map_or(Ok(Vec::new()), |file| cells(file, flows, traffic_matrix::part))?;
-        let found = arrivals.flows(entry, self.start.0, self.flows, (file, &parts), flows)?;
+        let t = self.settings(flows)?;
+        let found = arrivals.flows(entry, self.start.0, self.flows, &t, (file, &parts), flows)?;
         let own = self.begin(entry, found.len() as u64, flows)?;
         for (i, a) in found.iter().enumerate() {
             self.check_stop(a.at, flows, format_args!("flow {i} of the entry opens"))?;

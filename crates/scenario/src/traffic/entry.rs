@@ -29,12 +29,23 @@ impl Traffic {
     /// Announces `n` more flows of entry number `number`: what these have in common.
     pub(crate) fn begin(&self, number: u32, n: u64, flows: &mut Flows) -> Result<Entry<'_>, Problem> {
         flows.reserve(n)?;
-        // datagrams have no controller, and take any
-        let controller = match self.app {
-            App::Udp(_) => flows.any_controller(),
-            _ => flows.controller(self.controller.as_ref())?,
-        };
+        let controller = self.controller_of(flows)?;
         Ok(self.under(controller, number, flows))
+    }
+
+    /// The transport of its flows, but for those that a file gives other controllers.
+    pub(crate) fn settings(&self, flows: &mut Flows) -> Result<spec::TransportSpec, Problem> {
+        let controller = self.controller_of(flows)?;
+        let number = flows.transport(self.transport.as_ref(), controller);
+        Ok(flows.settings(number).clone())
+    }
+
+    fn controller_of(&self, flows: &mut Flows) -> Result<u32, Problem> {
+        match self.app {
+            // datagrams have no controller, and take any
+            App::Udp(_) => Ok(flows.any_controller()),
+            _ => flows.controller(self.controller.as_ref()),
+        }
     }
 
     /// The common part of its flows under that controller.
@@ -90,6 +101,7 @@ impl Entry<'_> {
             read_rate: traffic.read_rate.0,
             path: None,
             reverse_path: None,
+            pull_path: None,
             trigger: None,
             deadline: traffic.deadline.map(|within| traffic.due(within.0)),
         }

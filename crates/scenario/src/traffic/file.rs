@@ -17,8 +17,19 @@ use std::ops::ControlFlow;
 const MOST_PROBLEMS: usize = 100_000;
 
 /// Columns of a flow file.
-const COLUMNS: [&str; 10] =
-    ["start", "source", "destination", "size", "controller", "path", "reverse_path", "after", "stop", "deadline"];
+const COLUMNS: [&str; 11] = [
+    "start",
+    "source",
+    "destination",
+    "size",
+    "controller",
+    "path",
+    "reverse_path",
+    "pull_path",
+    "after",
+    "stop",
+    "deadline",
+];
 
 /// A flow file that is read.
 struct Reader<'a> {
@@ -116,6 +127,8 @@ impl Reader<'_> {
         self.entry.check_write(&flow, flows)?;
         flow.path = self.take(given_path(row, "path", src, dst, flows)).flatten();
         flow.reverse_path = self.take(given_path(row, "reverse_path", dst, src, flows)).flatten();
+        flow.pull_path = self.take(given_path(row, "pull_path", dst, src, flows)).flatten();
+        self.check_pulls(&flow, row, flows);
         let after = activations(row, i, (self.count, self.has), self.first);
         let after = self.take(after).flatten();
         match (&self.entry.app, after) {
@@ -209,6 +222,19 @@ impl Reader<'_> {
             }
         };
         self.problems.push(row.wrong("deadline", message));
+    }
+
+    /// Refuses a path of pulls where there are none.
+    fn check_pulls(&mut self, flow: &spec::FlowSpec, row: &Row, flows: &Flows) {
+        let pulls = match &flows.settings(flow.transport).protocol {
+            spec::Protocol::Ndp(_) | spec::Protocol::Eqds(_) => true,
+            spec::Protocol::Uet(uet) => uet.credit,
+            _ => false,
+        };
+        if flow.pull_path.is_some() && !pulls {
+            let message = "expected none but with NDP, EQDS, and UET with RCCC: no other transport has pulls";
+            self.problems.push(row.wrong("pull_path", message));
+        }
     }
 
     /// A size that is missing, or that the entry's application has no use for.

@@ -37,6 +37,7 @@ impl Traffic {
                 dst: response.src,
                 path: response.reverse_path.clone(),
                 reverse_path: response.path.clone(),
+                pull_path: None,
                 ..response.clone()
             };
             let root = request.src;

@@ -206,6 +206,61 @@ fn the_load_is_on_the_wire() {
     assert!((load / 0.4 - 1.0).abs() < 0.05, "load {load}");
 }
 
+/// Segments of sizes as they are drawn: the mean over a million quantiles.
+#[test]
+fn mean_segments_are_those_of_the_sizes_that_are_drawn() {
+    let own = "size,cumulative\n0,0\n3,0.1\n1442,0.3\n1443,0.5\n20kB,0.9\n20kB,0.95\n1MB,1\n";
+    let packets = "packets,cumulative\n1,0.2\n4,0.2\n30,0.7\n900,1\n";
+    for text in [own, packets, builtin::file("homa-w2").unwrap()] {
+        let table = SizeTable::read("own", text, 1_460).unwrap();
+        for (rule, mss) in [(Interpolation::Linear, 1442), (Interpolation::Upper, 1442), (Interpolation::Linear, 7)] {
+            let drawn = |i: u32| table.quantile(rule, (i as f64 + 0.5) / 1e6).div_ceil(mss) as f64;
+            let mean = (0..1_000_000).map(drawn).sum::<f64>() / 1e6;
+            let ours = table.mean_segments(rule, mss);
+            assert!((ours / mean - 1.0).abs() < 1e-4, "{rule:?}, {mss}: {ours}, drawn {mean}");
+        }
+    }
+    // sizes up to 2^62 take no loop over them
+    let vast = SizeTable::read("own", "size,cumulative\n1,0\n4611686018427387904,1\n", 1).unwrap();
+    assert!((vast.mean_segments(Interpolation::Linear, 1000) / 2_f64.powi(61) * 1000.0 - 1.0).abs() < 1e-9);
+}
+
+/// Homa's configurations have payload for 0.657, 0.796, 0.887, 0.898 and 0.898 of the load of W1 to W5
+/// (PlatformLab/HomaSimulation ab09ecb, homaTransportConfig.ini): 96 bytes beside each packet of 1442.
+#[test]
+fn a_load_of_the_wire_counts_what_is_sent_beside_payload() {
+    let first = |sizes: &str, of: &str| {
+        let sets = [
+            ("traffic.arrivals.sizes", format!("builtin:{sizes}")),
+            ("traffic.arrivals.load_of", of.to_owned()),
+            ("transport.mss", "1442".to_owned()),
+            ("transport.header", "58".to_owned()),
+            ("topology.link.overhead", "38".to_owned()),
+            ("run.duration", "100ms".to_owned()),
+            ("traffic.arrivals.until", "100ms".to_owned()),
+        ];
+        let mut s = Scenario::load("websearch").unwrap();
+        sets.iter().for_each(|(key, value)| s.set(key, value).unwrap());
+        if sizes.ends_with("packets") {
+            s.set("traffic.arrivals.packet", "1442B").unwrap();
+        }
+        s.set("traffic.flows", "1").unwrap();
+        s.build().unwrap().flows[0].start.as_secs_f64()
+    };
+    let shares = [("homa-w2", 0.796), ("homa-w3", 0.887), ("homa-w4", 0.898), ("homa-w5-packets", 0.898)];
+    for (sizes, published) in shares {
+        let share = first(sizes, "payload") / first(sizes, "wire");
+        assert!((share / published - 1.0).abs() < 0.045, "{sizes}: payload is {share} of the load, there {published}");
+    }
+    let said = wrong("load = 0.5, load_of = \"wires\", sizes = \"builtin:websearch\"");
+    assert!(said.contains("payload") && said.contains("wire"), "{said}");
+    let mut s = Scenario::load("websearch").unwrap();
+    s.set("traffic.arrivals.load_of", "wire").unwrap();
+    s.set("transport.mtu", "1000").unwrap();
+    let said = s.build().unwrap_err().to_string();
+    assert!(said.starts_with("traffic.websearch.arrivals.load_of = \"wire\": expected \"payload\""), "{said}");
+}
+
 fn wrong(arrivals: &str) -> String {
     entry(&format!("arrivals = {{ {arrivals} }}"))
 }

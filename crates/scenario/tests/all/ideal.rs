@@ -22,6 +22,7 @@ fn one_rack_of_htsim() {
     let ideal = Fabric::new(&spec).ideal(FlowId(0));
     assert_eq!(ideal.hops, 2);
     assert_eq!(ideal.ideal_fct, Some(Time(164_646_400)));
+    assert_eq!(ideal.ideal_delivery, Some(Time(164_646_400 - 2 * 1_003_200)));
     assert_eq!(ideal.idle_rtt, Time(2 * (1_320_000 + 1_003_200)));
 }
 

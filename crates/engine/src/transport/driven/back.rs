@@ -149,6 +149,9 @@ impl Receiving {
         self.packets = self.packets.wrapping_add(1);
         packet.size = t.ack_size as u16;
         packet.flags |= self.flags | flags;
+        if kind == Kind::Pull && ctx.net.flow(self.flow).pull_path.is_some() {
+            packet.flags |= flag::PATH;
+        }
         if ctx.net.entropy {
             packet.set_entropy(path)
         } else {

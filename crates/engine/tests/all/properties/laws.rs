@@ -57,6 +57,8 @@ fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
             if flow.delivered == size && one_write && whole && !spec.choice.spreads() && !redirect(spec) {
                 let ideal = flow.ideal_fct_ps.unwrap();
                 prop_assert!(finish - flow.start_ps >= ideal, "flow {}: {} before {}", f, finish, ideal);
+                let ideal = flow.ideal_delivery_ps.unwrap();
+                prop_assert!(received - flow.start_ps >= ideal, "flow {}: {} there before {}", f, received, ideal);
             }
         }
     }

@@ -106,6 +106,7 @@ pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
         read_rate: Rate::INFINITE,
         path: None,
         reverse_path: None,
+        pull_path: None,
         trigger: None,
         deadline: None,
     }

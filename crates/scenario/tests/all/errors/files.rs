@@ -61,7 +61,7 @@ fn bad_lines_of_a_flow_file() {
     assert_eq!(
         flows("bad-header", "start,source,dest\n0s,h0,h1\n").unwrap_err().to_string(),
         "flows.csv, line 1, column dest = dest: unknown column; expected some of \
-         start,source,destination,size,controller,path,reverse_path,after,stop,deadline\n\
+         start,source,destination,size,controller,path,reverse_path,pull_path,after,stop,deadline\n\
          flows.csv, line 1: the column destination is missing"
     );
     said(flows("too-wide", "start,source,destination\n0s,h0,h1,7\n").unwrap_err().to_string(), "flows.csv, line 2: ");

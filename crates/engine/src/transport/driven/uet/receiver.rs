@@ -2,6 +2,7 @@
 
 use super::{FIRST_PULL, MAP, QUANTUM, full, parameters, pull_quanta};
 use crate::event::packet::{Answer, Kind, Packet, flag};
+use crate::host::core_rate::{CoreRate, Fate};
 use crate::host::driven::{Class, Granted, List};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -16,6 +17,11 @@ use incast_cc::Time;
 const PULL_ENTROPIES: u16 = 128;
 /// A grant of nothing takes the time of so many quanta.
 const EMPTY: u32 = 4;
+
+/// Whether a packet that was cut was so at the last hop, where another path would not help.
+fn cut_at_end(p: &Packet) -> bool {
+    p.cut_after().is_some_and(|links| links + 1 == p.hop as u32)
+}
 
 /// A receiver. Credit in quanta.
 #[derive(Clone, Debug)]
@@ -37,6 +43,8 @@ pub struct Receiver {
     begun: bool,
     /// Entropy of the last pull.
     entropy: u16,
+    /// Round-trip time of the fabric.
+    rtt: Time,
     /// The window that a sender has at most, bytes.
     window: u64,
 }
@@ -46,6 +54,7 @@ impl Receiver {
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let uet = parameters(net.transport(net.flow(flow).transport));
         let env = &net.envs[flow];
+        let rtt = uet.rtt.unwrap_or(env.base_rtt);
         Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
             given: FIRST_PULL,
@@ -57,13 +66,15 @@ impl Receiver {
             asked: false,
             begun: false,
             entropy: 0,
-            window: largest_window(uet.rtt.unwrap_or(env.base_rtt), env.line_rate) as u64,
+            rtt,
+            window: largest_window(rtt, env.line_rate) as u64,
         }
     }
 
     /// A packet arrived, whole or cut.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let t = ctx.net.transport(self.base.transport);
+        self.count(ctx, t, p);
         match p.kind() {
             Kind::Rts => self.on_rts(ctx, t, p),
             Kind::Probe => {
@@ -78,6 +89,29 @@ impl Receiver {
             _ if self.base.ip.is_whole(ctx, p) => self.on_data(ctx, t, p),
             _ => {}
         }
+    }
+
+    /// Counts what the core does to packets, where the host's credit goes by it.
+    fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
+        if parameters(t).oversubscription == 1.0 {
+            return;
+        }
+        let fate = match p.is_trimmed() {
+            true if cut_at_end(p) => Fate::CutAtEnd,
+            true => Fate::CutInCore,
+            false if p.has(flag::CE) => Fate::Marked,
+            false => Fate::Good,
+        };
+        self.core(ctx, t).count(fate);
+    }
+
+    /// The rate of its host's credit, as it is now.
+    fn core<'c>(&self, ctx: &'c mut NodeCtx<impl Effects>, t: &TransportSpec) -> &'c mut CoreRate {
+        let (uet, host) = (parameters(t), self.base.ip.host);
+        let place = (ctx.net.spec.seed, ctx.hosts[host].node);
+        let core = &mut ctx.shared.driven[host.ix()].core;
+        core.pass(place, ctx.now, self.rtt, uet.oversubscription);
+        core
     }
 
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
@@ -111,8 +145,7 @@ impl Receiver {
             return self.acknowledge(ctx, p, from, 0);
         }
         self.aim(ctx, t, p.ack as u32);
-        let last_hop = p.cut_after().is_some_and(|links| links + 1 == p.hop as u32);
-        let flags = if p.has(flag::CE) { flag::ECE } else { 0 } | if last_hop { flag::PSH } else { 0 };
+        let flags = if p.has(flag::CE) { flag::ECE } else { 0 } | if cut_at_end(p) { flag::PSH } else { 0 };
         let answer = Answer { number, next: self.base.arrived.next(), count: self.received, ..Answer::default() };
         self.base.answer(ctx, Class::Fifo, (Kind::Nack, flags, answer), p.entropy());
         if !parameters(t).htsim {
@@ -186,6 +219,10 @@ impl Receiver {
         // with what the link puts around each packet that goes for it
         let wire = port.serialization(full(t)).0 as f64 * QUANTUM as f64 / full(t) as f64;
         let quantum = (wire / parameters(t).pull_rate) as u64;
+        let quantum = match parameters(t).oversubscription == 1.0 {
+            true => quantum,
+            false => (quantum as f64 / self.core(ctx, t).rate()) as u64,
+        };
         let gap = Time(quantum * if quanta == 0 { EMPTY } else { quanta } as u64);
         let short = self.given < self.target || self.again > 0;
         let next = match list {

@@ -1,0 +1,182 @@
+//! The rate of a host's credit where the core of the fabric is oversubscribed (RCCC). Packets that were cut in the
+//! core, and marks, lower the share of its link's rate at which a host gives credit; intervals without them raise it.
+//! Pure: no event is made here, and intervals that have ended are made up for when somebody asks.
+//!
+//! Source: `oversubscribed_cc.cpp` of ultraethernet/uet-htsim 40ccb05.
+
+use crate::hash::{self, purpose};
+use crate::ids::NodeId;
+use incast_cc::Time;
+
+/// The mean share of marked packets up to which the rate need not fall, and the share of what is beyond it by which it
+/// does.
+const TARGET: f64 = 0.3;
+const DECREASE: f64 = 0.5;
+/// The first increase; it doubles with every interval without a mark.
+const INCREASE: f64 = 0.01;
+/// Weight of an interval in the mean share of marked packets.
+const GAIN: f64 = 0.5;
+/// The rate does not fall below this share of what the core has for a host, nor below this rate.
+const SHARE: f64 = 0.9;
+const LEAST: f64 = 0.01;
+
+/// What became of a packet on its way to the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It came.
+    Good,
+    /// It came with a mark.
+    Marked,
+    /// It was cut at the last hop.
+    CutAtEnd,
+    /// It was cut before.
+    CutInCore,
+}
+
+/// Packets of an interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    all: u32,
+    marked: u32,
+    cut: u32,
+    cut_in_core: u32,
+}
+
+/// The rate, as a share of the link's.
+#[derive(Clone, Debug)]
+pub struct CoreRate {
+    rate: f64,
+    /// Mean share of marked packets.
+    marks: f64,
+    /// Increases in a row.
+    increases: u32,
+    counts: Counts,
+    /// The end of the interval under way, and its number.
+    end: Time,
+    number: u64,
+    /// Round-trip time of the fabric: the longest that one of the host's flows has.
+    rtt: Time,
+}
+
+impl Default for CoreRate {
+    fn default() -> CoreRate {
+        let counts = Counts::default();
+        CoreRate { rate: 1.0, marks: 0.0, increases: 0, counts, end: Time::ZERO, number: 0, rtt: Time::ZERO }
+    }
+}
+
+impl CoreRate {
+    /// Time passes at host `node`, for a flow whose fabric has this round-trip time, at least 1 ps; the core has one
+    /// `ratio`th of what hosts have.
+    pub fn pass(&mut self, (seed, node): (u64, NodeId), now: Time, rtt: Time, ratio: f64) {
+        self.rtt = self.rtt.max(rtt);
+        while self.end <= now {
+            if self.number > 0 {
+                self.adapt(ratio);
+            }
+            // hosts do not change their rates in step
+            let part = 0.75 + hash::uniform(seed, purpose::CORE_RATE, node.0 as u64, self.number) / 2.0;
+            self.end += Time(((part * 1.5 * self.rtt.0 as f64) as u64).max(1));
+            self.number += 1;
+        }
+    }
+
+    /// A packet of the interval under way.
+    pub fn count(&mut self, fate: Fate) {
+        self.counts.all += 1;
+        match fate {
+            Fate::Good => {}
+            Fate::Marked => self.counts.marked += 1,
+            Fate::CutAtEnd => self.counts.cut += 1,
+            Fate::CutInCore => {
+                self.counts.cut += 1;
+                self.counts.cut_in_core += 1;
+            }
+        }
+    }
+
+    /// The share of its link's rate at which the host gives credit.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// An interval ends.
+    fn adapt(&mut self, ratio: f64) {
+        let Counts { all, marked, cut, cut_in_core } = std::mem::take(&mut self.counts);
+        let whole = all - cut;
+        let share = if whole > 0 { marked as f64 / whole as f64 } else { 0.0 };
+        self.marks = self.marks * (1.0 - GAIN) + GAIN * share;
+        let falls = cut_in_core > 0 || self.marks > TARGET;
+        if cut_in_core > 0 {
+            self.rate -= cut_in_core as f64 / all as f64;
+        }
+        if self.marks > TARGET {
+            self.rate *= 1.0 - (self.marks - TARGET) * DECREASE;
+        }
+        if falls {
+            self.increases = 0;
+        } else {
+            let doubled = if marked == 0 { 2_f64.powi(self.increases.min(64) as i32) } else { 1.0 };
+            self.rate += INCREASE * doubled;
+            self.increases += 1;
+        }
+        self.rate = self.rate.clamp((SHARE / ratio).max(LEAST), 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rate after an interval of `all` packets, of which some were marked, cut at the end, or cut in the core.
+    fn after(rate: &mut CoreRate, all: u32, (marked, at_end, in_core): (u32, u32, u32), ratio: f64) -> f64 {
+        let fates = [(Fate::Marked, marked), (Fate::CutAtEnd, at_end), (Fate::CutInCore, in_core)];
+        fates.into_iter().for_each(|(fate, n)| (0..n).for_each(|_| rate.count(fate)));
+        (0..all - marked - at_end - in_core).for_each(|_| rate.count(Fate::Good));
+        rate.adapt(ratio);
+        (rate.rate() * 1e6).round() / 1e6
+    }
+
+    #[test]
+    fn packets_cut_in_the_core_lower_the_rate_and_quiet_intervals_double_the_increase() {
+        let mut rate = CoreRate::default();
+        let cut = after(&mut rate, 100, (0, 0, 20), 4.0);
+        let quiet = [(); 6].map(|()| after(&mut rate, 100, (0, 0, 0), 4.0));
+        assert_eq!((cut, quiet), (0.8, [0.81, 0.83, 0.87, 0.95, 1.0, 1.0]));
+        // what is cut at the last hop is the receiver's own queue
+        assert_eq!(after(&mut rate, 100, (0, 50, 0), 4.0), 1.0);
+    }
+
+    #[test]
+    fn marks_lower_the_rate_by_what_their_mean_share_exceeds_and_hold_back_its_increase() {
+        let mut rate = CoreRate::default();
+        // of 80 whole packets 80 are marked: a mean share of 0.5, then of 0.75
+        assert_eq!(after(&mut rate, 100, (80, 20, 0), 4.0), 0.9);
+        assert_eq!(after(&mut rate, 80, (80, 0, 0), 4.0), 0.6975);
+        // 0.375 without any, then 0.1875: the first increase, then the same again beside a mark
+        assert_eq!(after(&mut rate, 0, (0, 0, 0), 4.0), 0.671344);
+        assert_eq!(after(&mut rate, 0, (0, 0, 0), 4.0), 0.681344);
+        assert_eq!(after(&mut rate, 100, (1, 0, 0), 4.0), 0.691344);
+    }
+
+    #[test]
+    fn the_rate_stays_above_nine_tenths_of_what_the_core_has() {
+        let least = |ratio| after(&mut CoreRate::default(), 10, (0, 0, 10), ratio);
+        assert_eq!([least(4.0), least(1.0), least(1e3)], [0.225, 0.9, 0.01]);
+    }
+
+    #[test]
+    fn intervals_are_one_and_a_half_round_trips_on_average_and_made_up_for() {
+        let (rtt, hosts) = (Time::us(10), 200);
+        let mut ended = 0;
+        for node in (0..hosts).map(NodeId) {
+            let (mut at_once, mut often) = (CoreRate::default(), CoreRate::default());
+            at_once.pass((1, node), Time::us(1500), rtt, 4.0);
+            (0..=1500).for_each(|us| often.pass((1, node), Time::us(us), rtt, 4.0));
+            assert_eq!((at_once.number, at_once.end), (often.number, often.end));
+            ended += at_once.number - 1;
+        }
+        // 100 each; the first ends after 0.75 to 1.25 of them
+        assert!((hosts as u64 * 99..=hosts as u64 * 101).contains(&ended), "{ended}");
+    }
+}

@@ -18,7 +18,7 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
     "bytes" ["B"] = U64(|p| p.bytes),
         "Bytes sent: those that went onto the wire in the measured interval, link overhead included. Of packets under \
          way at its ends the part inside it counts, so bytes are never more than the rate times the interval. A token \
-         bucket may add what it holds. It sends packets whole, and so does a radio station.";
+         bucket may add what it holds. Buckets and radio stations send packets whole.";
     "accepted" ["packets"] = U64(|p| p.accepted),
         "Packets that joined the queue or found the transmitter idle in the measured interval. What the queue holds \
          when the interval begins, and these, are sent, held at its end, or dropped or sent back while they wait.";

@@ -249,6 +249,6 @@ def judged(row: Mapping[str, str]) -> tuple[Check, ...]:
 
 
 def mark_share(result: Result) -> float | None:
-    """Take the marked share of the bottleneck's packets in percent."""
-    marks, packets = port(PORT, "marks")(result), port(PORT, "packets")(result)
+    """Take the marked share of the packets that the bottleneck accepted, in percent."""
+    marks, packets = port(PORT, "marks")(result), port(PORT, "accepted")(result)
     return 100 * marks / packets if marks is not None and packets else None

@@ -145,6 +145,14 @@ class Scenario:
         """Raise ``ScenarioError`` unless the scenario can be run."""
         self._core.validate()
 
+    def governing(self) -> list[str]:
+        """Return what governs the flows, each once: controllers, controls of the transport's own, ``udp``.
+
+        Controllers go by their kinds, transports' controls by their names: ``nscc``, ``rccc``, ``ndp``, ``eqds``,
+        ``homa``, ``phost``, ``expresspass``. Raises ``ScenarioError`` as ``validate`` does.
+        """
+        return self._core.governing()
+
     def notes(self) -> list[str]:
         """Return what is worth knowing before a run although nothing is wrong, in sentences.
 

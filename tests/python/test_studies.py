@@ -25,7 +25,7 @@ from incast import FolderError, ScenarioError, Store, StudyError, progress
 from incast.executor import Status
 from incast.folders import put_first
 from incast.study import estimate, making
-from incast.study.axes import Axis, read_axis
+from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
 from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
@@ -225,6 +225,68 @@ def test_rows_have_keys_controller_and_the_figures_of_the_run(file: Path) -> Non
     }
     field = store.runs.schema.field("flows.delay_p99_s")
     assert field.metadata[b"unit"] == b"s"
+
+
+@pytest.mark.parametrize(
+    ("keys", "governing"),
+    [
+        ({"transport.preset": "uet"}, "nscc"),
+        ({"transport.preset": "uet", "transport.uet.control": "rccc"}, "rccc"),
+        ({"transport.preset": "ndp"}, "ndp"),
+        ({"transport.preset": "eqds"}, "eqds"),
+        ({"transport.preset": "swift"}, "swift"),
+    ],
+)
+def test_what_governs_is_the_transports_own_control_where_it_has_one(
+    tmp_path: Path, keys: dict[str, str], governing: str
+) -> None:
+    short = {"run.duration": "100us", "run.warmup": "0s"}
+    study = package.Study("incast-trimming", arms={"own": keys}, set=short, tables=["flows"], seeds=1)
+    store = study.run(tmp_path / "s")
+    assert set(store.runs["controller"].to_pylist()) == {governing}
+    assert {one.partition(":")[0] for one in store.table("flows")["controller"].to_pylist()} == {governing}
+
+
+def test_values_with_units_have_numbers_beside_them(tmp_path: Path) -> None:
+    axes = {"topology.sink_link.rate": ["1Gbps", "500Mbps"], "queue.limit": ["64kB", "100p", "none"]}
+    short = {"run.duration": "25us", "run.warmup": "0s", "queue.mark": "20p"}
+    study = package.Study("incast", arms={"one": {"traffic.app.size": "3KiB"}}, axes=axes, set=short, seeds=1)
+    store = study.run(tmp_path / "s")
+    rows = store.runs.to_pylist()
+    assert {(row["topology.sink_link.rate"], row["topology.sink_link.rate_bps"]) for row in rows} == {
+        ("1Gbps", 1e9),
+        ("500Mbps", 5e8),
+    }
+    assert {(row["queue.limit"], row["queue.limit_bytes"], row["queue.limit_packets"]) for row in rows} == {
+        ("64kB", 64e3, None),
+        ("100p", None, 100.0),
+        ("none", None, None),
+    }
+    assert {row["traffic.app.size_bytes"] for row in rows} == {3072.0}
+    field = store.runs.schema.field("topology.sink_link.rate_bps")
+    assert field.metadata == {b"unit": b"bit/s", b"definition": b"topology.sink_link.rate as a number."}
+    names = store.runs.column_names
+    assert names.index("queue.limit_bytes") == names.index("queue.limit") + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("25us", ("s", 25e-6)),
+        ("0.1ms", ("s", 1e-4)),
+        ("10Gbps", ("bps", 1e10)),
+        ("1_500B", ("bytes", 1500.0)),
+        ("2MiB", ("bytes", 2.0**21)),
+        ("8p", ("packets", 8.0)),
+        ("8", None),
+        ("10%", None),
+        ("dctcp", None),
+        ("1.2.3s", None),
+        (8, None),
+    ],
+)
+def test_a_text_with_a_unit_is_a_number_in_its_base_unit(text: object, number: tuple[str, float] | None) -> None:
+    assert in_base_unit(text) == number
 
 
 def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:

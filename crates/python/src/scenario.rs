@@ -1,7 +1,8 @@
 //! Scenarios as Python has them.
 
 use crate::errors::scenario_error;
-use incast_engine::spec::Spec;
+use incast_cc::Config;
+use incast_engine::spec::{Governor, Spec};
 use incast_scenario::Errors;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -84,6 +85,27 @@ impl Scenario {
     /// The resolved scenario: every default written out.
     fn toml(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.scenario.resolved_toml()).map_err(scenario_error)
+    }
+
+    /// What governs the flows, each once: kinds of controllers, controls of transports' own, `udp`. Raises
+    /// `ScenarioError` unless the scenario can be run.
+    fn governing(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let spec = py.detach(|| self.spec()).map_err(scenario_error)?;
+        let word = |governor| match governor {
+            Governor::Controller(number) => match &spec.controllers[number as usize] {
+                Config::External(external) => external.0.name().to_owned(),
+                config => config.kind().name.to_owned(),
+            },
+            Governor::Own(name) => name.to_owned(),
+        };
+        let mut found: Vec<String> = Vec::new();
+        for word in spec.governors().into_iter().map(word) {
+            if !found.contains(&word) {
+                found.push(word);
+            }
+        }
+        self.keep(spec);
+        Ok(found)
     }
 
     /// Hash of the resolved scenario, its seed and name left out, in hexadecimal digits.

@@ -13,7 +13,8 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
     "flow" [""] = U32(|f| f.flow), "Flow number, from 0.";
     "group" [""] = Index(|f| f.group, |o| o.groups.clone()), "Traffic entry the flow belongs to.";
     "controller" [""] = Index(|f| f.controller, |o| o.controllers.clone()),
-        "Congestion-control algorithm with its parameters.";
+        "What governs the flow: a controller with its parameters, or by its name the transport's own control (nscc, \
+         rccc, ndp, eqds, homa, phost, expresspass), or udp for datagrams.";
     "role" [""] = Index(|f| f.role as u32, Role::names),
         "data: a connection of its own; request, response: the two directions of a connection that carries queries.";
     "src" [""] = U32(|f| f.src), "Sending host.";

@@ -51,7 +51,7 @@ pub struct Outcome {
     pub measure_to_ps: u64,
     /// Times that every queue was sampled.
     pub queue_samples: u64,
-    /// Packets that passed a port, whole run: the unit of work.
+    /// Packets that ports have accepted, whole run: the unit of work. What waits in a host's fair NIC is not among them.
     pub hops: u64,
     /// IP packets (fragments counted each) that hosts handed to their NICs, whole run. Bytes and
     /// packets are conserved: sent = delivered + dropped + in flight.
@@ -396,10 +396,15 @@ pub struct PortRecord {
     pub name: Name,
     /// Bits per second; 0 stands for an infinite rate.
     pub rate_bps: u64,
-    /// Packets sent, measured interval.
+    /// Packets whose transmission ended in the measured interval.
     pub packets: u64,
-    /// Bytes on the wire, overhead included, measured interval.
+    /// Bytes that went onto the wire in it, overhead included: of packets under way at its ends the part inside.
     pub bytes: u64,
+    /// Packets that came to wait or to be sent, measured interval. Those it held at the beginning and these are: sent,
+    /// held at the end, or dropped, cut away or sent back while they waited.
+    pub accepted: u64,
+    /// Their bytes on the wire, as they came.
+    pub accepted_bytes: u64,
     /// Time the transmitter was busy inside the measured interval.
     pub busy_ps: u64,
     /// Packets dropped by the queue, measured interval.
@@ -434,8 +439,10 @@ pub struct PortRecord {
     /// Since when one of its classes is part of a deadlock at the end of the run: paused by a neighbour that waits,
     /// over others, for this very port.
     pub deadlocked_ps: Option<u64>,
-    /// Packets sent, whole run.
+    /// As `packets`, whole run.
     pub packets_total: u64,
+    /// As `accepted`, whole run.
+    pub accepted_total: u64,
     /// Drops and losses, whole run.
     pub lost_total: u64,
     /// Its traffic classes, in order; empty where one queue serves all.

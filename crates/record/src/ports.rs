@@ -12,8 +12,18 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
         "Rate of the link; missing where infinite.";
     "utilisation" ["1"] = Rate(utilisation),
         "Part of the measured interval the transmitter was busy; missing at infinite rate and for an empty interval.";
-    "packets" ["packets"] = U64(|p| p.packets), "Packets sent in the measured interval, ACKs included.";
-    "bytes" ["B"] = U64(|p| p.bytes), "Their bytes on the wire, link overhead included.";
+    "packets" ["packets"] = U64(|p| p.packets),
+        "Packets sent: those whose transmission ended in the measured interval, ACKs and packets that the link lost \
+         included.";
+    "bytes" ["B"] = U64(|p| p.bytes),
+        "Bytes sent: those that went onto the wire in the measured interval, link overhead included. Of packets under \
+         way at its ends the part inside it counts, so bytes are never more than the rate times the interval. A token \
+         bucket may add what it holds. Buckets and radio stations send packets whole.";
+    "accepted" ["packets"] = U64(|p| p.accepted),
+        "Packets that joined the queue or found the transmitter idle in the measured interval. What the queue holds \
+         when the interval begins, and these, are sent, held at its end, or dropped or sent back while they wait.";
+    "accepted_bytes" ["B"] = U64(|p| p.accepted_bytes),
+        "Their bytes on the wire as they came: what the queue cuts off later included.";
     "drops" ["packets"] = U64(|p| p.drops), "Packets the queue dropped in the measured interval.",
         sum "queues.drops",
         "Packets dropped by queues in the measured interval, all ports, ACKs included.";
@@ -21,14 +31,16 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
     "returned" ["packets"] = U64(|p| p.returned),
         "Headers without room that went back to their senders in the measured interval; they are no drops.";
     "losses" ["packets"] = U64(|p| p.losses),
-        "Packets lost on the link (error rate, failures) in the measured interval.",
+        "Packets lost on the link in the measured interval: by failures as their transmission ends, by an error rate as \
+         the queue accepts them.",
         sum "queues.losses",
         "Packets lost on links (error rates, failures) in the measured interval, all ports.";
     "marks" ["packets"] = U64(|p| p.marks), "Packets the queue CE-marked in the measured interval.",
         sum "queues.marks",
         "Packets CE-marked by queues in the measured interval, all ports.";
     "queue_mean_packets" ["packets"] = OptF64(|p| finite(p.queue_mean_packets)),
-        "Time-averaged queue over the measured interval, as the discipline counts packets.";
+        "Time-averaged queue over the measured interval, as the discipline counts packets. At a host with a fair NIC \
+         the queue, here and below, is all that waits in the NIC.";
     "queue_p99_packets" ["packets"] = OptF64(|p| p.queue_p99_packets),
         "99th percentile of the queue length sampled at the scenario's queue interval; missing where no sample was \
          taken.";
@@ -50,7 +62,8 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
     "deadlocked_s" ["s"] = OptTime(|p| p.deadlocked_ps),
         "Since when it is paused, where all that its neighbour waits for are ports that wait, over others, for it or \
          for others in a ring; missing where the run ends without that.";
-    "packets_total" ["packets"] = U64(|p| p.packets_total), "Packets sent, whole run.";
+    "packets_total" ["packets"] = U64(|p| p.packets_total), "As packets, whole run.";
+    "accepted_total" ["packets"] = U64(|p| p.accepted_total), "As accepted, whole run.";
     "lost_total" ["packets"] = U64(|p| p.lost_total), "Drops and losses, whole run.";
 };
 
@@ -98,7 +111,7 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
         "Times that the length of every queue was sampled, at the scenario's queue interval: what p99_packets are of. \
          A run that ends early has fewer than its duration would give.";
     "queues.busiest.port" [""] = |o| busiest(o).map(|p| p.name.to_string()),
-        "Port with the largest time-averaged queue in packets among those that took a packet in the measured \
+        "Port with the largest time-averaged queue in packets among those that accepted a packet in the measured \
          interval; the first such port in link order.";
     "queues.busiest.mean_packets" ["packets"] = |o| busiest(o).map(|p| p.queue_mean_packets),
         "Its time-averaged queue, as its discipline counts packets.";
@@ -110,7 +123,7 @@ pub(crate) const FIGURES: Figures<Outcome> = &rows! {
 };
 
 fn busiest(outcome: &Outcome) -> Option<&PortRecord> {
-    let used = outcome.ports.iter().filter(|p| p.packets > 0 || p.drops > 0 || p.queue_max_packets > 0);
+    let used = outcome.ports.iter().filter(|p| p.accepted > 0 || p.drops > 0 || p.queue_max_packets > 0);
     statistics::busiest(used, |p| p.queue_mean_packets)
 }
 

@@ -32,7 +32,8 @@ const RUN: &[Figure<OfRun>] = &rows! {
         "Start of the measured interval (end of the warm-up).";
     "run.measure_to_s" ["s"] = |r| seconds(r.outcome.measure_to_ps), "End of the measured interval.";
     "run.hops" ["packets"] = |r| r.outcome.hops,
-        "Packets that passed a port, each counted at every port it passed, whole run.";
+        "Packets that ports accepted, each counted at every port, whole run: the unit of work. Those still held at the \
+         end count, those that wait in a host's fair NIC do not.";
     "run.version" [""] = |r| r.version, "Version of the program.";
 };
 

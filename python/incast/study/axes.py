@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from incast import _core
@@ -34,6 +34,11 @@ _UNITS: Sequence[Mapping[str, float]] = (
     {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},
     {"p": 1.0},
 )
+_BASE = ("s", "bps", "bytes", "packets")
+"""Base unit of each dimension, as the names of columns have it."""
+SHOWN = {"s": "s", "bps": "bit/s", "bytes": "B", "packets": "packets"}
+"""The base units as figures have them."""
+_QUANTITY = re.compile(r"\s*([0-9._]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
 @dataclass(frozen=True)
@@ -225,9 +230,7 @@ def _read_range(where: str, data: Mapping[str, Any]) -> Range:
 def _quantity(where: str, value: Any) -> tuple[float, str]:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return float(value), ""
-    found = (
-        re.fullmatch(r"\s*([0-9._]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
-    )
+    found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
     known = [unit for units in _UNITS for unit in units]
     if found is not None and (found[2] in known or not found[2]):
         try:
@@ -238,6 +241,35 @@ def _quantity(where: str, value: Any) -> tuple[float, str]:
         f'{where} = {value!r}: expected a number, or a text of a number and a unit such as "10us": '
         "a range is of values that have an order"
     )
+
+
+def in_base_unit(value: Any) -> tuple[str, float] | None:
+    """Give base unit and number of a text such as ``"64kB"``: ``("bytes", 64000.0)``; ``None`` for what has no unit.
+
+    Base units are ``s``, ``bps``, ``bytes`` and ``packets``.
+    """
+    found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return None
+    for base, units in zip(_BASE, _UNITS, strict=True):
+        if found[2] in units:
+            try:
+                return base, float(Decimal(found[1]) * Decimal(repr(units[found[2]])))
+            except InvalidOperation:
+                return None
+    return None
+
+
+def numbers(name: str, values: Sequence[Any]) -> dict[str, list[float | None]]:
+    """Give columns of numbers for a column of values with units, by name: ``size`` has ``size_bytes`` beside it.
+
+    Values without a unit, or with one of another kind, are ``None``; a column without units has none beside it.
+    """
+    found = [in_base_unit(value) for value in values]
+    bases = dict.fromkeys(one[0] for one in found if one is not None)
+    return {
+        f"{name}_{base}": [one[1] if one is not None and one[0] == base else None for one in found] for base in bases
+    }
 
 
 def _quantum(number: float, unit: str) -> str:

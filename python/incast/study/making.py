@@ -238,8 +238,8 @@ def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
         raise
     toml = scenario.toml()
     settings = {key: value for key, value in study.arm_settings(point.arm).items() if key != "controller"}
-    kinds = "+".join(str(copies.spoken(kind)) for kind in kinds_in(toml))
-    return _Row(point, settings, kinds, layer, scenario.hash, scenario.name, toml, {})
+    governing = "+".join(str(copies.spoken(kind)) for kind in scenario.governing())
+    return _Row(point, settings, governing, layer, scenario.hash, scenario.name, toml, {})
 
 
 def _seeded(row: _Row, seeds: Iterable[int]) -> _Row:

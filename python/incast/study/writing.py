@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incast.study import copies
+from incast.study import axes, copies
 from incast.study.record import Journal
-from incast.study.store import Store, columns_of
+from incast.study.store import Store, column, columns_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +55,29 @@ def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
+HEAD = ("study", "scenario", "arm", "controller")
+"""Columns of the table of all runs that no key of a scenario has."""
+
+
+def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Array], dict[str, tuple[str, str]]]:
+    """Make the columns of what the points are, each text with units followed by its numbers; these with meaning.
+
+    A key of a scenario that goes by the name of such a column keeps it.
+    """
+    columns: dict[str, pa.Array] = {}
+    meanings: dict[str, tuple[str, str]] = {}
+    told = columns_of(heads)
+    for name, values in told.items():
+        columns[name] = values
+        found = {} if name in HEAD else axes.numbers(name, values.to_pylist())
+        for beside, own in found.items():
+            if beside not in told:
+                columns[beside] = column(own)
+                unit = beside.removeprefix(f"{name}_")
+                meanings[beside] = axes.SHOWN[unit], f"{name} as a number."
+    return columns, meanings
+
+
 def runs_table(store: Store) -> pa.Table:
     """Put the rows of all studies together with the figures of their runs."""
     import numpy as np
@@ -83,12 +106,14 @@ def runs_table(store: Store) -> pa.Table:
     if not place.keys() >= set(runs):  # of another build of the engine, and in a chunk that was damaged
         there = [i for i, run in enumerate(runs) if run in place]
         each, seeds, runs = each[there], [seeds[i] for i in there], [runs[i] for i in there]
-    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in columns_of(heads).items()}
+    told, numbers = _with_numbers(heads)
+    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in told.items()}
     columns_["seed"] = pa.array(seeds, pa.int64())
     columns_["run"] = pa.array(runs, pa.string())
     rows = pa.array([place[run] for run in runs], pa.int64())
     units = copies.definitions()
-    fields = [pa.field(name, values.type) for name, values in columns_.items()]
+    meanings = {name: {"unit": unit, "definition": meaning} for name, (unit, meaning) in numbers.items()}
+    fields = [pa.field(name, values.type, metadata=meanings.get(name)) for name, values in columns_.items()]
     for name in figures.column_names:
         if name in columns_:
             continue

@@ -15,7 +15,7 @@ use crate::map::ideal::{Fabric, FlowIdeal};
 use crate::node::context::Counts;
 use crate::port::Port;
 use crate::radio::Repeated;
-use crate::spec::{Limit, Spec};
+use crate::spec::{Governor, Limit, Spec};
 use crate::threads::team::cut;
 use incast_cc::Time;
 use incast_record::packed::{Lane, Lanes};
@@ -26,25 +26,12 @@ use incast_record::{
 };
 use std::collections::BTreeMap;
 
-/// Controllers that govern flows, and by their number in `spec` the one there: flows of datagrams have none, and come
-/// under `udp`, the last.
-fn governing(spec: &Spec) -> (Vec<String>, Vec<u32>) {
-    let mut governs = vec![false; spec.controllers.len()];
-    let mut datagrams = false;
-    for flow in &spec.flows {
-        match flow.app.datagram_gap() {
-            Some(_) => datagrams = true,
-            None => governs[flow.controller as usize] = true,
-        }
+/// The name that `flows.parquet` has of what governs a flow: a controller with its parameters, or a control's own.
+fn name_of(spec: &Spec, governor: &Governor) -> String {
+    match governor {
+        Governor::Controller(number) => spec.controllers[*number as usize].to_string(),
+        Governor::Own(name) => (*name).to_owned(),
     }
-    let mut names = Vec::new();
-    let mut number = Vec::with_capacity(governs.len());
-    for (config, governs) in spec.controllers.iter().zip(governs) {
-        number.push(names.len() as u32);
-        names.extend(governs.then(|| config.to_string()));
-    }
-    names.extend(datagrams.then(|| "udp".to_owned()));
-    (names, number)
 }
 
 /// Gives every query and write the timeouts that its flows had while it was under way.
@@ -98,6 +85,9 @@ impl Left {
     /// packets that a failure would have taken later are under way as well.
     fn close(&mut self, domain: &mut Domain, net: &FabricMap, end: Time, over: bool) {
         let interval = &net.interval;
+        for host in &domain.nodes.hosts {
+            host.nic.iter().for_each(|nic| domain.nodes.ports[host.port].set_ahead(nic.whole_ahead(false)));
+        }
         domain.finish(end, net, &mut self.collector);
         for port in &mut domain.nodes.ports {
             if port.fails() && !over {
@@ -184,13 +174,12 @@ impl Simulation<'_> {
             left.collector.monitored.retain(|event| event.time_ps < end.0);
         }
         let segments = left.segments(spec.flows.len());
-        let (controllers, number) = governing(spec);
+        let governors: Vec<Governor> = spec.governors().into_iter().collect();
+        let controllers = governors.iter().map(|governor| name_of(spec, governor)).collect();
         let flows = self.team.list(spec.flows.len(), |range| {
             let record = |f: usize| {
-                let flow = &spec.flows[f];
-                let datagrams = flow.app.datagram_gap().is_some();
-                let controller =
-                    if datagrams { controllers.len() as u32 - 1 } else { number[flow.controller as usize] };
+                let governor = spec.governor(&spec.flows[f]);
+                let controller = governors.iter().position(|g| *g == governor).unwrap_or_default() as u32;
                 self.flow_record(FlowId(f as u32), controller, &self.ideals[f], segments[f])
             };
             range.map(record).collect()

@@ -8,6 +8,7 @@
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
 use crate::ids::FlowId;
+use crate::port::account::Ahead;
 use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{offset_of, take};
@@ -34,7 +35,6 @@ impl Direction {
 #[derive(Clone, Debug)]
 struct Lane {
     of: Direction,
-    /// [`Packet::time`] says since when.
     packets: VecDeque<Packet>,
     /// Extensions of those whose [`Packet::ext`] says that they have one, in the same order.
     exts: VecDeque<Ext>,
@@ -56,8 +56,6 @@ pub struct Served {
     pub packet: Packet,
     /// Its extension.
     pub ext: Option<Ext>,
-    /// When it came to the NIC.
-    pub since: Time,
 }
 
 /// Per-flow fair queues in front of a port. Last what only packets that wait need.
@@ -76,6 +74,11 @@ pub struct FairNic {
     always_watched: bool,
     /// Lanes with packets, next to be served first; that of the flow in service comes when its service ends.
     turn: VecDeque<u32>,
+    /// Bytes that wait, as the port's queue counts them, and since when there are so many.
+    bytes: u64,
+    since: Time,
+    /// Bytes of overhead that the port's queue counts.
+    framing: u32,
     /// From the first time on that more than a few lanes are in use.
     index: Option<Box<Index>>,
 }
@@ -84,8 +87,9 @@ impl FairNic {
     /// Bytes that a packet reads and writes where none waits.
     pub const HOT: usize = offset_of!(FairNic, turn);
 
-    /// A NIC that takes at most `per_flow` data packets of one flow.
-    pub fn new(per_flow: u32) -> FairNic {
+    /// A NIC that takes at most `per_flow` data packets of one flow, in front of a port whose queue counts `framing`
+    /// bytes of overhead a packet.
+    pub fn new(per_flow: u32, framing: u32) -> FairNic {
         let (lanes, turn) = (Vec::new(), VecDeque::new());
         FairNic {
             per_flow,
@@ -97,6 +101,9 @@ impl FairNic {
             lanes,
             index: None,
             turn,
+            bytes: 0,
+            since: Time::ZERO,
+            framing,
         }
     }
 
@@ -205,13 +212,14 @@ impl FairNic {
         });
         let lane = &mut self.lanes[i as usize];
         let mut packet = *packet;
-        packet.time = now;
         if let Some(ext) = ext {
             packet.set_ext(0);
             lane.exts.push_back(take(ext));
         }
+        self.bytes += (packet.size as u32 + self.framing) as u64;
         lane.packets.push_back(packet);
         self.waiting += 1;
+        self.since = now;
     }
 
     /// Ends the transmission under way; the flow whose sender may hand over more, if any.
@@ -225,21 +233,36 @@ impl FairNic {
         (!served.reverse).then_some(served.flow)
     }
 
-    /// Takes the next packet into service.
-    pub fn serve_next(&mut self) -> Option<Served> {
+    /// Takes the next packet into service at `now`.
+    pub fn serve_next(&mut self, now: Time) -> Option<Served> {
         let i = self.turn.pop_front()?;
         let lane = &mut self.lanes[i as usize];
         let packet = lane.packets.pop_front()?;
         let ext = packet.ext().and_then(|_| lane.exts.pop_front());
         self.serving = Some(lane.of);
         self.waiting -= 1;
+        self.bytes -= (packet.size as u32 + self.framing) as u64;
+        self.since = now;
         if lane.packets.is_empty()
             && let Some(index) = &mut self.index
         {
             index.used.remove(&lane.of);
             index.free.push(i);
         }
-        Some(Served { packet, ext, since: packet.time })
+        Some(Served { packet, ext })
+    }
+
+    /// What waits, for the account of its port.
+    #[inline(always)]
+    pub fn ahead(&self) -> Ahead {
+        Ahead { packets: self.waiting, bytes: self.bytes, since: self.since, ..Ahead::default() }
+    }
+
+    /// ... with the packet that it serves next, which `moves` to the port now or not.
+    pub fn whole_ahead(&self, moves: bool) -> Ahead {
+        let lane = self.turn.front().map(|i| &self.lanes[*i as usize]);
+        let next = lane.and_then(|lane| lane.packets.front()).map_or(0, |p| (p.size as u32 + self.framing) as u64);
+        Ahead { next, moves, ..self.ahead() }
     }
 
     /// Brings near what a packet touches that comes to it, or leaves.
@@ -288,14 +311,14 @@ mod tests {
     /// Ends what is under way and begins the next: its flow and number, and its extension's time stamp.
     fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<Time>)> {
         nic.departed();
-        let next = nic.serve_next().map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)));
+        let next = nic.serve_next(Time::ZERO).map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)));
         nic.ends(LATER, Time::ZERO);
         next
     }
 
     #[test]
     fn the_end_of_a_transmission_is_an_event_once_and_only_if_somebody_waits_for_it() {
-        let mut nic = FairNic::new(1);
+        let mut nic = FairNic::new(1, 0);
         begin(&mut nic, &packet(1, 0));
         assert!(!nic.has_room(FlowId(1), Time::ZERO) && !nic.is_idle(Time::ZERO));
         // nobody has asked: it is over when its time has come
@@ -311,21 +334,35 @@ mod tests {
         nic.push(&packet(2, 3), None, Time::ZERO);
         nic.push(&packet(3, 4), None, Time::ZERO);
         nic.departed();
-        assert!(nic.serve_next().is_some_and(|s| s.packet.id == 3) && nic.ends(LATER, Time::ZERO));
+        assert!(nic.serve_next(Time::ZERO).is_some_and(|s| s.packet.id == 3) && nic.ends(LATER, Time::ZERO));
         nic.departed();
-        assert!(nic.serve_next().is_some_and(|s| s.packet.id == 4) && nic.ends(Time::ZERO, Time::ZERO));
+        assert!(nic.serve_next(Time::ZERO).is_some_and(|s| s.packet.id == 4) && nic.ends(Time::ZERO, Time::ZERO));
         nic.push(&packet(4, 5), None, Time::ZERO);
         nic.push(&packet(4, 6), None, Time::ZERO);
         nic.departed();
         assert!(
-            nic.serve_next().is_some_and(|s| s.packet.id == 5) && nic.ends(LATER, Time::ZERO),
+            nic.serve_next(Time::ZERO).is_some_and(|s| s.packet.id == 5) && nic.ends(LATER, Time::ZERO),
             "6 waits in its lane"
         );
     }
 
     #[test]
+    fn what_waits_is_known_with_its_bytes_and_since_when() {
+        let mut nic = FairNic::new(3, 18);
+        begin(&mut nic, &packet(1, 0));
+        let size = packet(1, 1).size as u64 + 18;
+        nic.push(&packet(1, 1), None, Time(10));
+        nic.push(&packet(2, 2), None, Time(20));
+        assert_eq!(nic.ahead(), Ahead { packets: 2, bytes: 2 * size, since: Time(20), ..Ahead::default() });
+        nic.departed();
+        assert_eq!(nic.whole_ahead(false).next, size);
+        assert!(nic.serve_next(Time(30)).is_some());
+        assert_eq!(nic.ahead(), Ahead { packets: 1, bytes: size, since: Time(30), ..Ahead::default() });
+    }
+
+    #[test]
     fn flows_take_turns_and_keep_their_extensions() {
-        let mut nic = FairNic::new(3);
+        let mut nic = FairNic::new(3, 0);
         begin(&mut nic, &packet(1, 0));
         nic.push(&packet(1, 1), None, Time(10));
         nic.push(&packet(1, 2), Some(&mut Ext { ts: Time(12), ..Ext::default() }), Time(20));
@@ -350,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_waits_no_longer_leaves_its_lane_to_others() {
-        let mut nic = FairNic::new(3);
+        let mut nic = FairNic::new(3, 0);
         for flow in 0..1000 {
             begin(&mut nic, &packet(2 * flow, 0));
             nic.push(&packet(2 * flow + 1, 1), None, Time::ZERO);
@@ -362,7 +399,7 @@ mod tests {
 
     #[test]
     fn many_flows_take_turns_as_few_do() {
-        let mut nic = FairNic::new(2);
+        let mut nic = FairNic::new(2, 0);
         for round in 0..3 {
             begin(&mut nic, &packet(0, 0));
             for flow in 1..=100 {

@@ -7,7 +7,6 @@ use crate::host::processing::{Full, Held};
 use crate::ids::{EngineId, FlowId, HostIx, Side};
 use crate::node::context::{Effects, NodeCtx};
 use crate::node::trace::Site;
-use incast_cc::Time;
 use incast_record::{Happening, Recorder};
 use std::mem::take;
 
@@ -95,7 +94,12 @@ impl<E: Effects> NodeCtx<'_, E> {
             nic.begin(packet);
             self.transmit_from(host, packet, ext);
         } else {
+            self.nic_changes(host, false);
+            let h = &mut self.hosts[host];
+            let Some(nic) = &mut h.nic else { return };
             nic.push(packet, ext, self.now);
+            self.ports[h.port].holds_ahead(&nic.ahead(), self.now, || nic.whole_ahead(false));
+            self.nic_changed(host);
             self.watch_nic(host);
         }
     }
@@ -112,19 +116,42 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// A fair NIC takes its next packet into service.
     pub fn serve(&mut self, host: HostIx) {
+        self.nic_changes(host, true);
         let Some(nic) = &mut self.hosts[host].nic else { return };
-        let Some(Served { packet, mut ext, since }) = nic.serve_next() else { return };
-        self.begin_service(host, packet, ext.as_mut(), since);
-    }
-
-    /// A packet that has been in a fair NIC since then is transmitted.
-    fn begin_service(&mut self, host: HostIx, mut packet: Packet, ext: Option<&mut Ext>, since: Time) {
+        let Some(Served { mut packet, mut ext }) = nic.serve_next(self.now) else { return };
         if !packet.has(flag::ACK) {
             packet.set_sent_at(self.now);
         }
-        let port = self.hosts[host].port;
-        self.ports[port].add_wait(since, self.now, packet.size as u64, &self.net.interval);
-        self.transmit_from(host, &packet, ext);
+        self.transmit_from(host, &packet, ext.as_mut());
+        self.nic_changed(host);
+    }
+
+    /// The queues of a host's fair NIC are about to change, and the port takes the next packet if that `moves`: the
+    /// port's account gets what waited until now.
+    #[inline(always)]
+    fn nic_changes(&mut self, host: HostIx, moves: bool) {
+        let h = &self.hosts[host];
+        let Some(nic) = &h.nic else { return };
+        let port = &mut self.ports[h.port];
+        if port.is_unusual() {
+            port.set_ahead(nic.whole_ahead(moves));
+            self.watch(h.port);
+        }
+        let Some(nic) = &self.hosts[host].nic else { return };
+        let port = &mut self.ports[self.hosts[host].port];
+        port.passes_ahead(&nic.ahead(), self.now, &self.net.interval, || nic.whole_ahead(moves));
+    }
+
+    /// They have changed: who uses the port, or looks at it, finds them so.
+    #[inline(always)]
+    fn nic_changed(&mut self, host: HostIx) {
+        let h = &self.hosts[host];
+        let Some(nic) = &h.nic else { return };
+        let port = &mut self.ports[h.port];
+        if port.is_unusual() {
+            port.set_ahead(nic.whole_ahead(false));
+            self.watch(h.port);
+        }
     }
 
     /// A packet that the host's fair NIC has taken into service is transmitted.

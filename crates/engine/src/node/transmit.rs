@@ -144,6 +144,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                 true => p.enqueue_failing(now, &packet, interval),
                 false => p.enqueue(now, &packet, interval),
             };
+            p.took();
             if !self.net.entropy {
                 packet.set_tie_rank(if sent == Sent::Dropped { NO_TIE_RANK } else { p.tie_rank(&packet) });
             }

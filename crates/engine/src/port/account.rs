@@ -2,6 +2,7 @@
 
 use crate::event::interval::Interval;
 use incast_cc::Time;
+use std::ops::{Add, AddAssign};
 
 /// Counters of every packet, from the start of the run.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -41,6 +42,58 @@ pub(super) struct Events {
     pub odd_busy: u64,
     /// Bytes on the wire that were accepted and then cut off.
     pub cut_bytes: u64,
+    /// Packets that were accepted, and then dropped or sent back.
+    pub withdrawn: u64,
+}
+
+/// Parts of a byte: a link of 1 bit/s carries one in a picosecond.
+pub(super) const PARTS: u128 = 8_000_000_000_000;
+
+/// What is accepted and not sent.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub(super) struct Held {
+    pub packets: u64,
+    /// Bytes that have not gone onto the wire, in [`PARTS`].
+    pub unsent: u128,
+}
+
+impl Add for Held {
+    type Output = Held;
+
+    fn add(self, other: Held) -> Held {
+        Held { packets: self.packets + other.packets, unsent: self.unsent + other.unsent }
+    }
+}
+
+impl AddAssign for Held {
+    fn add_assign(&mut self, other: Held) {
+        *self = *self + other;
+    }
+}
+
+/// What waits in front of a port.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Ahead {
+    /// Packets.
+    pub packets: u32,
+    /// Their bytes as the port's queue counts them.
+    pub bytes: u64,
+    /// Since when there are so many.
+    pub since: Time,
+    /// Bytes of the packet that comes to the port next; 0: not asked for.
+    pub next: u64,
+    /// The port takes that packet now.
+    pub moves: bool,
+}
+
+impl Ahead {
+    /// Adds the time up to `at` to an account.
+    #[inline]
+    pub(super) fn pass(&self, at: Time, count: &mut Counters) {
+        let span = at.saturating_sub(self.since);
+        count.packet_time += span * self.packets as u64;
+        count.byte_time += span.0 as u128 * self.bytes as u128;
+    }
 }
 
 /// The account at one instant.
@@ -51,6 +104,16 @@ pub(super) struct Snapshot {
     pub bytes_in: u64,
     /// Transmitting time still owed to what was accepted.
     pub owed: Time,
+    pub held: Held,
+    /// Packets and bytes that wait ahead of it.
+    pub ahead: (u32, u64),
+}
+
+impl Snapshot {
+    /// Bytes on the wire of what waits ahead of it.
+    pub(super) fn ahead_bytes(&self, overhead: u32) -> u64 {
+        self.ahead.1 + self.ahead.0 as u64 * overhead as u64
+    }
 }
 
 /// The queue length, sampled at the interval that is asked for.

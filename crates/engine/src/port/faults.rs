@@ -5,6 +5,7 @@
 //! failure changes nothing in the queue: the port sends into a dead link as into a live one, and what it sends is
 //! lost on the wire.
 
+use super::account::PARTS;
 use super::settings::Settings;
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
@@ -27,6 +28,8 @@ pub(super) struct Taken {
 pub struct Faults {
     /// Those that are not over.
     left: Vec<Failure>,
+    /// Those that are, where they changed the rate, in order.
+    over: Vec<Failure>,
     /// The latest arrival so far: what follows comes no earlier.
     latest: Time,
     /// At a FIFO port what is to be lost, with the end of its transmission, where that may be yet to come.
@@ -69,7 +72,13 @@ impl Faults {
     }
 
     fn none() -> Faults {
-        Faults { left: Vec::new(), latest: Time::ZERO, doomed: VecDeque::new(), taken: Taken::default() }
+        Faults {
+            left: Vec::new(),
+            over: Vec::new(),
+            latest: Time::ZERO,
+            doomed: VecDeque::new(),
+            taken: Taken::default(),
+        }
     }
 
     /// The link as it is at its quickest.
@@ -85,13 +94,13 @@ impl Faults {
     }
 
     pub(super) fn changes_rate(&self) -> bool {
-        self.left.iter().any(|f| matches!(f.effect, Effect::Degraded { rate: Some(_), .. }))
+        self.left.iter().any(|f| f.rate().is_some())
     }
 
     /// Forgets what was over by `now`.
     fn forget(&mut self, now: Time) {
-        while self.left.last().is_some_and(|f| f.until <= now) {
-            self.left.pop();
+        while let Some(failure) = self.left.pop_if(|f| f.until <= now) {
+            self.over.extend(Some(failure).filter(|f| f.rate().is_some()));
         }
     }
 
@@ -102,15 +111,11 @@ impl Faults {
 
     /// When a transmission of so many bytes ends that begins at `start`; the last of its picoseconds is rounded.
     fn end(&self, start: Time, bytes: u64, rate: Rate) -> Time {
-        // bits, in parts that a bit a second carries in a picosecond
-        let mut rest = bytes as u128 * 8_000_000_000_000;
+        let mut rest = bytes as u128 * PARTS;
         let mut now = start;
         loop {
             let here = self.at(now);
-            let rate = match here {
-                Some(Failure { effect: Effect::Degraded { rate: Some(rate), .. }, .. }) => *rate,
-                _ => rate,
-            };
+            let rate = here.and_then(Failure::rate).unwrap_or(rate);
             if rate == Rate::INFINITE {
                 return now;
             }
@@ -125,6 +130,19 @@ impl Faults {
             rest -= until_then;
             now = next;
         }
+    }
+
+    /// Bytes that a link of this rate carries in `[from, to)`, in [`PARTS`].
+    pub(super) fn carried(&self, from: Time, to: Time, rate: Rate) -> u128 {
+        let in_time = |time: Time, rate: Rate| time.0 as u128 * rate.0 as u128;
+        let (mut sum, mut usual) = (0u128, to.saturating_sub(from));
+        for failure in self.over.iter().chain(&self.left) {
+            let Some(rate) = failure.rate() else { continue };
+            let time = to.min(failure.until).saturating_sub(from.max(failure.from));
+            sum = sum.saturating_add(in_time(time, rate));
+            usual -= time;
+        }
+        sum.saturating_add(in_time(usual, rate))
     }
 
     /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.

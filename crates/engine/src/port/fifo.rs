@@ -172,15 +172,6 @@ impl Port {
         departure + settings.delay
     }
 
-    /// Adds the time `[from, to)` that a packet of `size` bytes waited in a queue kept elsewhere
-    /// (a fair NIC) before it came to this port.
-    pub fn add_wait(&mut self, from: Time, to: Time, size: u64, interval: &Interval) {
-        if to >= self.next_roll {
-            self.roll(to, interval);
-        }
-        self.count.add_wait(interval.overlap(from, to), size);
-    }
-
     /// Lets leave what an arrival of `size` bytes at `now` finds gone under scheduled [ties](crate::spec::Ties), if it
     /// came over a link like this one: of two events at one instant the one that was planned
     /// first comes first, a departure when its transmission began, an arrival when its own did.

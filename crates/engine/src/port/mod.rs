@@ -7,6 +7,7 @@
 //! which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the record of it.
 
 pub mod account;
+mod ahead;
 pub mod buffer;
 pub mod class_queue;
 mod credits;
@@ -17,6 +18,7 @@ pub mod faults;
 pub mod fifo;
 pub mod frame_clock;
 mod frames;
+mod held;
 pub mod in_flight;
 pub mod pause;
 mod pending_marks;

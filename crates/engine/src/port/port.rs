@@ -1,6 +1,6 @@
 //! One egress port: what it is made of.
 
-use super::account::{Counters, Events, Samples, Snapshot};
+use super::account::{Ahead, Counters, Events, Samples, Snapshot};
 use super::faults::Faults;
 use super::frames::Frames;
 use super::pending_marks::PendingMarks;
@@ -37,6 +37,8 @@ pub struct Port {
     /// The account at the beginning of the measured interval is taken; and a FIFO queue has dropped something.
     pub(super) begun: bool,
     pub(super) dropped: bool,
+    /// Something waits in front of it, as it has been told ([`Rare::ahead`]).
+    pub(super) has_ahead: bool,
     pub(super) rare: Box<Rare>,
 }
 
@@ -77,6 +79,7 @@ pub(super) struct Rare {
     discipline: Option<Box<ActiveDiscipline>>,
     pub faults: Option<Box<Faults>>,
     pub pending_marks: Option<Box<PendingMarks>>,
+    pub ahead: Option<Box<Ahead>>,
     /// Time series: next instant, last value reported.
     pub probe_next: Time,
     pub probe_last: u64,
@@ -113,6 +116,7 @@ impl Port {
                 | if settings.scheduled { unusual::SCHEDULED } else { 0 },
             begun: false,
             dropped: false,
+            has_ahead: false,
             rare: Box::new(Rare {
                 seed,
                 pool: None,
@@ -121,6 +125,7 @@ impl Port {
                 discipline: None,
                 faults: None,
                 pending_marks: None,
+                ahead: None,
                 events: Events::default(),
                 samples: Samples::from(interval.from),
                 probe_next: Time::ZERO,

@@ -135,6 +135,12 @@ impl Queues {
         self.service.as_ref().map_or((packets, bytes), |s| (packets + 1, bytes + s.size))
     }
 
+    /// Transmissions that the account still has, and the one under way.
+    pub(super) fn services(&self) -> impl Iterator<Item = Service> {
+        let over = |g: &Gone| Service { size: g.size, class: g.class, began: g.began, ends: g.left, arrives: None };
+        self.gone.iter().map(over).chain(self.service)
+    }
+
     /// Packets and bytes of `class` that have not left.
     #[inline(always)]
     pub(super) fn here_of(&self, class: usize) -> (u32, u64) {

@@ -111,6 +111,7 @@ impl Queues {
             // a packet that the wire was to lose is counted as lost since it was accepted
             let counted = !lost as u64;
             events.drops += counted;
+            events.withdrawn += 1;
             events.cut_bytes += size + settings.overhead as u64;
             if settings.ps_per_byte == 0 {
                 events.odd_busy = events.odd_busy.wrapping_sub(wire.0);

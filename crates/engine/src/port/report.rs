@@ -1,5 +1,6 @@
 //! Reports of a port: its record of the measured interval, its queue as a time series.
 
+use super::account::PARTS;
 use super::port::{Port, Rare};
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
@@ -76,22 +77,27 @@ impl Port {
         let span = (interval.to - interval.from).0 as f64;
         let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
         let packets = b.packets - a.packets;
-        let bytes = to.bytes_in - from.bytes_in + packets * settings.overhead as u64;
+        let accepted_bytes = to.bytes_in - from.bytes_in + packets * settings.overhead as u64;
         // what is cut off may have been accepted before
-        let bytes = bytes.wrapping_sub(is.cut_bytes - was.cut_bytes);
+        let bytes = accepted_bytes.wrapping_sub(is.cut_bytes - was.cut_bytes);
         // time on the wire of what was accepted, plus what was owed before, less what still is
         let odd = is.odd_busy.wrapping_sub(was.odd_busy);
         let owed = from.owed.0.wrapping_sub(to.owed.0);
         let busy = bytes.wrapping_mul(settings.ps_per_byte).wrapping_add(odd).wrapping_add(owed);
         let total = &self.rare.events;
         let taken = self.rare.faults.as_ref().map_or_else(Default::default, |f| f.taken);
+        let withdrawn = is.withdrawn - was.withdrawn;
+        let sent = bytes as i64 as i128 * PARTS as i128 + from.held.unsent as i128 - to.held.unsent as i128;
+        let ahead = to.ahead_bytes(settings.overhead).wrapping_sub(from.ahead_bytes(settings.overhead));
         let queues = self.rare.queues.as_deref();
         let cuts = queues.map_or((0, 0), |q| q.cuts());
         PortRecord {
             name: name.clone(),
             rate_bps: if settings.rate == Rate::INFINITE { 0 } else { settings.rate.0 },
-            packets,
-            bytes: if (bytes as i64) < 0 { 0 } else { bytes },
+            packets: packets + from.held.packets - to.held.packets - withdrawn,
+            bytes: (sent / PARTS as i128).max(0) as u64,
+            accepted: (packets + to.ahead.0 as u64) - from.ahead.0 as u64,
+            accepted_bytes: accepted_bytes.wrapping_add(ahead),
             trimmed: cuts.0,
             returned: cuts.1,
             busy_ps: busy,
@@ -105,7 +111,8 @@ impl Port {
             queue_max_packets: b.max_packets as u64,
             queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),
             queue_max_bytes: b.max_bytes,
-            packets_total: self.count.packets,
+            packets_total: self.count.packets - total.withdrawn - self.held(end).packets,
+            accepted_total: self.count.packets + self.ahead().packets as u64,
             lost_total: total.drops + total.losses + taken.total,
             classes: queues.map_or(Vec::new(), |q| q.records(span, end, interval)),
             pauses: queues.map_or(0, |q| q.pausing.pauses),

@@ -36,6 +36,12 @@ impl Port {
         if self.free_at <= now {
             return (0, 0);
         }
+        self.in_ring(now)
+    }
+
+    /// Packets and bytes of a FIFO port that have not left by `now`.
+    #[inline]
+    pub(super) fn in_ring(&self, now: Time) -> (u32, u64) {
         let (mut gone, mut out) = (0, self.bytes_out);
         while gone < self.ring.len && self.slot(gone).departure <= now {
             out = self.slot(gone).bytes_to;
@@ -63,7 +69,17 @@ impl Port {
     pub(super) fn length_now(&self) -> u32 {
         match &self.rare.queues {
             Some(queues) => queues.counted(self.settings.below),
+            None if self.has_ahead => self.counted_behind(&self.ahead()).0,
             None => self.counted(self.ring.len),
+        }
+    }
+
+    /// Bytes the discipline counts now, by the account.
+    fn bytes_now(&self) -> u64 {
+        match &self.rare.queues {
+            Some(queues) => queues.counted_bytes(),
+            None if self.has_ahead => self.counted_behind(&self.ahead()).1,
+            None => self.counted_bytes(),
         }
     }
 
@@ -192,8 +208,7 @@ impl Port {
             let snapshot = self.snapshot(at);
             self.begin_frames_account();
             self.count.max_packets = self.length_now();
-            self.count.max_bytes =
-                self.rare.queues.as_ref().map_or_else(|| self.counted_bytes(), |q| q.counted_bytes());
+            self.count.max_bytes = self.bytes_now();
             self.rare.at_from = (snapshot != Snapshot::default()).then(|| Box::new(snapshot));
             self.begun = true;
             if let Some(queues) = &mut self.rare.queues {
@@ -234,7 +249,11 @@ impl Port {
         if let Some(frames) = &self.rare.frames {
             count.max_bytes = count.max_bytes.max(frames.max_before);
         }
-        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.owed(at) }
+        let ahead = self.ahead();
+        ahead.pass(at, &mut count);
+        let (events, bytes_in) = (self.rare.events, self.bytes_in);
+        let (owed, held, ahead) = (self.owed(at), self.held(at), (ahead.packets, ahead.bytes));
+        Snapshot { count, events, bytes_in, owed, held, ahead }
     }
 
     /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.

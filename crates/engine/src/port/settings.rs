@@ -44,8 +44,8 @@ impl Settings {
             ps_per_byte: if exact { 8_000_000_000_000 / rate.0 } else { 0 },
             delay: link.delay,
             bucket: rate.serialize(link.bucket as u64),
-            framing: if queue.count_overhead { link.overhead } else { 0 },
-            overhead: if queue.count_overhead { 0 } else { link.overhead },
+            framing: queue.framing(link),
+            overhead: link.overhead - queue.framing(link),
             below: match link.bucket {
                 0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
                 _ => 0,

@@ -57,7 +57,7 @@ impl Port {
         {
             let (totals, held) = self.totals_of_fifo(at);
             if let Some(frames) = &mut self.rare.frames {
-                let idle = (self.free_at <= at).then_some(now);
+                let idle = (self.free_at <= at && !self.has_ahead).then_some(now);
                 frames.close_plainly(totals, self.count.max_bytes, held, idle);
                 (self.count.max_bytes, self.next_roll) = (0, frames.account_next.min(frames.next()));
             }
@@ -92,7 +92,7 @@ impl Port {
             since = queues.pausing.since;
             idle = idle && queues.owed(at) == Time::ZERO && since.is_none() && queues.filling().0 == 0;
         } else {
-            idle = idle && self.free_at <= at;
+            idle = idle && self.free_at <= at && !self.has_ahead;
         }
         let max = self.count.max_bytes;
         if let Some(frames) = &mut self.rare.frames {
@@ -171,11 +171,25 @@ impl Port {
     /// ... where its queue is FIFO.
     #[inline(always)]
     fn totals_of_fifo(&mut self, at: Time) -> (Totals, u64) {
+        if self.has_ahead {
+            return self.totals_behind(at);
+        }
         if self.free_at <= at {
             return (self.totals_with(self.count.byte_time, Time::ZERO), 0);
         }
         let (rest, held) = self.rest(at);
         (self.totals_with(self.count.byte_time - rest, self.free_at - at), held)
+    }
+
+    /// ... with what waits in front of it.
+    #[cold]
+    fn totals_behind(&mut self, at: Time) -> (Totals, u64) {
+        let (ahead, mut count) = (self.ahead(), self.count);
+        let (rest, held) = self.rest(at);
+        let next = if self.settings.below > 0 && self.free_at <= at { ahead.next } else { 0 };
+        ahead.pass(at, &mut count);
+        let held = held + ahead.bytes - next;
+        (self.totals_with(count.byte_time - rest, self.free_at.saturating_sub(at)), held)
     }
 
     /// Nothing has happened that it counts apart.

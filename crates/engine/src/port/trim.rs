@@ -74,6 +74,7 @@ impl Queues {
         events.cut_bytes += cut.size;
         if self.trim.as_ref().is_some_and(Trim::drops) {
             events.cut_bytes += settings.overhead as u64;
+            events.withdrawn += 1;
             events.drops += !cut.lost as u64;
             self.classes[DATA].count.drops += !cut.lost as u64;
             self.dropped.push(Dropped { packet: cut.packet, returns: false, lost: cut.lost, place: None });
@@ -97,6 +98,7 @@ impl Queues {
                 events.drops += 1;
             }
             events.cut_bytes += settings.overhead as u64;
+            events.withdrawn += 1;
             self.dropped.push(Dropped { packet: cut.packet, returns, lost: cut.lost, place: None });
         } else {
             // it counts where it came to

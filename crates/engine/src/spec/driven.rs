@@ -36,6 +36,17 @@ impl Protocol {
         }
     }
 
+    /// The congestion control of its own, by which its flows send; `None`: a controller governs them.
+    pub fn control(&self) -> Option<&'static str> {
+        match self {
+            Protocol::Tcp => None,
+            Protocol::Uet(Uet { window: true, credit: true, .. }) => Some("nscc+rccc"),
+            Protocol::Uet(Uet { credit: true, .. }) => Some("rccc"),
+            Protocol::Uet(_) => Some("nscc"),
+            own => Some(own.name()),
+        }
+    }
+
     /// Of so many turns at a host's wire data has one where control packets wait too (EQDS: 20 to 1; UET: 10 to 1).
     pub fn turns(&self) -> u32 {
         if let Protocol::Uet(_) = self { 11 } else { 21 }

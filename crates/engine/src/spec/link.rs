@@ -17,6 +17,14 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The rate that the link has meanwhile, where that is another.
+    pub fn rate(&self) -> Option<Rate> {
+        match self.effect {
+            Effect::Degraded { rate, .. } => rate,
+            Effect::Down { .. } => None,
+        }
+    }
+
     /// From when until when switches know of it and route around its link; `None`: it is over by then, or they do not
     /// mind it.
     pub fn known(&self) -> Option<(Time, Time)> {

@@ -9,6 +9,7 @@ pub use crate::app::Begin;
 pub use crate::app::parameters::*;
 use incast_cc::{Config, Time};
 pub use incast_record::{Label, MonitorRule, Name};
+use std::collections::BTreeSet;
 
 mod cell;
 mod driven;
@@ -130,7 +131,30 @@ pub enum Ties {
     Scheduled,
 }
 
+/// What decides how fast a flow sends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Governor {
+    /// A controller, by its number.
+    Controller(u32),
+    /// The transport's own control, or nothing but the application's rate (`udp`), by name.
+    Own(&'static str),
+}
+
 impl Spec {
+    /// What governs `flow`.
+    pub fn governor(&self, flow: &FlowSpec) -> Governor {
+        match self.transports[flow.transport as usize].protocol.control() {
+            _ if flow.app.datagram_gap().is_some() => Governor::Own("udp"),
+            Some(own) => Governor::Own(own),
+            None => Governor::Controller(flow.controller),
+        }
+    }
+
+    /// What governs flows, each once: controllers in their order, then all else by name.
+    pub fn governors(&self) -> BTreeSet<Governor> {
+        self.flows.iter().map(|flow| self.governor(flow)).collect()
+    }
+
     /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer, or obey pauses.
     pub fn is_explicit(&self, link: &LinkSpec) -> bool {
         self.queues[link.queue as usize].is_explicit()

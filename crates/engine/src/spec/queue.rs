@@ -1,5 +1,7 @@
 //! Queues, disciplines, shared buffers and priority flow control.
 
+use super::LinkSpec;
+
 /// A switch's buffer with dynamic thresholds ([`Pool`](crate::port::buffer::Pool)).
 #[derive(Clone, PartialEq, Debug)]
 pub struct BufferSpec {
@@ -91,6 +93,11 @@ impl QueueSpec {
     /// It sends headers without room back to their senders.
     pub fn returns(&self) -> bool {
         matches!(&self.discipline, Discipline::Trimming(trimming) if trimming.returns)
+    }
+
+    /// Bytes of its link's overhead that it counts.
+    pub fn framing(&self, link: &LinkSpec) -> u32 {
+        if self.count_overhead { link.overhead } else { 0 }
     }
 
     /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps

@@ -164,7 +164,7 @@ fn every_class_has_its_own_queue_and_its_own_account() {
     let outcome = run(&spec);
     let port = &outcome.ports[5];
     let [first, second] = &port.classes[..] else { panic!("{port:?}") };
-    assert_eq!((port.packets, port.drops), (first.packets + second.packets, first.drops + second.drops));
+    assert_eq!((port.accepted, port.drops), (first.packets + second.packets, first.drops + second.drops));
     assert!((port.queue_mean_packets - first.queue_mean_packets - second.queue_mean_packets).abs() < 1e-9);
     assert!(first.queue_max_packets <= 40 && second.queue_max_packets <= 20, "{port:?}");
     // three initial windows of ten packets are too many for class 1, which hardly gets to send

@@ -34,6 +34,7 @@ mod reordering;
 mod return_to_sender;
 mod rewritten_windows;
 mod routing;
+mod sent;
 mod shared_buffer;
 mod sub_rtt;
 mod symmetric;

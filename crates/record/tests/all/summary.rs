@@ -68,6 +68,7 @@ fn outcome() -> Outcome {
         name: name.into(),
         rate_bps: 1_000_000_000,
         packets: 10,
+        accepted: 12,
         busy_ps,
         drops: 3,
         losses: 1,

@@ -13,6 +13,7 @@ mod ideal;
 mod linux;
 mod messages;
 mod placement;
+mod ports;
 mod program;
 mod radio;
 mod routing;

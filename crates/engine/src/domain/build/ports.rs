@@ -172,8 +172,10 @@ impl<'a> Maker<'a> {
                 links.len()
             )));
         };
-        let nic = match spec.queues[spec.links[link].queue as usize].discipline {
-            Discipline::FairNic { per_flow } => Some(FairNic::new(per_flow)),
+        let link = &spec.links[link];
+        let queue = &spec.queues[link.queue as usize];
+        let nic = match queue.discipline {
+            Discipline::FairNic { per_flow } => Some(FairNic::new(per_flow, queue.framing(link))),
             _ => None,
         };
         let costs = spec.host_costs.get(node.ix()).cloned().unwrap_or_default();

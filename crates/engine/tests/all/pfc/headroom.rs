@@ -41,7 +41,7 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
         // a frame to h1 may wait for a packet at 1 Mb/s, 8 ms, which is 10 MB of headroom
         spec.buffer = with(PfcSpec { threshold, headroom, reserve: 0, ..pfc() }, 20_000_000);
         let o = run(&spec);
-        (drops(&o), port(&o, "s>h1").packets_total)
+        (drops(&o), port(&o, "s>h1").accepted_total)
     };
     // 20 in the shared part, 1 that exceeds it, 6 until the port stops; one of the first has begun to leave
     assert_eq!(run(Headroom::Bytes(7000)).0, 0);
@@ -158,7 +158,7 @@ fn an_account_counts_what_comes() {
             let link = port(&o, "h0>s");
             // the threshold is whole packets as they are counted, whatever they leave with
             assert!(link.pauses == 1, "{link:?}");
-            (accounts[2][0].headroom, drops(&o), port(&o, "s>h1").packets_total)
+            (accounts[2][0].headroom, drops(&o), port(&o, "s>h1").accepted_total)
         };
         let counted = 64 + if counts { comes as u64 } else { 0 };
         let (headroom, dropped, taken) = accounts(Headroom::Link);

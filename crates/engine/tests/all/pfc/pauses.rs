@@ -83,7 +83,7 @@ fn a_paused_port_counts_all_that_it_has() {
         (spec.measure_from, spec.observe.queue_interval) = (Time::us(50), Time::ns(100));
         let o = run(&spec);
         let port = port(&o, "h0>s");
-        assert!(port.paused_ps == Time::us(50).0 && port.packets_total > 30, "{port:?}");
+        assert!(port.paused_ps == Time::us(50).0 && port.accepted_total > 30, "{port:?}");
         (port.queue_max_packets, port.queue_max_bytes, port.queue_mean_packets, port.queue_p99_packets, port.drops)
     };
     let counted = held(true, Limit::None);

@@ -241,7 +241,7 @@ pub fn compared(spec: &Spec) -> Outcome {
             }
         }
     }
-    conserved(naive)
+    conserved(spec, naive)
 }
 
 /// The outcome of the reference engine ([`compared`]). Without its trace and its series, which have ports and packets
@@ -260,14 +260,37 @@ pub fn compared_whole(spec: &Spec) -> Outcome {
     let naive = reference::run(Simulation::new(spec).unwrap()).unwrap();
     let outcome = run(spec);
     assert_eq!(format!("{outcome:?}"), format!("{naive:?}"), "the naive engine");
-    conserved(naive)
+    conserved(spec, naive)
 }
 
-/// Packets are conserved, also by the frames of a timeline.
-fn conserved(o: Outcome) -> Outcome {
+/// Packets are conserved, also by ports and by the frames of a timeline.
+fn conserved(spec: &Spec, o: Outcome) -> Outcome {
+    ports_add_up(spec, &o);
     frames_add_up(&o);
     assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight, "packets are conserved");
     o
+}
+
+/// No port sends more than it accepts, or than its link carries; hops are what ports accept, but for what waits in a
+/// fair NIC.
+fn ports_add_up(spec: &Spec, o: &Outcome) {
+    const BYTE: u128 = 8_000_000_000_000;
+    let span = (o.measure_to_ps - o.measure_from_ps) as u128;
+    for (i, (port, link)) in o.ports.iter().zip(&spec.links).enumerate() {
+        assert!(port.packets_total <= port.accepted_total, "{port:?}");
+        let changed = spec.failures.iter().filter(|f| f.link == i as u32).filter_map(|f| f.rate());
+        let rate = changed.fold(link.rate, Rate::max).0 as u128;
+        if link.rate != Rate::INFINITE && rate > 0 {
+            // times on the wire are rounded to picoseconds; a bucket that is too small for a packet goes beyond it
+            let rounded = if BYTE % rate == 0 { 0 } else { port.packets as u128 + 1 };
+            let bucket = if link.bucket > 0 { link.bucket as u128 + 10_000 } else { 0 };
+            let most = (span + rounded) * rate / BYTE + bucket;
+            assert!(port.bytes as u128 <= most, "{} of {most} B in {span} ps: {port:?}", port.bytes);
+        }
+    }
+    let accepted: u64 = o.ports.iter().map(|p| p.accepted_total).sum();
+    let fair = spec.queues.iter().any(|q| matches!(q.discipline, Discipline::FairNic { .. }));
+    assert!(o.hops == accepted || (fair && o.hops < accepted), "{} hops, {accepted} accepted", o.hops);
 }
 
 /// The frames of a timeline add up to what the ports say of the whole run.
@@ -347,7 +370,7 @@ fn events_add_up(o: &Outcome) {
 
 /// The engine of windows, once.
 pub fn run(spec: &Spec) -> Outcome {
-    conserved(incast_engine::run(spec, &mut |_| true).unwrap())
+    conserved(spec, incast_engine::run(spec, &mut |_| true).unwrap())
 }
 
 /// Controller `kind` with parameters.

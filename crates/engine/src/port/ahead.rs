@@ -1,0 +1,82 @@
+//! Queues in front of a port: what waits in its host's fair NIC counts as waiting at the port.
+//!
+//! The NIC has its packets. It tells the port of every change before it happens: the account gets the time until
+//! then, and samples and ends of intervals that have come due. A port that others use or look at in between, programs
+//! and time series, is told afterwards, too.
+
+use super::account::Ahead;
+use super::port::Port;
+use crate::event::interval::Interval;
+use incast_cc::Time;
+
+impl Port {
+    /// What waits in front of it changes at `now`; `whole` says the same with the next packet.
+    #[inline(always)]
+    pub fn passes_ahead(&mut self, ahead: &Ahead, now: Time, interval: &Interval, whole: impl FnOnce() -> Ahead) {
+        if now >= self.next_roll {
+            self.roll_with(whole(), now, interval);
+        }
+        ahead.pass(now, &mut self.count);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn roll_with(&mut self, ahead: Ahead, now: Time, interval: &Interval) {
+        let told = self.has_ahead;
+        self.set_ahead(ahead);
+        self.roll(now, interval);
+        self.has_ahead = told;
+    }
+
+    /// This waits in front of it at `now`, another packet among it; `whole` says the same with the next packet.
+    #[inline(always)]
+    pub fn holds_ahead(&mut self, ahead: &Ahead, now: Time, whole: impl FnOnce() -> Ahead) {
+        let (packets, bytes) = match self.ring.len == 1 && self.free_at > now {
+            true => self.counted_behind(ahead),
+            false => self.drained_behind(&whole(), now),
+        };
+        self.count.holds(packets, bytes);
+    }
+
+    /// As [`Port::counted_behind`] at `now`, by which something may have left.
+    #[cold]
+    fn drained_behind(&mut self, ahead: &Ahead, now: Time) -> (u32, u64) {
+        self.drain(if self.orders_departures() { now.saturating_sub(Time::ps(1)) } else { now });
+        self.counted_behind(ahead)
+    }
+
+    /// Whoever comes to the port finds this in front of it, until it is told otherwise.
+    pub fn set_ahead(&mut self, ahead: Ahead) {
+        self.has_ahead = ahead.packets > 0;
+        if self.has_ahead {
+            **self.rare.ahead.get_or_insert_default() = ahead;
+        }
+    }
+
+    /// What it has been told to be in front of it.
+    #[inline]
+    pub(super) fn ahead(&self) -> Ahead {
+        if self.has_ahead { self.rare.ahead.as_deref().copied().unwrap_or_default() } else { Ahead::default() }
+    }
+
+    /// Packets and bytes that the discipline counts, with this in front of a FIFO port. Where the port itself holds
+    /// nothing, the next packet is about to be transmitted.
+    #[inline(always)]
+    pub(super) fn counted_behind(&self, ahead: &Ahead) -> (u32, u64) {
+        match self.ring.len {
+            0 if self.settings.below > 0 => (ahead.packets - 1, ahead.bytes - ahead.next),
+            here => (ahead.packets + self.counted(here), ahead.bytes + self.counted_bytes()),
+        }
+    }
+
+    /// The port has taken a packet: the one that was in front of it, if it was to take that.
+    pub fn took(&mut self) {
+        if self.has_ahead
+            && let Some(ahead) = &mut self.rare.ahead
+            && ahead.moves
+        {
+            let left = Ahead { packets: ahead.packets - 1, bytes: ahead.bytes - ahead.next, moves: false, ..**ahead };
+            self.set_ahead(left);
+        }
+    }
+}

@@ -412,3 +412,18 @@ def test_mistakes_in_a_file_of_published_numbers_are_named(text: str, told: str,
         reading.load(tmp_path)
     assert "numbers.csv" in str(error.value)
     assert told in str(error.value)
+
+
+def test_many_numbers_behind_a_verdict_are_told_as_a_range(paper: Path) -> None:
+    """Up to 24 points are listed one by one."""
+    two = 'points = [{ x = 4, set = { "traffic.flows" = 4 } }, { x = 40, set = { "traffic.flows" = 40 } }]'
+    assert two in PAPER
+    many = ", ".join(f"{{ x = {n} }}" for n in range(4, 41))
+    (paper / "paper.toml").write_text(PAPER.replace(two, f"points = [{many}]", 1))
+    figure = reading.load(paper).figures["fig1"]
+    found = judge(figure, figure.claims[0], lambda _, __, x, seed: float(x) + (seed or 0) / 10)
+    assert found.verdict == "holds"
+    assert found.numbers == [
+        "Mean delay, DCTCP at 37 points, 4 to 40: 4.1 to 40.2 us",
+        "Mean delay, Swift at 4: 4.1/4.2 us, a seed each",
+    ]

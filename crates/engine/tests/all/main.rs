@@ -35,6 +35,7 @@ mod return_to_sender;
 mod rewritten_windows;
 mod routing;
 mod shared_buffer;
+mod stops;
 mod sub_rtt;
 mod symmetric;
 mod tables;

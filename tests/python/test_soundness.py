@@ -16,11 +16,12 @@ from conftest import Command
 from incast import Scenario, Study, UnsoundError, soundness
 from incast.cli import program
 from incast.executor import Executor
+from incast.learn import FlowEnv
 from incast.plan import Job
 from incast.study import reading, standing
 
 STAR = """
-format = 1
+
 controller = "swift"
 [run]
 duration = "5ms"
@@ -40,7 +41,7 @@ pattern = "pairs"
 app = { kind = "bulk", size = "64kB" }
 """
 
-QUICK = {"run.duration": "1ms", "traffic.app.size": "20kB", "traffic.flows": 1}
+QUICK = {"run.duration": "20ms", "run.warmup": "0s", "traffic.app.size": "20kB", "traffic.flows": 1}
 """A run of a moment with a flow of a size."""
 
 SMALL = Scenario.load("dumbbell").with_(QUICK)
@@ -91,7 +92,7 @@ def test_python_refuses_a_run_and_keeps_it_for_whoever_looks() -> None:
 def test_a_study_marks_the_run_and_makes_the_others(tmp_path: Path) -> None:
     study = Study(SMALL, axes={"traffic.app.size": ["10kB", "20kB"]}, seeds=3)
     store = study.run(tmp_path / "store", workers=1)
-    rows = store.runs().to_pylist()
+    rows = store.runs.to_pylist()
     marked = [row for row in rows if row["run.unsound"]]
     assert {row["seed"] for row in marked} == {2}
     assert len(marked) == 2
@@ -121,14 +122,35 @@ def test_jobs_of_papers_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("defect")
+def test_an_environment_refuses_the_figures_of_its_episode() -> None:
+    env = FlowEnv("dumbbell", {"run.duration": "1ms", "run.warmup": "500us"})
+    env.reset(options={"seed": 2})
+    with pytest.raises(UnsoundError, match="seed 2: a flow took 0.5"):
+        for _ in range(100):
+            env.step([0.0])
+
+
+@pytest.mark.usefixtures("defect")
 def test_programs_end_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(
-        'scenario = "dumbbell"\nseeds = 2\n[settings]\n'
+        'scenario = "dumbbell"\nseeds = 2\n[set]\n'
         + "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in QUICK.items())
-        + '[axes]\n"traffic.app.size" = ["10kB"]\n'
+        + '[axes]\n"controller.g" = [0.1]\n'
     )
-    words = ["--set", "run.duration=1ms", "--set", "traffic.app.size=20kB", "--seed", "2", "--out", "r", "--quiet"]
+    words = [
+        "--set",
+        "run.duration=20ms",
+        "--set",
+        "run.warmup=0s",
+        "--set",
+        "traffic.app.size=20kB",
+        "--seed",
+        "2",
+        "--out",
+        "r",
+        "--quiet",
+    ]
     answer = CliRunner().invoke(program(), ["run", "dumbbell", *words])
     assert isinstance(answer.exception, UnsoundError)
     assert (tmp_path / "r" / "summary.json").exists(), "the folder has what shows the defect"
@@ -146,11 +168,11 @@ def test_unequal_paths_under_spraying_have_one_ideal(incast: Command, tmp_path: 
         '  {a = "s", b = "y"}, {a = "y", b = "t"},\n]\n'
     )
     (tmp_path / "flows.csv").write_text(
-        "src,dst,start,size\n" + "".join(f"a,b,{100 * i}us,20kB\n" for i in range(8)), encoding="utf-8"
+        "source,destination,start,size\n" + "".join(f"a,b,{100 * i}us,20kB\n" for i in range(8)), encoding="utf-8"
     )
     for routing in ("reps", "power-of-two", "spray"):
         (tmp_path / "u.toml").write_text(
-            'format = 1\ncontroller = "swift"\n[run]\nduration = "5ms"\n[topology]\nkind = "graph"\nfile = "g.toml"\n'
+            'controller = "swift"\n[run]\nduration = "5ms"\n[topology]\nkind = "graph"\nfile = "g.toml"\n'
             'link = { rate = "10Gbps", delay = "1us" }\n[queue]\nkind = "drop-tail"\nlimit = "1000p"\n'
             f'[routing]\nkind = "{routing}"\n[transport]\npreset = "swift"\n'
             '[[traffic]]\nname = "t"\npattern = "file"\nfile = "flows.csv"\n'

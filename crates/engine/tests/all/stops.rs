@@ -111,7 +111,7 @@ fn a_transfer_that_opens_after_its_stop_is_stopped() {
 /// No query begins after the stop, and one that has begun is answered.
 #[test]
 fn a_query_that_has_begun_is_answered_after_the_stop() {
-    let mut spec = asking(2, 100_000, plain());
+    let mut spec = asking(2, 40_000, plain());
     spec.queries[0].stop = Time::us(50);
     let outcome = compared(&spec);
     let queries = messages(&outcome, MessageKind::Query);

@@ -34,8 +34,8 @@ pub struct FlowIdeal {
     pub hops: u32,
     /// A full segment there and its ACK back: of several ways by the quickest.
     pub idle_rtt: Time,
-    /// From the opening of the flow to the ACK of its last byte at the sender: the handshake's round trip where there is
-    /// one, all segments back to back by the quickest way, and the last ACK. No window and no delayed ACK slows it. No
+    /// From the opening of the flow to the ACK of its last byte at the sender: the handshake's round trip where there
+    /// is one, all segments back to back by the quickest way, and the last ACK. No window and no delayed ACK slows it. No
     /// flow is faster. `None` where the flow has no size, or no way.
     pub ideal_fct: Option<Time>,
 }
@@ -197,8 +197,10 @@ impl<'a> Fabric<'a> {
             _ if self.spec.choice.takes_first() => 0,
             // spread packets take them all; this is one of them
             n => match &self.mirror {
-                Some(mirror) => mirror.choose(self.spec, node, (flow, reverse), hops, None),
-                None => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+                Some(mirror) if !(reverse && self.spec.acks_by_flow) => {
+                    mirror.choose(self.spec, node, (flow, reverse), hops, None)
+                }
+                _ => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
             },
         };
         ports.get(hops.get(i) as usize).copied()

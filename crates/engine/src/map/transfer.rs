@@ -46,8 +46,8 @@ impl<'s> Wires<'s> {
         fragments(t, payload).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
     }
 
-    /// When a link that packets come to from `came` on, which have it for so long, has let go the last of them: a bucket
-    /// lets go at once what it holds. The link's delay is in it.
+    /// When a link that packets come to from `came` on, which have it for so long, has let go the last of them: a
+    /// bucket lets go at once what it holds. The link's delay is in it.
     fn passes(&self, link: LinkId, came: Time, takes: Time) -> Time {
         let l = &self.links[link];
         let held = takes.saturating_sub(l.rate.serialize(l.bucket as u64));

@@ -168,11 +168,12 @@ impl Exits<'_> {
             1 => pick(0),
             _ if self.spec.choice.takes_first() => pick(0),
             n => {
-                if let Some(mirror) = self.mirror {
+                let mirror = self.mirror.filter(|_| !(back && self.spec.acks_by_flow));
+                if let Some(mirror) = mirror {
                     pick(mirror.choose(self.spec, node, self.course, hops, time));
                 }
                 // under symmetric routing a packet that is under way as routes change
-                if self.mirror.is_none() || self.ways.is_some_and(|ways| ways.times.len() > 1) {
+                if mirror.is_none() || self.ways.is_some_and(|ways| ways.times.len() > 1) {
                     pick(hash::pick(hash::ecmp(self.spec.seed, flow, back, node), n));
                 }
             }

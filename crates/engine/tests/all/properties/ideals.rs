@@ -166,7 +166,9 @@ proptest! {
     /// One path, writes of whole segments, a window of all, and one ACK, which waits for no other: nothing slows the
     /// flow.
     #[test]
-    fn a_lone_flow_that_no_window_limits_takes_its_ideal_time(spec in graphs(), segments in 1u64..60, rest in 0u64..1_448) {
+    fn a_lone_flow_that_no_window_limits_takes_its_ideal_time(
+        spec in graphs(), segments in 1u64..60, rest in 0u64..1_448
+    ) {
         let mut spec = spec;
         spec.choice = PathChoice::Ecmp;
         spec.failures.clear();

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         RunStopped,
         ScenarioError,
         StudyError,
+        UnsoundError,
     )
     from incast.evaluation import Figures, evaluate
     from incast.result import Result
@@ -47,6 +48,7 @@ __all__ = [
     "Store",
     "Study",
     "StudyError",
+    "UnsoundError",
     "__version__",
     "compare",
     "evaluate",

@@ -414,7 +414,6 @@ def _load(case: Case, result: Result, rows: Rows) -> Run:
     if result.summary["fct"]["count"]:
         sized = completions.read(rows, "fct", run["sim_s"])
         notes = run_notes.reasons(result.summary, result.toml, rows("flows", run_notes.COLUMNS))
-    sized.refuse_beaten_ideals(str(case))
     return Run(
         case,
         rows,

@@ -1,6 +1,7 @@
 """Completion of flows, queries and writes: slowdown by bins of size, and what unfinished ones leave open.
 
-What has not finished when a run ends is censored: its completion time is at least the time that it had. A percentile
+What has not finished when a run ends, or was stopped before, is censored: its completion time is at least the time that
+it had. A percentile
 is by nearest rank of all that began, and a mean is over all of them. Where the unfinished could change such a figure it
 has two bounds: the lower one takes each for finished at the end of the run, the upper one for never finished.
 """
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from incast.errors import RunError, StudyError
+from incast.errors import StudyError
 from incast.statistics import Estimate, estimate, rank
 
 ENOUGH = 0.99
@@ -42,9 +43,6 @@ _DIGITS = 60
 """The largest size that parts flows, in bytes, and digits of a size at most."""
 
 _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-
-ROUNDING = 1e-9
-"""Part by which times in seconds may differ from the engine's whole picoseconds."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class Completions:
     sizes: Numbers
     """Bytes."""
     times_s: Numbers
-    """Completion time; of what did not finish how long it had been under way when the run ended."""
+    """Completion time; of what did not finish how long it had been under way when it was stopped, or the run ended."""
     finished: npt.NDArray[np.bool_]
     ideals_s: Numbers
     """Of flows: completion time on the empty network; NaN where there is none."""
@@ -145,17 +143,6 @@ class Completions:
         """Keep those of a traffic entry."""
         return self.where(np.array([name == entry for name in self.names], bool)[self.entries])
 
-    def refuse_beaten_ideals(self, run: str) -> None:
-        """Raise ``RunError`` where a flow was faster than on the empty network: the engine is wrong then."""
-        beaten = self.finished & (self.times_s < self.ideals_s * (1 - ROUNDING))
-        if beaten.any():
-            first = int(np.argmax(beaten))
-            raise RunError(
-                f"{run}: {int(beaten.sum()):,} flows were faster than on the empty network, the first of them, of "
-                f"{size(self.sizes[first])}, in {self.times_s[first]:g} s instead of {self.ideals_s[first]:g} s: this "
-                "is a defect of the engine or of the ideal, and no figure of this run is to be used; please report it"
-            )
-
 
 NONE = Completions((), np.array([], int), np.array([]), np.array([]), np.array([], bool), np.array([]))
 """No completion."""
@@ -180,7 +167,7 @@ def sizes_of(run: Completions) -> Sizes | None:
 
 
 _TABLES = {
-    "fct": ("flows", ["group", "size_bytes", "start_s", "fct_s", "ideal_fct_s"]),
+    "fct": ("flows", ["group", "size_bytes", "start_s", "fct_s", "ideal_fct_s", "stopped_s"]),
     "queries": ("queries", ["group", "bytes", "start_s", "completion_s"]),
     "writes": ("writes", ["group", "bytes", "start_s", "completion_s"]),
 }
@@ -204,13 +191,15 @@ def of_table(table: pa.Table, part: str, end_s: float) -> Completions:
     sizes, starts, times = numbers[:3]
     ideals = numbers[3] if len(numbers) > 3 else np.full(len(sizes), np.nan)
     finished = ~np.isnan(times)
+    stops = numbers[4] if len(numbers) > 4 else np.full(len(sizes), np.nan)
+    ends = np.where(np.isnan(stops), end_s, stops)
     group = table["group"].cast(pa.string()).combine_chunks().dictionary_encode()
     names, entries = tuple(group.dictionary.to_pylist()), group.indices.to_numpy()
     found = Completions(
         names,
         entries.astype(np.int64),
         sizes,
-        np.where(finished, times, np.maximum(end_s - starts, 0.0)),
+        np.where(finished, times, np.maximum(ends - starts, 0.0)),
         finished,
         ideals,
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from incast import _core
+from incast import _core, soundness
 from incast.controllers import Ack, Congestion, Env
 from incast.errors import RunError, RunStopped, ScenarioError
 
@@ -247,6 +247,7 @@ class Episode:
             every_ps = self._step_ps or round(PS * 1e-4)
             done = _core.run(self._scenario, self._between, 1, every_ps)
             self.summary = json.loads(done.summary_json())
+            soundness.refuse(self.summary, f"{self._scenario.name}, seed {self._scenario.seed}")
             self.now_s = self.summary["run"]["sim_s"]
         except RunStopped:
             pass

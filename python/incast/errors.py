@@ -1,6 +1,7 @@
 """Errors of the package, as exceptions with the user's words in them."""
 
 import traceback
+from typing import Any
 
 from incast._core import ControllerError, ModelError, RunError, RunStopped, ScenarioError
 
@@ -15,6 +16,7 @@ __all__ = [
     "RunStopped",
     "ScenarioError",
     "StudyError",
+    "UnsoundError",
 ]
 
 
@@ -28,6 +30,13 @@ class FolderError(IncastError):
 
 class StudyError(IncastError):
     """A comparison is asked for in a way that cannot be run."""
+
+
+class UnsoundError(RunError):
+    """A run came to its end, and no figure of it is to be used: the engine is wrong."""
+
+    result: Any = None
+    """The run (``Result``), for whoever looks for what is wrong; ``None`` where nobody asked for one."""
 
 
 class ExtraError(IncastError):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incast import _core
+from incast import _core, soundness
 from incast.errors import ScenarioError, StudyError
 from incast.output import nearest
 from incast.result import COMPLETIONS
@@ -104,8 +104,9 @@ def evaluate(
 
 
 def summary_of(core: _core.Scenario) -> dict[str, Any]:
-    """Run a scenario and read its summary."""
+    """Run a scenario and read its summary; raises ``UnsoundError`` where no figure of it is to be used."""
     summary: dict[str, Any] = json.loads(_core.run(core, None, 1).summary_json())
+    soundness.refuse(summary, f"{core.name}, seed {core.seed}")
     return summary
 
 

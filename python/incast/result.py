@@ -17,8 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from incast import _core, run_folder
-from incast.errors import IncastError, needs
+from incast import _core, run_folder, soundness
+from incast.errors import IncastError, UnsoundError, needs
 from incast.folders import new_folder
 
 if TYPE_CHECKING:
@@ -227,10 +227,12 @@ class Result:
     def notes(self) -> list[str]:
         """Return what is worth knowing of the run, a sentence each.
 
-        That figures of all flows count datagrams too; ports that wait for each other for ever; why flows did not
-        finish; that one flow alone stretches the measured interval.
+        That no figure of it is to be used; that figures of all flows count datagrams too; ports that wait for each
+        other for ever; why flows did not finish; that one flow alone stretches the measured interval.
         """
         told = []
+        if wrong := soundness.unsound(self.summary):
+            told.append(wrong)
         if self.datagrams:
             named = " and ".join(self.datagrams)
             told.append(
@@ -251,14 +253,6 @@ class Result:
         from incast import run_notes
 
         return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
-
-    def refuse_beaten_ideals(self) -> None:
-        """Raise ``RunError`` where a flow was faster than on the empty network: the engine or its ideal is wrong."""
-        from incast import completions
-
-        if self.summary["fct"]["count"]:
-            found = completions.of_table(self.flows, "fct", self.summary["run"]["sim_s"])
-            found.refuse_beaten_ideals(self.summary["run"]["scenario"])
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):
@@ -431,7 +425,12 @@ def measured_run(
     def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
         return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
 
-    return Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts)
+    result = Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts)
+    if wrong := soundness.unsound(result.summary):
+        error = UnsoundError(f"{scenario.name}, seed {scenario.seed}: {wrong}")
+        error.result = result
+        raise error
+    return result
 
 
 def _peak_rss_bytes() -> int:

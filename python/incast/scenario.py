@@ -176,7 +176,8 @@ class Scenario:
         hops; during the set-up ``set_up`` in its place, where given, with the part that is done, 0 to 1. Either stops
         the run by returning ``False``.
 
-        Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end),
+        Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end), ``UnsoundError``
+        (it could, and no figure of it is to be used; its ``result`` is the run),
         ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)

@@ -8,12 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import Command
-from incast import RunError, Scenario, StudyError, completions
+from incast import Scenario, StudyError, completions
 from incast.comparison import load
 from incast.completions import Bins, Bound, Completions, Reading
 from incast.statistics import rank
@@ -111,11 +112,23 @@ def test_a_distribution_ends_at_the_share_that_finished() -> None:
     assert most.tolist() == [0.25, 0.5, 0.75, 1.0]
 
 
-def test_a_flow_faster_than_its_ideal_is_refused() -> None:
-    made([2.0, 1.0], [True, True], ideal=1.0).refuse_beaten_ideals("a run")
-    made([0.5], [False], ideal=1.0).refuse_beaten_ideals("not finished: time so far")
-    with pytest.raises(RunError, match=r"a run: 1 flows were faster .* defect"):
-        made([2.0, 0.9], [True, True], ideal=1.0).refuse_beaten_ideals("a run")
+def test_a_stopped_flow_is_censored_when_it_was_stopped() -> None:
+    """A run of 2 s: one flow finished, one was stopped at 1.2 s, one was under way at the end."""
+    nothing = None
+    table = pa.table(
+        {
+            "group": ["load"] * 3,
+            "size_bytes": [1000, 1000, 1000],
+            "start_s": [0.0, 1.0, 1.5],
+            "fct_s": pa.array([0.5, nothing, nothing], pa.float64()),
+            "ideal_fct_s": [0.1, 0.1, 0.1],
+            "stopped_s": pa.array([nothing, 1.2, nothing], pa.float64()),
+        }
+    )
+    found = completions.of_table(table, "fct", 2.0)
+    assert found.finished.tolist() == [True, False, False]
+    np.testing.assert_allclose(found.times_s, [0.5, 0.2, 0.5])
+    np.testing.assert_allclose(found.slowdowns, [5.0, 2.0, 5.0])
 
 
 def test_bounds_over_seeds_are_means_of_bounds() -> None:

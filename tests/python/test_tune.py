@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Command, command, environment, left_in
-from incast import FolderError, Scenario, StudyError, evaluate
+from incast import FolderError, Scenario, StudyError, evaluate, soundness
 from incast.study.front import Study, load
 from incast.tuning import outcome, results, search
 from incast.tuning.declaration import Tuning
@@ -552,3 +552,24 @@ def test_mistakes_of_a_sensitivity_are_named(
     with pytest.raises(StudyError, match=words):
         carry_out(Analysis.of(given), tmp_path / "found", 1, lambda _: None)
     assert not (tmp_path / "found").exists()
+
+
+def test_a_set_whose_run_is_not_sound_is_refused_and_the_others_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine is made wrong for one run in the middle of a search."""
+    tried: list[bool] = []
+
+    def wrong(summary: dict[str, Any]) -> str:
+        tried.append(len(tried) == 6)
+        return "a flow was too fast" if tried[-1] else ""
+
+    monkeypatch.setattr(soundness, "unsound", wrong)
+    found = Search(Tuning.of(study({"budget": 6, "seeds": 2})), tmp_path / "found")
+    sets = found.carry_out(1, lambda _: None)
+    refused = [one for one in sets if one.unsound]
+    assert len(sets) == 6
+    assert len(refused) == 1
+    assert "a flow was too fast" in refused[0].refused
+    assert refused[0].scores is None
+    assert sum(one.scores is not None for one in sets) >= 1

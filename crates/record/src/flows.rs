@@ -24,10 +24,15 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "Simulated time at which the flow opened; of one that waits in vain for others, its earliest time.";
     "finish_s" ["s"] = OptTime(|f| f.finish_ps),
         "Simulated time at which the last byte was acknowledged at the sender; missing where the flow did not finish.";
+    "stopped_s" ["s"] = OptTime(|f| f.stopped_ps),
+        "Simulated time at which a transfer with an end, or a closed loop with a number of writes, that its stop cut \
+         short came to its end: what had been written was acknowledged, or it was reset. It has not finished. Missing \
+         of all others.";
     "received_s" ["s"] = OptTime(|f| f.received_ps),
         "Simulated time at which the receiver had the last byte; missing where it never did.";
     "fct_s" ["s"] = OptTime(fct_ps),
-        "Flow completion time, finish_s - start_s; missing for flows without a size and flows that did not finish.";
+        "Flow completion time, finish_s - start_s; missing for flows without a size and flows that did not finish, \
+         those among them that were stopped.";
     "ideal_fct_s" ["s"] = OptTime(|f| f.ideal_fct_ps),
         "Completion time on the empty network: handshake where there is one, serialization and propagation along the \
          path, and back for the last ACK; missing without a size.";
@@ -43,7 +48,9 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "1 where received_s is later than deadline_s after start_s, or missing though the run went on until then; 0 \
          where the last byte was there by then; missing without a deadline, where the run ended before, and of a flow \
          that did not open.";
-    "goodput_bps" ["bit/s"] = OptF64(goodput), "size_bytes * 8 / fct_s; missing where there is no fct_s.";
+    "goodput_bps" ["bit/s"] = OptF64(goodput),
+        "size_bytes * 8 / fct_s; of a stopped flow with a size delivered_bytes * 8 / (stopped_s - start_s); missing \
+         where neither time is known.";
     "idle_rtt_s" ["s"] = Time(|f| f.idle_rtt_ps), "Round-trip time of a full segment and its ACK on the empty path.";
     "size_bytes" ["B"] = OptU64(|f| f.size), "Application bytes to transfer; missing where the flow has no end.";
     "written_bytes" ["B"] = U64(|f| f.written),
@@ -57,8 +64,8 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
          a flow that did not open.";
     "throughput_active_bps" ["bit/s"] = Whole(throughput_active),
         "delivered_measured_bytes * 8 / the flow's own time in the measured interval, from its opening (or the \
-         interval's start) until its last byte was acknowledged (or the interval's end); missing of a flow that did \
-         not open, and of one that has no time there.";
+         interval's start) until its last byte was acknowledged, or it was stopped (or the interval's end); missing \
+         of a flow that did not open, and of one that has no time there.";
     "sent_packets" ["segments"] = U64(|f| f.sent_m),
         "Data segments sent in the measured interval, retransmissions included.";
     "arrived_packets" ["segments"] = U64(|f| f.arrived_m),
@@ -119,12 +126,15 @@ fn throughput_active(flow: &FlowRecord, outcome: &Outcome) -> Option<f64> {
         return None;
     }
     let from = flow.start_ps.max(outcome.measure_from_ps);
-    let to = flow.finish_ps.map_or(outcome.measure_to_ps, |at| at.min(outcome.measure_to_ps));
+    let to = flow.finish_ps.or(flow.stopped_ps).map_or(outcome.measure_to_ps, |at| at.min(outcome.measure_to_ps));
     bits_per_second(flow.delivered_m as f64, to.saturating_sub(from))
 }
 
 fn goodput(flow: &FlowRecord) -> Option<f64> {
-    bits_per_second(flow.size? as f64, fct_ps(flow)?)
+    match flow.stopped_ps.filter(|_| flow.size.is_some()) {
+        Some(at) => bits_per_second(flow.delivered as f64, at.saturating_sub(flow.start_ps)),
+        None => bits_per_second(flow.size? as f64, fct_ps(flow)?),
+    }
 }
 
 fn loss_pct(flow: &FlowRecord) -> Option<f64> {
@@ -219,6 +229,9 @@ pub(crate) const FIGURES: &[Figure<OfFlows>] = &rows! {
     "flows.count" ["flows"] = |f| f.all.len(), "Flows of the scenario, those of datagrams included.";
     "flows.finished" ["flows"] = |f| f.all.iter().filter(|f| f.finish_ps.is_some()).count(),
         "Flows whose last byte was acknowledged at the sender before the end of the run.";
+    "flows.stopped" ["flows"] = |f| f.all.iter().filter(|f| f.stopped_ps.is_some()).count(),
+        "Flows with an end, a size or a number of writes, that their stop cut short. They have not finished: they have \
+         no completion time, and count as unfinished ones do.";
     "flows.throughput_mean_bps" ["bit/s"] = |f| f.goodput(&f.shares).map(|bps| bps / f.shares.len() as f64),
         "Mean over all flows that opened of the application bytes that reached the receiver for the first time in the \
          measured interval (in order or not), times 8, divided by the length of the interval. Left out are flows that \
@@ -285,6 +298,8 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
     "fct.slowdown_mean" ["1"] = |c| mean(&c.slowdowns),
         "Mean over finished flows of completion time / ideal completion time, the ideal being that on the empty \
          network (handshake, serialization, propagation, last ACK).";
+    "fct.slowdown_min" ["1"] = |c| c.slowdowns.first().copied(),
+        "Smallest of the same ratio. Below 1 is a defect of the engine: no figure of such a run is to be used.";
     "fct.slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.slowdowns, 0.99), "99th percentile of the same ratio.";
     "fct.delivery_slowdown_mean" ["1"] = |c| mean(&c.delivery_slowdowns),
         "Mean over the flows whose last byte the receiver has of its time since their opening / that on the empty \

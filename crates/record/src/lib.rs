@@ -224,6 +224,8 @@ pub struct FlowRecord {
     pub unopened: bool,
     /// When the last byte was acknowledged at the sender; `None` for flows that did not finish.
     pub finish_ps: Option<u64>,
+    /// When what its stop cut short came to its end: what had been written was acknowledged, or it was reset.
+    pub stopped_ps: Option<u64>,
     /// When the receiver had the last byte.
     pub received_ps: Option<u64>,
     /// Bytes the application asked for; `None` where it has no end.

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from incast import memory, output, progress, run_table
+from incast import memory, output, progress, run_table, soundness
 from incast.commands.options import MemoryLimit, Quiet, ScenarioName, Settings, err, out, settings, tell, without_effect
 from incast.commands.options import folder as folder_of
-from incast.errors import FolderError, ScenarioError
+from incast.errors import FolderError, ScenarioError, UnsoundError
 from incast.folders import new_folder
 from incast.interrupts import loading
 from incast.result import Result
@@ -71,7 +71,13 @@ def run(
         import pyarrow.parquet  # noqa: F401
     with new_folder(folder) as aside:
         with progress.of_run(err, asked.name, quiet) as (show, set_up):
-            result = asked.run(progress=show, set_up=set_up)
+            try:
+                result = asked.run(progress=show, set_up=set_up)
+            except UnsoundError as error:
+                # the folder has what shows the defect
+                if error.result is None:
+                    raise
+                result = error.result
         result.write(aside)
     _show(result, folder, json, quiet)
 
@@ -98,7 +104,7 @@ def _standard_input() -> str:
 
 def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:
     tell(result.notes())
-    result.refuse_beaten_ideals()
+    soundness.refuse(result.summary, f"{result.summary['run']['scenario']}, seed {result.summary['run']['seed']}")
     with output.about(folder):
         if json:
             sys.stdout.write(result.json())

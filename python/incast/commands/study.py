@@ -249,6 +249,7 @@ def _tell_made(store: Store, quiet: bool) -> None:
         with output.about(store.folder):
             for line in standing.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
+    standing.refuse_unsound(store)
 
 
 def _seeds(text: str) -> int | list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from rich.table import Table
 from incast import output, progress
 from incast.commands.options import Format, Quiet, Workers, err, out
 from incast.commands.options import folder as folder_of
+from incast.errors import UnsoundError
 from incast.executor import Status, default_workers
 from incast.interrupts import loading
 
@@ -44,7 +46,7 @@ def tune(
     with loading():
         from incast.look import formats_of
         from incast.study.front import load
-        from incast.tuning import outcome, results
+        from incast.tuning import outcome
         from incast.tuning.declaration import Tuning
         from incast.tuning.search import Search
     formats = formats_of(format_)
@@ -63,6 +65,16 @@ def tune(
 
         tried = search.carry_out(cores, finished)
     found = outcome.of(search, tried, cores)
+    _write(found, folder, formats, json, quiet)
+    unsound = [one.refused for one in found.tried if one.unsound]
+    if unsound:
+        raise UnsoundError(f"{output.counted(len(unsound), 'set')} refused; the first: {unsound[0]}")
+
+
+def _write(found: Outcome, folder: Path, formats: Sequence[str], json: bool, quiet: bool) -> None:
+    """Write the results of a search, and show them."""
+    from incast.tuning import results
+
     with output.about(folder):
         scenarios = results.write(found, folder, formats)
         if json:

@@ -10,8 +10,8 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incast import run_folder
-from incast.errors import FolderError, StudyError
+from incast import run_folder, soundness
+from incast.errors import FolderError, StudyError, UnsoundError
 from incast.result import Result
 from incast.study import copies
 from incast.study.record import run_id
@@ -121,8 +121,13 @@ class Runs:
             )
 
     def result(self, run: str, toml: str, name: str, seed: int, scenario_hash: str, engine: str) -> Result:
-        """Give a run of a scenario, which the store keeps beside its points, under a seed."""
+        """Give a run of a scenario, which the store keeps beside its points, under a seed.
+
+        Raises ``UnsoundError`` where no figure of it is to be used.
+        """
         entries = [entry["name"] for entry in tomllib.loads(toml)["traffic"]]
+        if wrong := soundness.unsound_figures(self._figures[run]):
+            raise UnsoundError(f"{name}, seed {seed}, run {run}: {wrong}")
         summary = summary_of(self._figures[run], name, seed, entries)
         cost = self._costs[run]
         cpu_s = cost["cpu_s"]

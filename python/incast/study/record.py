@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from incast import controllers
-from incast.errors import FolderError
+from incast import controllers, soundness
+from incast.errors import FolderError, UnsoundError
 from incast.run_folder import engine_digest
 from incast.scenario import Progress, Scenario
 
@@ -69,18 +69,27 @@ def run_id(scenario_hash: str, seed: int, engine: str | None = None) -> str:
 def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, cores: int = 1) -> bytes:
     """Make a run and give its record; files that the scenario names are found from ``folder`` on.
 
-    A timeline is in no record, and none is recorded. Raises what ``Scenario.run`` does.
+    A timeline is in no record, and none is recorded. A run that is not sound has its reason in place of its figures and
+    tables. Raises what ``Scenario.run`` does.
     """
     controllers.look_in(folder)
     scenario = run_of(task.toml, folder, task.name).with_seed(task.seed)
-    result = scenario.run(progress=progress, cores=cores)
-    tables = {}
-    for name in keep:
+    wrong = ""
+    try:
+        result = scenario.run(progress=progress, cores=cores)
+    except UnsoundError as error:
+        if error.result is None:
+            raise
+        result, wrong = error.result, soundness.unsound(error.result.summary)
+    figures, tables = figures_of(result.summary), {}
+    if wrong:  # what the run was, and no figure of what came of it
+        figures = {key: value for key, value in figures.items() if key.startswith("run.")} | {soundness.COLUMN: wrong}
+    for name in () if wrong else keep:
         rows = getattr(result, name)
         if rows.num_rows:
             tables[name] = _stream(rows)
     cost = {key: float(result.cost[key] or 0.0) for key in ("cpu_s", "wall_s", "peak_rss_bytes", "threads")}
-    return packed(task.run, figures_of(result.summary), cost, tables)
+    return packed(task.run, figures, cost, tables)
 
 
 @lru_cache(maxsize=16)

@@ -8,10 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from incast.errors import FolderError
+from incast import soundness
+from incast.errors import FolderError, UnsoundError
 from incast.output import counted
 from incast.study import making
 from incast.study.store import RUNS, Store
+
+SHOWN = 5
+"""Unsound runs that are named."""
 
 
 class Damaged(FolderError):
@@ -52,6 +56,8 @@ class Standing:
     cpu_s: float
     bytes: int
     tables: list[str]
+    unsound: list[str]
+    """Runs of which no figure is to be used, and why."""
     damaged: list[str] | None
     """What is wrong with its files; ``None`` where that was not looked at."""
 
@@ -74,6 +80,9 @@ class Standing:
         told.append(
             f"store: {self.store}, {counted(self.runs, 'run')}, {self.bytes / 1e6:.1f} MB, {self.cpu_s:.1f} CPU s"
         )
+        told += [f"not sound, and without figures: {run}" for run in self.unsound[:SHOWN]]
+        if len(self.unsound) > SHOWN:
+            told.append(f"not sound, and without figures: {len(self.unsound) - SHOWN:,} more, see {soundness.COLUMN}")
         if self.damaged == []:
             told.append("every file is as it was written")
         return told
@@ -94,7 +103,7 @@ def of(store: Store, check: bool = False) -> Standing:
     import pyarrow.compute as pc
 
     head = store.head()
-    studies, runs, cpu_s = [], 0, 0.0
+    studies, runs, cpu_s, unsound = [], 0, 0.0, list[str]()
     for name in store.studies():
         seeds = pc.list_value_length(store.read(f"studies/{name}/points.parquet", ["seeds"])["seeds"])
         studies.append(StudyStanding(name, len(seeds), pc.max(seeds).as_py() or 0, pc.sum(seeds).as_py() or 0))
@@ -104,10 +113,26 @@ def of(store: Store, check: bool = False) -> Standing:
         cost = store.read(f"log/{name}.parquet", ["cpu_s"])
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
+        unsound += unsound_of(store, name)
     size = _size(store.folder)
     asked = making.progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
-    return Standing(
-        str(store.folder), head["incast"], head["engine"], runs, studies, pending, cpu_s, size, store.tables(), damaged
-    )
+    told = (runs, studies, pending, cpu_s, size, store.tables(), unsound, damaged)
+    return Standing(str(store.folder), head["incast"], head["engine"], *told)
+
+
+def unsound_of(store: Store, chunk: str) -> list[str]:
+    """Give the runs of a chunk of which no figure is to be used, and why."""
+    name = f"chunks/{chunk}.parquet"
+    if soundness.COLUMN not in {field.name for field in store.schema(name)}:
+        return []
+    rows = store.read(name, ["run", soundness.COLUMN]).to_pylist()
+    return [f"run {row['run']}: {row[soundness.COLUMN]}" for row in rows if row[soundness.COLUMN]]
+
+
+def refuse_unsound(store: Store) -> None:
+    """Raise ``UnsoundError`` where the store has runs of which no figure is to be used."""
+    found = [one for chunk in store.chunks() for one in unsound_of(store, chunk)]
+    if found:
+        raise UnsoundError(f"{store.folder}: {counted(len(found), 'run')} without figures; the first: {found[0]}")

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from incast import soundness
 from incast.study import axes, copies
 from incast.study.record import Journal
 from incast.study.store import Store, column, columns_of
@@ -111,7 +112,7 @@ def runs_table(store: Store) -> pa.Table:
     columns_["seed"] = pa.array(seeds, pa.int64())
     columns_["run"] = pa.array(runs, pa.string())
     rows = pa.array([place[run] for run in runs], pa.int64())
-    units = copies.definitions()
+    units = {**copies.definitions(), soundness.COLUMN: ("", soundness.DEFINITION)}
     meanings = {name: {"unit": unit, "definition": meaning} for name, (unit, meaning) in numbers.items()}
     fields = [pa.field(name, values.type, metadata=meanings.get(name)) for name, values in columns_.items()]
     for name in figures.column_names:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from incast.errors import FolderError, ScenarioError, needs
+from incast.errors import FolderError, ScenarioError, UnsoundError, needs
 from incast.folders import NOT_EMPTY, put_first
 from incast.run_folder import engine_digest
 from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning, flows_of, unfinished
@@ -105,6 +105,8 @@ class Tried:
     """Why it could not be run, where that is so."""
     unfinished: str = ""
     """What it left unfinished that the defaults finish, where that is so."""
+    unsound: bool = False
+    """Whether it was refused because no figure of one of its runs is to be used."""
 
 
 class Search:
@@ -167,8 +169,9 @@ class Search:
             rungs: dict[int, float] = {}
             try:
                 by_seed, is_whole = self._run(trial.number, values, workers, rungs)
-            except (ScenarioError, _NoFigure) as error:
+            except (ScenarioError, UnsoundError, _NoFigure) as error:
                 trial.set_user_attr("refused", str(error))
+                trial.set_user_attr("unsound", isinstance(error, UnsoundError))
                 self.study.tell(trial, state=TrialState.FAIL)
                 return
             except _Unfinished as error:
@@ -268,7 +271,8 @@ class Search:
         told = trial.user_attrs
         scores = tuple(trial.values) if trial.state == TrialState.COMPLETE and trial.values else None
         by_seed = tuple(tuple(values) for values in told.get("by_seed", []))
-        return Tried(place, told["values"], scores, by_seed, told.get("refused", ""), told.get("unfinished", ""))
+        why = (told.get("refused", ""), told.get("unfinished", ""), told.get("unsound", False))
+        return Tried(place, told["values"], scores, by_seed, *why)
 
     # Who is at work
 

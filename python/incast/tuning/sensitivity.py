@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incast.errors import StudyError, needs
+from incast import soundness
+from incast.errors import StudyError, UnsoundError, needs
 from incast.executor import Status
 from incast.output import nearest
 from incast.study.axes import Value
@@ -220,6 +221,9 @@ def _means(analysis: Analysis, points: list[Point], rows: list[dict[str, Any]]) 
     for point in points:
         runs = by_point[tuple(_plain(point.values[key]) for key in keys)]
         means = []
+        for seed in analysis.seeds:
+            if wrong := soundness.unsound_figures(runs[seed]):
+                raise UnsoundError(f"the run {point}, seed {seed}: {wrong}")
         for figure in analysis.figures:
             values: list[float] = []
             for seed in analysis.seeds:

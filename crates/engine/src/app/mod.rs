@@ -157,6 +157,11 @@ impl AppState {
         ask!(&self.kind, app => app.end()).is_some()
     }
 
+    /// It stopped before all was written after which it would have ended by itself.
+    pub fn is_cut(&self) -> bool {
+        self.stopped && ask!(&self.kind, app => app.end()).is_some_and(|end| self.written < end)
+    }
+
     /// See [`Application::next_at`].
     pub fn next_at(&self, space: u64) -> Option<Time> {
         if self.stopped || space == 0 { None } else { ask!(&self.kind, app => app.next_at(space)) }

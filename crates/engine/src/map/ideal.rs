@@ -5,35 +5,46 @@
 //! passes a link in `rate.serialize(n + overhead) + delay`; a token bucket holds it back only for
 //! the bytes that the bucket lacks, so that what it has saved up goes at once. IP fragments come out of a bucket at
 //! distances of their own; of them an ideal time is a bound from below.
+//!
+//! An ideal time is that of the quickest way which routing may give a packet ([`ways`](crate::map::ways)), and of the
+//! segments that are sent ([`segments`](crate::map::segments)). Where either is not one alone, the time is a bound from
+//! below: each link that all packets pass carries all of them, after the first has come to it and before the last goes
+//! on.
 
 use crate::hash;
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::map::adjacency::Adjacency;
 use crate::map::mirror::Mirror;
 use crate::map::paths::hops;
-use crate::radio::frames::Frames;
-use crate::spec::{LinkSpec, Spec, TransportSpec};
+use crate::map::segments::{IP_HEADER, Segments, first_packet};
+use crate::map::transfer::{Fan, Wires, is_in_proportion};
+use crate::map::ways::{Course, Exits, Ways};
+use crate::spec::{Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::slice::from_ref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use crate::map::segments::wire_bytes;
 
 /// A flow on the empty network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowIdeal {
     /// Links from source to destination; 0 when there is no path.
     pub hops: u32,
-    /// A full segment there and its ACK back.
+    /// A full segment there and its ACK back: of several ways by the quickest.
     pub idle_rtt: Time,
     /// From the opening of the flow to its last byte at the receiver: the handshake's round trip where there is one,
-    /// and all segments back to back along the path. No window slows it. `None` where the flow has no size.
+    /// and all segments back to back by the quickest way. No window slows it. `None` where the flow has no size, or no
+    /// way.
     pub ideal_delivery: Option<Time>,
-    /// The same, and the last ACK back to the sender, which nothing delays.
+    /// The same, and the last ACK back to the sender, which nothing delays. No flow is faster.
     pub ideal_fct: Option<Time>,
 }
 
 /// Next hops and shortest path of a [`Spec`], computed once; every question about a flow then
 /// costs as much as its path is long.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Fabric<'a> {
     spec: &'a Spec,
     outgoing: Adjacency,
@@ -46,6 +57,21 @@ pub struct Fabric<'a> {
     between: Option<(LinkId, LinkId)>,
     /// By transport settings: the idle round-trip times of the shortest path, and of that link alone.
     quickest: Vec<(Option<Time>, Option<Time>)>,
+    ways: Ways,
+    /// Times of links are in proportion to sizes, whole picoseconds a byte.
+    in_proportion: bool,
+    onward: Mutex<HashMap<Onward, Arc<(Time, Vec<LinkId>)>>>,
+}
+
+/// Where packets that spread go on from, their destination and IP bytes, and whether anything may fail.
+type Onward = (NodeId, NodeId, u64, bool);
+
+/// Links that packets may take.
+struct Route<'s> {
+    /// Those that they take where nothing fails.
+    path: &'s [LinkId],
+    /// Where they may go otherwise; `None`: nowhere.
+    exits: Option<Exits<'s>>,
 }
 
 /// The ways of a flow's packets on the empty network.
@@ -62,7 +88,19 @@ impl<'a> Fabric<'a> {
         let outgoing = Adjacency::outgoing(spec);
         let ranks = spec.links.iter().map(|l| l.crossing(1500)).collect();
         let mirror = Mirror::new(spec);
-        let mut fabric = Fabric { spec, outgoing, mirror, ranks, shortest: None, between: None, quickest: Vec::new() };
+        let ways = Ways::new(spec, &outgoing);
+        let mut fabric = Fabric {
+            spec,
+            in_proportion: ways.links(spec).iter().all(is_in_proportion),
+            outgoing,
+            mirror,
+            ranks,
+            shortest: None,
+            between: None,
+            quickest: Vec::new(),
+            ways,
+            onward: Mutex::default(),
+        };
         fabric.shortest = fabric.find_shortest();
         let switch = |n: u32| n >= spec.hosts;
         fabric.between = (0..spec.links.len() as u32)
@@ -161,8 +199,10 @@ impl<'a> Fabric<'a> {
             _ if self.spec.choice.takes_first() => 0,
             // spread packets take them all; this is one of them
             n => match &self.mirror {
-                Some(mirror) => mirror.choose(self.spec, node, (flow, reverse), hops, None),
-                None => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
+                Some(mirror) if !(reverse && self.spec.acks_by_flow) => {
+                    mirror.choose(self.spec, node, (flow, reverse), hops, None)
+                }
+                _ => hash::pick(hash::ecmp(self.spec.seed, flow, reverse, node), n),
             },
         };
         ports.get(hops.get(i) as usize).copied()
@@ -173,29 +213,128 @@ impl<'a> Fabric<'a> {
         self.ideal_on(flow, &self.way(flow))
     }
 
+    /// The quickest path of a flow's packets where nothing fails, there and back.
     fn way(&self, flow: FlowId) -> Way {
         let t = &self.spec.transports[self.spec.flows[flow].transport as usize];
-        let (there, back) = (self.path(flow, false), self.path(flow, true));
+        let there = self.quickest_path((flow, false), first_packet(t));
+        let back = self.quickest_path((flow, true), t.ack_size as u64);
         let rtt = self.idle_rtt(&there, &back, t);
         Way { there, back, rtt }
+    }
+
+    /// The links that packets of `size` IP bytes take: of several ways the quickest, and that of [`Fabric::path`] where
+    /// none is quicker.
+    fn quickest_path(&self, course: Course, size: u64) -> Vec<LinkId> {
+        let path = self.path(course.0, course.1);
+        let exits = self.exits(course, None);
+        let [first, rest @ ..] = &path[..] else { return path };
+        if self.ways.is_even() || !exits.spreads() {
+            return path;
+        }
+        let onward = self.onward(&exits, *first, size);
+        if onward.0 < self.wires().cross(rest, size) { [&[*first], &onward.1[..]].concat() } else { path }
+    }
+
+    fn wires(&self) -> Wires<'_> {
+        Wires::new(self.spec, &self.spec.links)
+    }
+
+    fn exits<'s>(&'s self, course: Course, ways: Option<&'s Ways>) -> Exits<'s> {
+        let Fabric { spec, outgoing, mirror, .. } = self;
+        Exits { spec, outgoing, mirror: mirror.as_ref(), ways, course }
+    }
+
+    /// The quickest way from the end of a link on for a packet of `size` IP bytes, and its time. It is looked for once
+    /// for all flows whose packets spread.
+    fn onward(&self, exits: &Exits, first: LinkId, size: u64) -> Arc<(Time, Vec<LinkId>)> {
+        let from = NodeId(self.spec.links[first].to);
+        let links = exits.ways.map_or(&self.spec.links[..], |ways| ways.links(self.spec));
+        let wires = Wires::new(self.spec, links);
+        let find = || {
+            let found = exits.quickest(from, |link| wires.crossing(link, size));
+            Arc::new(found.unwrap_or((Time::ZERO, Vec::new())))
+        };
+        if !exits.spreads() {
+            return find();
+        }
+        let key = (from, exits.to(), size, exits.ways.is_some());
+        let known = || self.onward.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        found.unwrap_or_else(|| {
+            let found = find();
+            known().insert(key, found.clone());
+            found
+        })
+    }
+
+    /// The time of [`Fabric::onward`]: without a search where one path is the quickest for the smallest packets and for
+    /// the largest, and links take times in proportion to sizes.
+    fn onward_time(&self, exits: &Exits, first: LinkId, size: u64, largest: u64) -> Time {
+        if self.in_proportion && exits.spreads() && (IP_HEADER as u64..largest).contains(&size) {
+            let wires = Wires::new(self.spec, self.ways.links(self.spec));
+            let [least, most] = [IP_HEADER as u64, largest].map(|size| self.onward(exits, first, size));
+            if wires.cross(&most.1, IP_HEADER as u64) == least.0 {
+                return wires.cross(&most.1, size);
+            }
+        }
+        self.onward(exits, first, size).0
     }
 
     fn ideal_on(&self, flow: FlowId, Way { there, back, rtt }: &Way) -> FlowIdeal {
         let f = &self.spec.flows[flow];
         let t = &self.spec.transports[f.transport as usize];
-        let ack = self.cross(back, t.ack_size as u64);
-        let ideal_delivery = f.app.size().map(|size| {
+        let (there_by, back_by) = (self.route((flow, false), there), self.route((flow, true), back));
+        let ack = || self.crosses(&back_by, t.ack_size as u64);
+        let ideal_delivery = f.app.size().filter(|_| !there.is_empty() && !back.is_empty()).map(|size| {
+            let syn = t.syn_size as u64;
             let handshake = if t.handshake {
-                self.cross(there, t.syn_size as u64).saturating_add(self.cross(back, t.syn_size as u64))
+                self.crosses(&there_by, syn).saturating_add(self.crosses(&back_by, syn))
             } else if t.lone_syn {
-                self.cross(there, t.syn_size as u64).saturating_add(ack)
+                self.crosses(&there_by, syn).saturating_add(ack())
             } else {
                 Time::ZERO
             };
-            handshake.saturating_add(self.transfer(flow, there, t, size))
+            let segments = Segments::of(self.spec, f, size);
+            handshake.saturating_add(self.transfer(&there_by, t, &segments))
         });
-        let ideal_fct = ideal_delivery.map(|delivery| delivery.saturating_add(ack));
+        let ideal_fct = ideal_delivery.map(|delivery| delivery.saturating_add(ack()));
         FlowIdeal { hops: there.len() as u32, idle_rtt: *rtt, ideal_delivery, ideal_fct }
+    }
+
+    /// The links that a flow's packets may take, `path` being those that they take where nothing fails.
+    fn route<'s>(&'s self, course: Course, path: &'s [LinkId]) -> Route<'s> {
+        let exits = self.exits(course, Some(&self.ways));
+        if !exits.spreads() && (self.ways.is_fixed() || exits.keep_to(path)) {
+            return Route { path, exits: None };
+        }
+        Route { path, exits: Some(exits) }
+    }
+
+    /// Time for one packet of `size` IP bytes.
+    fn crosses(&self, Route { path, exits }: &Route, size: u64) -> Time {
+        let wires = Wires::new(self.spec, self.ways.links(self.spec));
+        match (exits, path) {
+            (Some(exits), [first, _, ..]) if !self.ways.is_even() => {
+                let onward = self.onward_time(exits, *first, size, size);
+                wires.crossing(*first, size).saturating_add(onward)
+            }
+            _ => wires.cross(path, size),
+        }
+    }
+
+    /// From the first bit at the source to the last bit at the destination of the segments, sent back to back.
+    fn transfer(&self, Route { path, exits }: &Route, t: &TransportSpec, segments: &Segments) -> Time {
+        let wires = Wires::new(self.spec, self.ways.links(self.spec));
+        let (Some(exits), [first, rest @ ..]) = (exits, path) else {
+            return wires.along(path, t, segments);
+        };
+        let largest = first_packet(t);
+        let onward = |size: u64| match self.ways.is_even() || rest.is_empty() {
+            true => wires.cross(rest, size),
+            false => self.onward_time(exits, *first, size, largest),
+        };
+        let last = self.ways.last(exits.to()).filter(|_| !rest.is_empty());
+        Fan { wires, first: *first, last, onward }.over(t, segments)
     }
 
     /// Facts of its flow and of the fabric that a controller gets.
@@ -243,120 +382,14 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// Time for one packet of `size` IP bytes along `links`.
-    fn cross(&self, links: &[LinkId], size: u64) -> Time {
-        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.crossing(&self.spec.links[l], size)))
-    }
-
-    /// When a packet that has to wait for no other leaves a link.
-    fn crossing(&self, link: &LinkSpec, size: u64) -> Time {
-        if link.cell.is_some() { self.takes(link, size) } else { link.crossing(size) }
-    }
-
-    /// The time for which a packet of `size` IP bytes has a link, all else being at rest: in a radio cell the least.
-    fn takes(&self, link: &LinkSpec, size: u64) -> Time {
-        let Some(cell) = link.cell.map(|cell| &self.spec.cells[cell as usize]) else {
-            return link.rate.serialize(size + link.overhead as u64);
-        };
-        Frames::of(&cell.framing, size as u32, false).least_time(cell.mac.acknowledged)
-    }
-
     fn idle_rtt(&self, there: &[LinkId], back: &[LinkId], t: &TransportSpec) -> Time {
-        self.transfer_segments(there, t, 1, &[]).saturating_add(self.cross(back, t.ack_size as u64))
+        let wires = self.wires();
+        wires.in_order(there, t, 1, &[]).saturating_add(wires.cross(back, t.ack_size as u64))
     }
 
     /// Serialization of a full segment, all its fragments, on one link.
     pub fn period(&self, link: LinkId, t: &TransportSpec) -> Time {
-        let l = &self.spec.links[link];
-        fragments(t, t.mss).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
-    }
-
-    /// From the first bit at the source to the last bit at the destination of `size` bytes, and the preset's
-    /// extra packets, sent back to back in full segments and a last partial one.
-    fn transfer(&self, flow: FlowId, links: &[LinkId], t: &TransportSpec, size: u64) -> Time {
-        let mss = t.mss.max(1) as u64;
-        let size = size.saturating_add(t.extra_packets as u64 * mss);
-        let rest = (size % mss > 0).then_some((size % mss) as u32);
-        if self.spec.choice.spreads() && self.spec.flows[flow].path.is_none() {
-            return self.transfer_spread(links, t, size / mss, rest);
-        }
-        self.transfer_segments(links, t, size / mss, rest.as_slice())
-    }
-
-    /// `full` full segments and a partial one, each of which may have a path of its own: between the first and the last
-    /// link, which all share, none waits for another, and the partial one may overtake.
-    fn transfer_spread(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
-        let (Some(&first), Some(&last)) = (links.first(), links.last()) else { return Time::ZERO };
-        let alone = |payload: u32| self.transfer_segments(links, t, 0, &[payload]);
-        let pace = self.period(first, t);
-        let all_full = match full {
-            0 => Time::ZERO,
-            _ => alone(t.mss).saturating_add(pace.max(self.period(last, t)).saturating_mul(full - 1)),
-        };
-        let partial = rest.map_or(Time::ZERO, |rest| pace.saturating_mul(full).saturating_add(alone(rest)));
-        all_full.max(partial)
-    }
-
-    /// `full` full segments followed by segments with the payloads `rest`.
-    ///
-    /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
-    /// as soon as it has what they need; either way it is the first or the last of them that a link holds up most, so
-    /// all but the first are one multiplication. The rest is walked packet by packet.
-    fn transfer_segments(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
-        // of every link: when it is free again, and when what was sent last came to it
-        let mut few = [(Time::ZERO, Time::ZERO); 8];
-        let mut many = Vec::new();
-        let states = few.get_mut(..links.len()).unwrap_or_else(|| {
-            many.resize(links.len(), (Time::ZERO, Time::ZERO));
-            &mut many
-        });
-        let leave = |l: &LinkSpec, free: Time, came: Time| {
-            // a bucket lets go at once what it holds
-            free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
-        };
-        let send = |states: &mut [(Time, Time)], payload: u32| {
-            let mut at = Time::ZERO;
-            for size in fragments(t, payload) {
-                at = Time::ZERO;
-                for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
-                    let l = &self.spec.links[l];
-                    *came = at;
-                    *free = at.max(*free).saturating_add(self.takes(l, size));
-                    at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
-                }
-            }
-            at
-        };
-        let mut arrived = Time::ZERO;
-        if full > 0 {
-            arrived = send(states, t.mss);
-            // how much later than the first segment the last one comes to a link
-            let mut behind = Time::ZERO;
-            let last = fragments(t, t.mss).last().unwrap_or(0);
-            let mut saved = false;
-            for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
-                let link = &self.spec.links[l];
-                let first = *free;
-                // behind a bucket fragments come at other distances: at least the last has to pass
-                let held = match saved {
-                    true => self.takes(link, last),
-                    false => first.saturating_sub(*came),
-                };
-                saved |= link.bucket > 0;
-                *came = came.saturating_add(behind);
-                *free = first.saturating_add(self.period(l, t).saturating_mul(full - 1)).max(came.saturating_add(held));
-                behind = if link.bucket > 0 {
-                    leave(link, *free, *came).saturating_sub(leave(link, first, came.saturating_sub(behind)))
-                } else {
-                    free.saturating_sub(first)
-                };
-            }
-            arrived = arrived.saturating_add(behind);
-        }
-        for payload in rest {
-            arrived = send(states, *payload);
-        }
-        arrived
+        self.wires().period(link, t, t.mss)
     }
 
     fn reverse_of(&self, link: LinkId) -> Option<LinkId> {
@@ -428,34 +461,4 @@ impl<'a> Fabric<'a> {
         let back = turned(&there)?;
         Some((there, back))
     }
-}
-
-/// IP sizes of the packets that carry a segment of `payload` bytes: one, or IP fragments where
-/// the MTU is smaller (20 bytes of IP header each, offsets in units of 8 bytes).
-fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
-    const IP_HEADER: u64 = 20;
-    let total = t.header as u64 + payload as u64;
-    let mtu = t.mtu as u64;
-    let whole = mtu == 0 || total <= mtu || mtu < IP_HEADER + 8;
-    let step = if whole { u64::MAX } else { (mtu - IP_HEADER) / 8 * 8 };
-    let mut left = if whole { total } else { total - IP_HEADER };
-    let mut done = false;
-    core::iter::from_fn(move || {
-        if done {
-            return None;
-        }
-        if whole {
-            done = true;
-            return Some(left);
-        }
-        let part = left.min(step);
-        left -= part;
-        done = left == 0;
-        Some(IP_HEADER + part)
-    })
-}
-
-/// Bytes that a full segment takes on a wire which adds `overhead` to every packet.
-pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
-    fragments(t, t.mss).map(|size| size + overhead as u64).sum()
 }

@@ -17,5 +17,8 @@ pub(crate) mod layout;
 pub(crate) mod mirror;
 pub mod paths;
 pub mod pfc;
+mod segments;
+mod transfer;
 pub mod triggers;
+mod ways;
 pub(crate) mod whereabouts;

@@ -36,6 +36,7 @@ mod rewritten_windows;
 mod routing;
 mod sent;
 mod shared_buffer;
+mod stops;
 mod sub_rtt;
 mod symmetric;
 mod tables;

@@ -603,3 +603,18 @@ fn datagrams_have_no_part_in_what_is_late() {
         assert!(matches!(&column.values, Values::OptU64(v) if v[0].is_some() && v[1].is_none()), "{name}");
     }
 }
+
+/// A transfer that was cut short at half a second, after 250 kB: no completion, no slowdown, goodput of what was
+/// delivered until then.
+#[test]
+fn a_stopped_flow_has_no_completion_time() {
+    let mut outcome = outcome();
+    let flow = &mut outcome.flows[2];
+    (flow.finish_ps, flow.stopped_ps, flow.delivered) = (None, Some(SECOND + 500 * MS), 250_000);
+    let summary = summarize(&outcome, "s", "v");
+    assert_eq!(figure(&summary, "fct.finished"), 0);
+    assert!(figure(&summary, "fct.slowdown_min").is_null());
+    let finished = figure(&summary, "flows.finished").as_u64();
+    assert_eq!((figure(&summary, "flows.stopped").as_u64(), finished), (Some(1), Some(0)));
+    assert!(figure(&summary, "fct.span_s").is_null());
+}

@@ -24,7 +24,10 @@ pub struct Feed {
     /// A timer for the application is set then.
     at: Time,
     reset: bool,
+    /// All that was written is acknowledged.
     finished: Option<Time>,
+    /// Its stop cut it short: then all that was written was acknowledged, or it was reset.
+    stopped: Option<Time>,
 }
 
 impl Feed {
@@ -43,6 +46,7 @@ impl Feed {
             at: Time::NEVER,
             reset: false,
             finished: None,
+            stopped: None,
         }
     }
 
@@ -52,6 +56,7 @@ impl Feed {
         let stop = ctx.net.flow(self.flow).stop;
         if stop < ctx.now {
             self.app.stop();
+            self.cut(ctx);
         } else if stop != Time::NEVER {
             ctx.timer(stop, Timer::Stop(self.flow));
         }
@@ -63,6 +68,17 @@ impl Feed {
         self.app.stop();
         self.reset = ctx.net.flow(self.flow).at_stop == AtStop::Reset;
         self.check_finished(ctx);
+        if self.reset && self.finished.is_none() {
+            self.cut(ctx);
+        }
+    }
+
+    /// What was to end by itself ends now, and not all of it.
+    fn cut(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.app.is_finite() && self.stopped.is_none() {
+            self.stopped = Some(ctx.now);
+            ctx.rec.finish(ctx.now.0);
+        }
     }
 
     /// A message is to be sent.
@@ -141,7 +157,9 @@ impl Feed {
             return;
         }
         self.finished = Some(ctx.now);
-        if self.app.is_finite() {
+        if self.app.is_cut() || self.stopped.is_some() {
+            self.cut(ctx);
+        } else if self.app.is_finite() {
             ctx.rec.finish(ctx.now.0);
         }
         ctx.announce(self.flow, Done::Sent);
@@ -152,9 +170,9 @@ impl Feed {
         self.finished.is_some()
     }
 
-    /// When that was.
-    pub fn finished(&self) -> Option<Time> {
-        self.finished
+    /// When it came to an end, and when its stop cut it short: one of the two.
+    pub fn ends(&self) -> (Option<Time>, Option<Time>) {
+        (self.finished.filter(|_| self.stopped.is_none()), self.stopped)
     }
 
     /// Bytes acknowledged in order.

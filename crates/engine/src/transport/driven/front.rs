@@ -152,7 +152,9 @@ impl Sending {
         self.ip.record(record);
         self.opening.record(record);
         record.written = self.feed.written();
-        record.finish_ps = self.feed.finished().map(|t| t.0);
+        let (finished, stopped) = self.feed.ends();
+        record.finish_ps = finished.map(|t| t.0);
+        record.stopped_ps = stopped.map(|t| t.0);
         record.timeouts = self.timeouts;
         record.rtt_count = self.rtt_count;
         record.rtt_sum_ps = self.rtt_sum.0;

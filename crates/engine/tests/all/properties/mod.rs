@@ -3,6 +3,7 @@
 //! seed decides everything.
 
 mod credits;
+mod ideals;
 mod laws;
 mod liveness;
 pub mod networks;

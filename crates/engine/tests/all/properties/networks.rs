@@ -435,7 +435,7 @@ fn wait(spec: &mut Spec, drafts: &[Draft]) {
 }
 
 /// A routing policy by eight bits.
-fn policy(choice: u8, ties: Ties) -> PathChoice {
+pub fn policy(choice: u8, ties: Ties) -> PathChoice {
     let bands = |by, refresh| Adaptive { by, bands: vec![0.05, 0.1, 0.2], refresh };
     match choice % 16 {
         0 => PathChoice::First,

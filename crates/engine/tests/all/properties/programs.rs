@@ -439,19 +439,6 @@ impl Context<'_> {
     }
 }
 
-/// A table of some node chooses ways.
-pub fn redirect(spec: &Spec) -> bool {
-    let redirects = |entry: &Entry| entry.actions.iter().any(|a| matches!(a, Action::Back | Action::Output(_)));
-    spec.programs.iter().any(|own| match &own.program {
-        Program::Table(table) => {
-            let installed = table.controller.iter().flat_map(|controller| controller.install.iter());
-            table.stages.iter().flat_map(|stage| &stage.entries).any(redirects)
-                || installed.map(|template| &template.entry).any(redirects)
-        }
-        _ => false,
-    })
-}
-
 /// Takes away what goes by departures that follow from the arrivals.
 pub fn drop_those_of_fifo_ports(spec: &mut Spec) {
     spec.programs.retain(|own| !matches!(own.program, Program::Phantom(_)));

@@ -297,7 +297,9 @@ impl Receiver {
         self.ip.record(record);
         record.delivered = self.delivered_in_all();
         record.delivered_m = self.taken.delivered_m;
-        record.received_ps = self.sink.complete.map(|t| t.0);
+        // a FIN before the flow's end is that of one which was cut short
+        let size = self.taken.app_size;
+        record.received_ps = self.sink.complete.filter(|_| size == u64::MAX || self.delivered() >= size).map(|t| t.0);
         if let Some(order) = &self.reordering {
             record.late = order.late;
             record.extents = order.extents;

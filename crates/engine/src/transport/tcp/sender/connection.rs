@@ -18,7 +18,7 @@ impl Sender {
             ctx.timer(spec.stop, Timer::Stop(self.ip.flow));
         } else if spec.stop <= ctx.now {
             self.connection = Connection::Dead;
-            return;
+            return self.cut(ctx);
         }
         if self.passive {
             return;
@@ -253,11 +253,24 @@ impl Sender {
                 self.pump(ctx);
                 self.check_finished(ctx);
             }
-            AtStop::Drain => self.die(),
+            AtStop::Drain => {
+                self.die();
+                self.cut(ctx);
+            }
             AtStop::Reset => {
                 self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).ack_size);
                 self.die();
+                self.cut(ctx);
             }
+        }
+    }
+
+    /// What was to end by itself ends now, and not all of it.
+    #[cold]
+    fn cut(&mut self, ctx: &mut NodeCtx<impl Effects>) {
+        if self.app.is_finite() && self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
+            self.stats.stopped = Some(ctx.now);
+            ctx.rec.finish(ctx.now.0);
         }
     }
 
@@ -267,10 +280,12 @@ impl Sender {
             return;
         }
         if self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
-            self.stats.finished = Some(ctx.now);
-            if self.app.is_finite() {
+            if self.app.is_cut() {
+                self.cut(ctx);
+            } else if self.app.is_finite() {
                 ctx.rec.finish(ctx.now.0);
             }
+            self.stats.finished = Some(ctx.now);
             ctx.announce(self.ip.flow, Done::Sent);
         }
         let t = ctx.net.transport(self.transport);

@@ -236,6 +236,8 @@ struct SenderStats {
     timeouts: u64,
     /// All data acknowledged at the sender.
     finished: Option<Time>,
+    /// Its stop cut it short: then all that was written was acknowledged, or it was reset.
+    stopped: Option<Time>,
     /// Bytes that earlier connections wrote, and the shortest RTT of these.
     written: u64,
     rtt_min: Option<Time>,
@@ -418,7 +420,8 @@ impl Sender {
         self.ip.record(record);
         self.opening.record(record);
         record.written = self.stats.written + self.app.written;
-        record.finish_ps = self.stats.finished.map(|t| t.0);
+        record.finish_ps = self.stats.finished.filter(|_| self.stats.stopped.is_none()).map(|t| t.0);
+        record.stopped_ps = self.stats.stopped.map(|t| t.0);
         record.timeouts = self.stats.timeouts;
         record.rtt_count = self.rtts.count;
         record.rtt_sum_ps = self.rtts.sum.0;

@@ -1,0 +1,254 @@
+//! How long segments take over links that nothing else uses: along one path, or where packets spread between the first
+//! link and the last.
+
+use crate::ids::LinkId;
+use crate::map::segments::{Segments, fragments, last_packet, packets};
+use crate::radio::frames::Frames;
+use crate::spec::{LinkSpec, Spec, TransportSpec};
+use incast_cc::{Rate, Time};
+
+/// Links of an empty network.
+#[derive(Clone, Copy)]
+pub struct Wires<'s> {
+    spec: &'s Spec,
+    links: &'s [LinkSpec],
+}
+
+impl<'s> Wires<'s> {
+    /// The links of `spec`, as they are or otherwise.
+    pub fn new(spec: &'s Spec, links: &'s [LinkSpec]) -> Wires<'s> {
+        Wires { spec, links }
+    }
+
+    /// Time for one packet of `size` IP bytes along `links`.
+    pub fn cross(&self, links: &[LinkId], size: u64) -> Time {
+        links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.crossing(l, size)))
+    }
+
+    /// When a packet that has to wait for no other leaves a link.
+    pub fn crossing(&self, link: LinkId, size: u64) -> Time {
+        let l = &self.links[link];
+        // a frame has no bucket, and the channel no delay
+        if l.cell.is_some() { self.takes(l, size) } else { l.crossing(size) }
+    }
+
+    /// The time for which a packet of `size` IP bytes has a link, all else being at rest: in a radio cell the least.
+    fn takes(&self, link: &LinkSpec, size: u64) -> Time {
+        let Some(cell) = link.cell.map(|cell| &self.spec.cells[cell as usize]) else {
+            return link.rate.serialize(size + link.overhead as u64);
+        };
+        Frames::of(&cell.framing, size as u32, false).least_time(cell.mac.acknowledged)
+    }
+
+    /// Serialization of a segment, all its fragments, on one link.
+    pub fn period(&self, link: LinkId, t: &TransportSpec, payload: u32) -> Time {
+        let l = &self.links[link];
+        fragments(t, payload).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
+    }
+
+    /// When a link that packets come to from `came` on, which have it for so long, has let go the last of them: a
+    /// bucket lets go at once what it holds. The link's delay is in it.
+    fn passes(&self, link: LinkId, came: Time, takes: Time) -> Time {
+        let l = &self.links[link];
+        let held = takes.saturating_sub(l.rate.serialize(l.bucket as u64));
+        came.saturating_add(held).saturating_add(l.delay)
+    }
+
+    /// For how long a link carries so many bytes in so many segments, or more, at least.
+    fn carries(&self, link: LinkId, t: &TransportSpec, bytes: u64, segments: u64) -> Time {
+        let l = &self.links[link];
+        if l.cell.is_some() {
+            // by the segments whose bytes have it for the shortest time
+            let per_byte = |payload: u32| (self.period(link, t, payload).0, payload as u64);
+            let cross = |a: &(u64, u64), b: &(u64, u64)| a.0 as u128 * b.1 as u128;
+            let least = (1..=t.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
+            let (time, payload) = least.unwrap_or((0, 1));
+            return Time((time as u128 * bytes as u128 / payload as u128).min(u64::MAX as u128) as u64);
+        }
+        let (packets, size) = packets(t, bytes, segments);
+        let whole = size.saturating_add(packets.saturating_mul(l.overhead as u64));
+        // of each packet a picosecond is rounded
+        let rounded = if is_exact(l.rate) { Time::ZERO } else { Time(packets) };
+        l.rate.serialize(whole).saturating_sub(rounded)
+    }
+
+    /// `full` full segments followed by segments with the payloads `rest`, in order along one path.
+    ///
+    /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
+    /// as soon as it has what they need; either way it is the first or the last of them that a link holds up most, so
+    /// all but the first are one multiplication. The rest is walked packet by packet.
+    pub fn in_order(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
+        // of every link: when it is free again, and when what was sent last came to it
+        let mut few = [(Time::ZERO, Time::ZERO); 8];
+        let mut many = Vec::new();
+        let states = few.get_mut(..links.len()).unwrap_or_else(|| {
+            many.resize(links.len(), (Time::ZERO, Time::ZERO));
+            &mut many
+        });
+        let leave = |l: &LinkSpec, free: Time, came: Time| {
+            // a bucket lets go at once what it holds
+            free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
+        };
+        let send = |states: &mut [(Time, Time)], payload: u32| {
+            let mut at = Time::ZERO;
+            for size in fragments(t, payload) {
+                at = Time::ZERO;
+                for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                    let l = &self.links[l];
+                    *came = at;
+                    *free = at.max(*free).saturating_add(self.takes(l, size));
+                    at = if l.bucket > 0 { leave(l, *free, at) } else { *free }.saturating_add(l.delay);
+                }
+            }
+            at
+        };
+        let mut arrived = Time::ZERO;
+        if full > 0 {
+            arrived = send(states, t.mss);
+            // how much later than the first segment the last one comes to a link
+            let mut behind = Time::ZERO;
+            let last = fragments(t, t.mss).last().unwrap_or(0);
+            let mut saved = false;
+            for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
+                let link = &self.links[l];
+                let first = *free;
+                // behind a bucket fragments come at other distances: at least the last has to pass
+                let held = match saved {
+                    true => self.takes(link, last),
+                    false => first.saturating_sub(*came),
+                };
+                saved |= link.bucket > 0;
+                *came = came.saturating_add(behind);
+                let passed = self.period(l, t, t.mss).saturating_mul(full - 1);
+                *free = first.saturating_add(passed).max(came.saturating_add(held));
+                behind = if link.bucket > 0 {
+                    leave(link, *free, *came).saturating_sub(leave(link, first, came.saturating_sub(behind)))
+                } else {
+                    free.saturating_sub(first)
+                };
+            }
+            arrived = arrived.saturating_add(behind);
+        }
+        for payload in rest {
+            arrived = send(states, *payload);
+        }
+        arrived
+    }
+
+    /// Segments that may be cut elsewhere, in order along one path, at least.
+    fn in_order_at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
+        let first = fragments(t, segments.first).next().unwrap_or(0);
+        let cut = |(count, last): (u64, u32)| {
+            let mut came = Time::ZERO;
+            let mut end = Time::ZERO;
+            for (i, &l) in links.iter().enumerate() {
+                let left = self.passes(l, came, self.carries(l, t, segments.bytes, count));
+                end = end.max(left.saturating_add(self.cross(&links[i + 1..], last_packet(t, last))));
+                came = came.saturating_add(self.crossing(l, first));
+            }
+            end
+        };
+        let [one, other] = segments.cuts(t.mss).map(cut);
+        one.min(other)
+    }
+
+    /// From the first bit at the source to the last bit at the destination of `segments`, in order along one path.
+    pub fn along(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
+        let exact = self.in_order(links, t, segments.full, segments.rest.as_slice());
+        if segments.certain { exact } else { exact.min(self.in_order_at_least(links, t, segments)) }
+    }
+}
+
+/// Whether a byte takes whole picoseconds.
+fn is_exact(rate: Rate) -> bool {
+    rate == Rate::INFINITE || 8_000_000_000_000u64.checked_rem(rate.0) == Some(0)
+}
+
+/// Whether the time that a packet has a link is in proportion to its bytes on the wire.
+pub fn is_in_proportion(link: &LinkSpec) -> bool {
+    is_exact(link.rate) && link.bucket == 0 && link.cell.is_none()
+}
+
+/// Ways that part after the first link and may meet before the last.
+pub struct Fan<'s, C> {
+    /// Links.
+    pub wires: Wires<'s>,
+    /// The first link.
+    pub first: LinkId,
+    /// The last link, if all packets pass it.
+    pub last: Option<LinkId>,
+    /// From the end of the first link to the destination: the quickest way for a packet of so many IP bytes.
+    pub onward: C,
+}
+
+impl<C: Fn(u64) -> Time> Fan<'_, C> {
+    /// When a packet that leaves the first link at some time comes to the last.
+    fn at_last(&self, last: LinkId, size: u64) -> Time {
+        (self.onward)(size).saturating_sub(self.wires.crossing(last, size))
+    }
+
+    /// When packets of a segment have come to the destination, and at first to the last link, which leave behind
+    /// others that have the first link for so long. Fragments are the largest and the last.
+    fn alone(&self, t: &TransportSpec, before: Time, payload: u32) -> (Time, Time) {
+        let (mut end, mut first, mut sum) = (Time::ZERO, Time::NEVER, before);
+        let count = fragments(t, payload).count();
+        for (i, size) in fragments(t, payload).enumerate() {
+            sum = sum.saturating_add(self.wires.takes(&self.wires.links[self.first], size));
+            // those between are as large as the first and the one before the last
+            if i == 0 || i + 2 >= count {
+                let left = self.wires.passes(self.first, Time::ZERO, sum);
+                end = end.max(left.saturating_add((self.onward)(size)));
+                first = first.min(self.last.map_or(left, |last| left.saturating_add(self.at_last(last, size))));
+            }
+        }
+        (end, first)
+    }
+
+    /// Full segments and a partial one, which may overtake: between the first and the last link none waits for another.
+    fn in_any_order(&self, t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
+        let pace = self.wires.period(self.first, t, t.mss);
+        let passed = |came: Time, takes: Time| self.last.map_or(came, |last| self.wires.passes(last, came, takes));
+        let mut end = Time::ZERO;
+        if full > 0 {
+            let first = self.alone(t, Time::ZERO, t.mss).1;
+            let all = |last: LinkId| self.wires.period(last, t, t.mss).saturating_mul(full);
+            let last = self.alone(t, pace.saturating_mul(full - 1), t.mss).0;
+            end = last.max(passed(first, self.last.map_or(Time::ZERO, all)));
+        }
+        if let Some(rest) = rest {
+            let (last, first) = self.alone(t, pace.saturating_mul(full), rest);
+            let takes = self.last.map_or(Time::ZERO, |last| self.wires.period(last, t, rest));
+            end = end.max(last).max(passed(first, takes));
+        }
+        end
+    }
+
+    /// Segments that may be cut elsewhere, at least.
+    fn at_least(&self, t: &TransportSpec, segments: &Segments) -> Time {
+        let wires = &self.wires;
+        // the first packet that comes to the last link: the first to leave, or a small one that overtakes
+        let one = fragments(t, segments.first).next().unwrap_or(0);
+        let before = wires.period(self.first, t, t.mss).saturating_mul(segments.lead);
+        let small = last_packet(t, 1);
+        let came = |last: LinkId, before: Time, size: u64| {
+            let takes = before.saturating_add(wires.takes(&wires.links[self.first], size));
+            wires.passes(self.first, Time::ZERO, takes).saturating_add(self.at_last(last, size))
+        };
+        let cut = |(count, payload): (u64, u32)| {
+            let carries = |link: LinkId| wires.carries(link, t, segments.bytes, count);
+            let left = wires.passes(self.first, Time::ZERO, carries(self.first));
+            let end = left.saturating_add((self.onward)(last_packet(t, payload)));
+            let Some(last) = self.last else { return end };
+            let came = came(last, Time::ZERO, one).min(came(last, before, small));
+            end.max(wires.passes(last, came, carries(last)))
+        };
+        let [one, other] = segments.cuts(t.mss).map(cut);
+        one.min(other)
+    }
+
+    /// From the first bit at the source to the last bit at the destination of `segments`.
+    pub fn over(&self, t: &TransportSpec, segments: &Segments) -> Time {
+        let fewest = self.in_any_order(t, segments.full, segments.rest);
+        if segments.certain { fewest } else { fewest.min(self.at_least(t, segments)) }
+    }
+}

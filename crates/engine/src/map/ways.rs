@@ -1,0 +1,312 @@
+//! The ways that packets of a flow may take, and the quickest of them on the empty network.
+//!
+//! A switch offers a packet some of its ports: one where the flow keeps to a path, all next hops where packets spread,
+//! those of all times where routing knows of failures, and any where a table may send packets elsewhere. A link that
+//! works otherwise for some time is taken as it is at its quickest.
+
+use crate::hash;
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::map::adjacency::Adjacency;
+use crate::map::mirror::Mirror;
+use crate::map::paths::{Hops, hops, hops_at};
+use crate::port::faults::Faults;
+use crate::spec::table::{Action, Entry};
+use crate::spec::{LinkSpec, Program, Router, Spec};
+use incast_cc::Time;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// What decides about ways beside routing.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// Links at their quickest, where that is not as they are.
+    quick: Option<Vec<LinkSpec>>,
+    /// When routes change, from 0 on.
+    times: Vec<Time>,
+    /// By node: a table may send packets elsewhere; empty where none may.
+    redirects: Vec<bool>,
+    /// All shortest paths between two hosts take as long.
+    even: bool,
+    /// By host: the only link that leads to it.
+    last: Vec<Option<LinkId>>,
+}
+
+/// A packet whose ways are looked for: its flow, and whether it goes back.
+pub type Course = (FlowId, bool);
+
+impl Ways {
+    /// Those of `spec`.
+    pub fn new(spec: &Spec, outgoing: &Adjacency) -> Ways {
+        let redirects = redirecting(spec);
+        let mut times = vec![Time::ZERO];
+        for router in &spec.routers {
+            if let Router::Rerouted(rerouted) = router {
+                times.extend(&rerouted.starts);
+            }
+        }
+        times.sort_unstable();
+        times.dedup();
+        let mut last = vec![None; spec.hosts as usize];
+        let mut several = vec![false; spec.hosts as usize];
+        for (l, link) in (0u32..).map(LinkId).zip(&spec.links).filter(|(_, link)| link.to < spec.hosts) {
+            several[link.to as usize] |= last[link.to as usize].replace(l).is_some();
+        }
+        last.iter_mut().zip(several).filter(|(_, several)| *several).for_each(|(last, _)| *last = None);
+        let quick = quickest(spec);
+        let even = quick.is_none() && times.len() == 1 && redirects.is_empty() && is_even(spec, outgoing);
+        Ways { quick, times, redirects, even, last }
+    }
+
+    /// Links at their quickest.
+    pub fn links<'s>(&'s self, spec: &'s Spec) -> &'s [LinkSpec] {
+        self.quick.as_deref().unwrap_or(&spec.links)
+    }
+
+    /// The only link that leads to a host.
+    pub fn last(&self, host: NodeId) -> Option<LinkId> {
+        self.last.get(host.ix()).copied().flatten()
+    }
+
+    /// Whether all shortest paths between two hosts take as long, at all times.
+    pub fn is_even(&self) -> bool {
+        self.even
+    }
+
+    /// Whether routes stay, and no table sends packets elsewhere.
+    pub fn is_fixed(&self) -> bool {
+        self.times.len() == 1 && self.redirects.is_empty()
+    }
+
+    fn redirects(&self, node: NodeId) -> bool {
+        self.redirects.get(node.ix()).is_some_and(|redirects| *redirects)
+    }
+}
+
+/// Where packets may go from each node.
+pub struct Exits<'s> {
+    /// What there is.
+    pub spec: &'s Spec,
+    /// Links by node.
+    pub outgoing: &'s Adjacency,
+    /// Symmetric routing.
+    pub mirror: Option<&'s Mirror>,
+    /// What decides beside routing; without it nothing fails and no table redirects.
+    pub ways: Option<&'s Ways>,
+    /// The packet.
+    pub course: Course,
+}
+
+impl Exits<'_> {
+    fn path(&self) -> Option<&[u32]> {
+        let (flow, back) = self.course;
+        let flow = &self.spec.flows[flow];
+        if back { flow.reverse_path.as_deref() } else { flow.path.as_deref() }
+    }
+
+    /// Packets take all next hops.
+    pub fn spreads(&self) -> bool {
+        self.spec.choice.spreads() && !(self.course.1 && self.spec.acks_by_flow) && self.path().is_none()
+    }
+
+    /// Where they go to.
+    pub fn to(&self) -> NodeId {
+        let flow = &self.spec.flows[self.course.0];
+        NodeId(if self.course.1 { flow.src } else { flow.dst })
+    }
+
+    /// The links by which they may leave a switch.
+    fn of(&self, node: NodeId, links: &mut Vec<LinkId>) {
+        links.clear();
+        let ports = self.outgoing.of(node);
+        let Some(router) = node.0.checked_sub(self.spec.hosts).and_then(|s| self.spec.routers.get(s as usize)) else {
+            return;
+        };
+        if self.ways.is_some_and(|ways| ways.redirects(node)) {
+            links.extend(ports);
+            return;
+        }
+        if let Some(path) = self.path() {
+            links.extend(path.iter().copied().map(LinkId).filter(|l| self.spec.links[*l].from == node.0));
+            if self.ways.is_none_or(|ways| ways.redirects.is_empty()) {
+                return;
+            }
+        }
+        let spreads = self.spec.choice.spreads() && !(self.course.1 && self.spec.acks_by_flow);
+        let mut add = |hops: Hops, time: Option<Time>| match spreads {
+            true => links.extend(hops.iter().filter_map(|p| ports.get(p as usize))),
+            false => self.picks(node, hops, time, |i| links.extend(ports.get(hops.get(i) as usize))),
+        };
+        match (router, self.ways) {
+            (Router::Rerouted(rerouted), Some(ways)) => {
+                // routes of symmetric routing change with those of other switches
+                let own = if self.mirror.is_some() { &ways.times } else { &rerouted.starts };
+                let flow = &self.spec.flows[self.course.0];
+                // of packets that spread the ways are asked for once, for flows at all times
+                let seen = |i: usize| {
+                    let until = own.get(i + 1).copied().unwrap_or(Time::NEVER);
+                    spreads || until > flow.start && own[i] < self.spec.duration
+                };
+                if spreads || own.first().is_none_or(|first| *first > flow.start) {
+                    add(hops(router, self.to()), Some(Time::ZERO));
+                }
+                (0..own.len()).filter(|i| seen(*i)).for_each(|i| add(hops_at(router, self.to(), own[i]), Some(own[i])));
+            }
+            (_, Some(ways)) if self.mirror.is_some() => {
+                ways.times.iter().for_each(|time| add(hops(router, self.to()), Some(*time)));
+            }
+            _ => add(hops(router, self.to()), None),
+        }
+        links.sort_unstable();
+        links.dedup();
+    }
+
+    /// The next hops, of several, that a flow which keeps to its path may have at some time.
+    fn picks(&self, node: NodeId, hops: Hops, time: Option<Time>, mut pick: impl FnMut(u32)) {
+        let (flow, back) = self.course;
+        match hops.len() {
+            0 => {}
+            1 => pick(0),
+            _ if self.spec.choice.takes_first() => pick(0),
+            n => {
+                let mirror = self.mirror.filter(|_| !(back && self.spec.acks_by_flow));
+                if let Some(mirror) = mirror {
+                    pick(mirror.choose(self.spec, node, self.course, hops, time));
+                }
+                // under symmetric routing a packet that is under way as routes change
+                if mirror.is_none() || self.ways.is_some_and(|ways| ways.times.len() > 1) {
+                    pick(hash::pick(hash::ecmp(self.spec.seed, flow, back, node), n));
+                }
+            }
+        }
+    }
+
+    /// Whether no packet may leave this path.
+    pub fn keep_to(&self, path: &[LinkId]) -> bool {
+        let mut links = Vec::new();
+        path.windows(2).all(|two| {
+            self.of(NodeId(self.spec.links[two[0]].to), &mut links);
+            links == [two[1]]
+        })
+    }
+
+    /// The quickest way from a node to the packet's destination, and its time, each link taking so long.
+    pub fn quickest(&self, from: NodeId, takes: impl Fn(LinkId) -> Time) -> Option<(Time, Vec<LinkId>)> {
+        let to = self.to();
+        if from == to {
+            return Some((Time::ZERO, Vec::new()));
+        }
+        let switches = self.spec.routers.len();
+        let mut times = vec![Time::NEVER; switches];
+        let mut via = vec![None; switches];
+        let place = |node: u32| (node - self.spec.hosts) as usize;
+        let (mut best, mut last) = (Time::NEVER, None);
+        let mut queue = BinaryHeap::from([Reverse((Time::ZERO, from.0))]);
+        *times.get_mut(from.0.checked_sub(self.spec.hosts)? as usize)? = Time::ZERO;
+        let mut links = Vec::new();
+        while let Some(Reverse((time, node))) = queue.pop() {
+            if time > times[place(node)] {
+                continue;
+            }
+            if time >= best {
+                break;
+            }
+            self.of(NodeId(node), &mut links);
+            for &l in &links {
+                let end = self.spec.links[l].to;
+                let came = time.saturating_add(takes(l));
+                if end == to.0 && came < best {
+                    (best, last) = (came, Some(l));
+                } else if end >= self.spec.hosts && came < times[place(end)] {
+                    (times[place(end)], via[place(end)]) = (came, Some(l));
+                    queue.push(Reverse((came, end)));
+                }
+            }
+        }
+        let mut way = vec![last?];
+        while let Some(l) =
+            self.spec.links[way[way.len() - 1]].from.checked_sub(self.spec.hosts).and_then(|s| via[s as usize])
+        {
+            way.push(l);
+        }
+        way.reverse();
+        Some((best, way))
+    }
+}
+
+/// Links of which one at least can be quicker at some time, all as they are at their quickest.
+fn quickest(spec: &Spec) -> Option<Vec<LinkSpec>> {
+    let faults: BTreeMap<u32, Faults> = Faults::of_links(spec).ok()?;
+    let mut links = None;
+    for (l, faults) in faults {
+        let own = &spec.links[l as usize];
+        let quick = faults.quickest(own);
+        if (quick.rate, quick.delay) != (own.rate, own.delay) {
+            links.get_or_insert_with(|| spec.links.clone())[l as usize] = quick;
+        }
+    }
+    links
+}
+
+/// By node: whether a table may send packets elsewhere; empty where none may.
+fn redirecting(spec: &Spec) -> Vec<bool> {
+    let redirects = |entry: &Entry| entry.actions.iter().any(|a| matches!(a, Action::Back | Action::Output(_)));
+    let mut nodes = Vec::new();
+    for own in &spec.programs {
+        let Program::Table(table) = &own.program else { continue };
+        let installed = table.controller.iter().flat_map(|controller| controller.install.iter()).map(|of| &of.entry);
+        if table.stages.iter().flat_map(|stage| &stage.entries).chain(installed).any(redirects) {
+            nodes.resize(spec.hosts as usize + spec.routers.len(), false);
+            own.nodes.iter().for_each(|node| nodes[*node as usize] = true);
+        }
+    }
+    nodes
+}
+
+/// Whether links between switches are the same wherever switches have a choice: all of them, or, in a tree, all that
+/// lead up from a level, and all that lead down to it. Where that is not seen, paths may be even all the same.
+fn is_even(spec: &Spec, outgoing: &Adjacency) -> bool {
+    let same = |a: &LinkSpec, b: &LinkSpec| {
+        (a.rate, a.delay, a.overhead, a.bucket, a.cell) == (b.rate, b.delay, b.overhead, b.bucket, b.cell)
+    };
+    let between = || spec.links.iter().filter(|l| l.from >= spec.hosts && l.to >= spec.hosts);
+    let wires = between().all(|l| l.cell.is_none());
+    if wires && between().zip(between().skip(1)).all(|(a, b)| same(a, b)) {
+        return true;
+    }
+    let Some(levels) = levels(spec, outgoing).filter(|_| wires) else { return false };
+    let level = |node: u32| levels[(node - spec.hosts) as usize];
+    let mut kinds: BTreeMap<(u32, u32), &LinkSpec> = BTreeMap::new();
+    between().all(|l| same(l, kinds.entry((level(l.from), level(l.to))).or_insert(l)))
+}
+
+/// The level of every switch of a tree: 1 above hosts; `None` where some router is no tree's, or a link leads neither
+/// one level up nor one level down.
+fn levels(spec: &Spec, outgoing: &Adjacency) -> Option<Vec<u32>> {
+    let mut levels = vec![0; spec.routers.len()];
+    let mut below: Vec<u32> = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.to).collect();
+    for level in 1.. {
+        below.retain(|node| *node >= spec.hosts);
+        below.sort_unstable();
+        below.dedup();
+        let mut above = Vec::new();
+        for node in below {
+            let s = (node - spec.hosts) as usize;
+            let Router::Tree { up, ups, .. } = &spec.routers[s] else { return None };
+            if levels[s] != 0 {
+                return None;
+            }
+            levels[s] = level;
+            let ports = outgoing.of(NodeId(node));
+            above.extend((*up..up + ups).filter_map(|p| ports.get(p as usize)).map(|l| spec.links[*l].to));
+        }
+        if above.is_empty() {
+            break;
+        }
+        below = above;
+    }
+    let apart = |l: &LinkSpec| {
+        let level = |node: u32| -> u32 { node.checked_sub(spec.hosts).map_or(0, |s| levels[s as usize]) };
+        level(l.from).abs_diff(level(l.to)) == 1
+    };
+    (!levels.contains(&0) && spec.links.iter().all(apart)).then_some(levels)
+}

@@ -1,0 +1,132 @@
+//! Transfers that their stop cuts short: they are stopped, not finished, whatever becomes of what was written.
+
+use crate::driven::{cutting, ndp, uets, with};
+use crate::support::*;
+
+/// 10 MB at 1 Gb/s, of which a send buffer of 64 kB lets a part be written before the stop at 100 us.
+fn cut(transport: TransportSpec, at_stop: AtStop) -> Spec {
+    let transport = TransportSpec { send_buffer: 64_000, ..transport };
+    let flow = FlowSpec { stop: Time::us(100), at_stop, ..bulk(0, 1, Some(10_000_000)) };
+    let mut spec = wire(Rate::gbps(1), Time::us(1), transport, "newreno", flow);
+    spec.observe.trace.clear();
+    run_for(&mut spec, Time::ms(50));
+    spec
+}
+
+/// NDP, and UET with RCCC.
+fn driven() -> [TransportSpec; 2] {
+    [ndp(20, false), uets(true, true, Time::us(10), Spread::Oblivious, false)]
+}
+
+#[test]
+fn a_transfer_that_is_cut_short_has_not_finished() {
+    let [one, other] = driven();
+    for transport in [plain(), tcp(), one, other] {
+        let is_driven = transport.protocol.is_driven();
+        let mut spec = cut(transport, AtStop::Drain);
+        if is_driven {
+            let transport = spec.transports[0].clone();
+            spec = with(spec, transport, cutting(40_000));
+        }
+        let flow = &compared(&spec).flows[0];
+        let stopped = flow.stopped_ps.expect("it came to an end");
+        assert_eq!((flow.finish_ps, flow.received_ps), (None, None), "{flow:?}");
+        assert!(stopped > 100 * US, "after the stop, when all that was written is acknowledged: {stopped}");
+        assert_eq!(flow.delivered, flow.written);
+        assert!(flow.written > 0 && flow.written < 200_000, "{}", flow.written);
+    }
+}
+
+#[test]
+fn a_transfer_that_is_reset_has_not_finished() {
+    let [one, _] = driven();
+    for transport in [tcp(), one] {
+        let is_driven = transport.protocol.is_driven();
+        let mut spec = cut(transport, AtStop::Reset);
+        if is_driven {
+            let transport = spec.transports[0].clone();
+            spec = with(spec, transport, cutting(40_000));
+        }
+        let flow = &compared(&spec).flows[0];
+        assert_eq!((flow.stopped_ps, flow.finish_ps, flow.received_ps), (Some(100 * US), None, None));
+    }
+}
+
+/// A stop cuts nothing of what was written before, and nothing of what has no end.
+#[test]
+fn what_a_stop_does_not_cut_finishes() {
+    let mut spec = cut(plain(), AtStop::Drain);
+    spec.flows[0].app = App::Bulk(Bulk { size: Some(60_000), write: 64_000 });
+    let flow = &run(&spec).flows[0];
+    assert!(flow.finish_ps.is_some_and(|at| at > 100 * US), "all is in the send buffer by then: {flow:?}");
+    assert_eq!((flow.stopped_ps, flow.delivered), (None, 60_000));
+    assert!(flow.received_ps.is_some());
+    spec.flows[0].app = App::Bulk(Bulk { size: None, write: 64_000 });
+    let flow = &run(&spec).flows[0];
+    assert!(flow.finish_ps.is_some() && flow.stopped_ps.is_none(), "a flow without an end ends there");
+}
+
+/// A closed loop of a number of writes is cut, one without is not; its writes complete or do not, one by one.
+#[test]
+fn a_closed_loop_that_is_cut_short_has_not_finished() {
+    for (count, at_stop) in [(Some(1000), AtStop::Drain), (Some(1000), AtStop::Reset), (None, AtStop::Drain)] {
+        let mut spec = cut(plain(), at_stop);
+        spec.flows[0].app = App::ClosedLoop(ClosedLoop { write: 5_000, outstanding: 1, think: Time::ZERO, count });
+        let outcome = compared(&spec);
+        let flow = &outcome.flows[0];
+        let ends = (flow.finish_ps.is_some(), flow.stopped_ps.is_some());
+        assert_eq!(ends, (count.is_none(), count.is_some()), "{flow:?}");
+        let writes = messages(&outcome, MessageKind::Write);
+        let open = writes.iter().filter(|w| w.finish_ps.is_none()).count();
+        assert_eq!(open, usize::from(at_stop == AtStop::Reset), "what is under way is delivered, or reset");
+    }
+}
+
+/// A flow that a trigger opens after its stop moves nothing.
+#[test]
+fn a_transfer_that_opens_after_its_stop_is_stopped() {
+    let [one, _] = driven();
+    for transport in [plain(), one] {
+        let is_driven = transport.protocol.is_driven();
+        let mut spec = cut(transport, AtStop::Drain);
+        if is_driven {
+            let transport = spec.transports[0].clone();
+            spec = with(spec, transport, cutting(40_000));
+        }
+        let first = FlowSpec { stop: Time::NEVER, ..bulk(0, 1, Some(300_000)) };
+        spec.triggers = vec![TriggerSpec { activations: vec![(0, Done::Sent)] }];
+        let second = FlowSpec {
+            trigger: Some(Triggered { trigger: 0, activation: 1 }),
+            stop: Time::us(50),
+            ..bulk(0, 1, Some(9))
+        };
+        spec.flows = vec![first, second];
+        let outcome = compared(&spec);
+        assert!(outcome.flows[0].finish_ps.is_some());
+        let flow = &outcome.flows[1];
+        assert_eq!((flow.finish_ps, flow.delivered, flow.stopped_ps), (None, 0, outcome.flows[0].finish_ps));
+    }
+}
+
+/// No query begins after the stop, and one that has begun is answered.
+#[test]
+fn a_query_that_has_begun_is_answered_after_the_stop() {
+    let mut spec = asking(2, 40_000, plain());
+    spec.queries[0].stop = Time::us(50);
+    let outcome = compared(&spec);
+    let queries = messages(&outcome, MessageKind::Query);
+    assert_eq!(queries.len(), 1, "{queries:?}");
+    assert!(queries[0].finish_ps.is_some_and(|at| at > 50 * US), "{queries:?}");
+}
+
+/// A run that ends with its last transfer ends with one that is stopped, too.
+#[test]
+fn a_run_does_not_wait_for_what_was_stopped() {
+    for at_stop in [AtStop::Drain, AtStop::Reset] {
+        let mut spec = cut(plain(), at_stop);
+        spec.ends_when_finished = true;
+        let outcome = compared(&spec);
+        assert!(outcome.end_ps < 2 * MS, "{}", outcome.end_ps);
+        assert!(outcome.flows[0].stopped_ps.is_some());
+    }
+}

@@ -53,7 +53,8 @@ def run(
     if threads is not None:
         asked = asked.with_({"run.threads": threads})
     with progress.of_wait(err, f"{asked.name}: reading", quiet):
-        needed = asked.refuse_above(memory.limit_of(memory_limit), asked.name)
+        limit = memory.limit_of(memory_limit)
+        needed = asked.refuse_above(limit, asked.name)
         disk, cpu_s = asked.timeline_cost()
         notes = asked.notes()
     tell(notes)
@@ -71,7 +72,7 @@ def run(
         import pyarrow.parquet  # noqa: F401
     with new_folder(folder) as aside:
         with progress.of_run(err, asked.name, quiet) as (show, set_up):
-            result = asked.run(progress=show, set_up=set_up)
+            result = asked.run(progress=show, set_up=set_up, memory_limit=limit)
         result.write(aside)
     _show(result, folder, json, quiet)
 

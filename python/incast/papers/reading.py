@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incast import files
 from incast.errors import PaperError
 from incast.output import nearest
 from incast.papers import expression, judging
@@ -74,7 +74,7 @@ def load(folder: Path) -> Paper:
     """Read a paper's folder; ``PaperError`` names the file, the key, its value and what was expected."""
     path = folder / PAPER_FILE
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = files.read_toml(path)
     except OSError as error:
         raise PaperError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -82,7 +82,7 @@ def load(folder: Path) -> Paper:
         told = f"byte {error.object[error.start]:#04x} is none of it"
         raise PaperError(f"{path}, line {line}: expected UTF-8 text: {told}") from None
     except ValueError as error:
-        raise PaperError(f"{path}: {error}") from None
+        raise PaperError(f"{path}: {files.told(error)}") from None
     top = Table(path, "", data)
     title, source, about = top.text("title"), top.text("source"), top.text("about")
     figures = {}

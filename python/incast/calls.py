@@ -15,7 +15,7 @@ from incast.comparison import Comparison, slowdowns_of
 from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
 from incast.figures import figures_of
-from incast.folders import write_whole
+from incast.folders import write_named
 from incast.look import formats_of
 from incast.plan import slug
 from incast.result import COMPLETIONS, Result, needed
@@ -42,8 +42,8 @@ class Picture:
         return f"<Picture of {len(self.png):,} bytes>"
 
     def save(self, path: str | Path) -> None:
-        """Write the picture."""
-        write_whole(Path(path), self.png)
+        """Write the picture: whole, through a link, or to a pipe or device. Raises ``FolderError`` elsewhere."""
+        write_named(Path(path), self.png)
 
 
 class Compared:

@@ -1,7 +1,8 @@
 """The program ``incast``: its commands, put together.
 
 Exit status 0: done; 1: a run failed, or its results could not be written; 2: bad input; 130:
-interrupted by Ctrl-C; 143: by a polite kill. Messages go to the standard error, results to the standard output.
+interrupted by Ctrl-C; 143: by a polite kill; 129: its terminal was closed. Messages go to the standard error, results
+to the standard output.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from incast import files
 from incast.errors import FolderError, StudyError
 from incast.executor import Status
 from incast.folders import write_whole
@@ -297,12 +298,13 @@ def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
 def _read(folder: Path) -> tuple[Pairs, Home]:
     path = folder / PAIRS_FILE
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = files.read_json(path)
         return Pairs.from_data(data), Home.of(folder, data)
     except OSError as error:
         raise FolderError(f"cannot read {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, StudyError) as error:
-        raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+    except (ValueError, KeyError, TypeError, AttributeError, StudyError) as error:
+        told = f"{path} is damaged: {files.told(error)}"
+        raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
 
 
 def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:

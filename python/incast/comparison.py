@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from incast import completions, run_notes
+from incast import completions, files, run_notes
 from incast.completions import Bins, Completions, Reading, Sizes
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError, StudyError
 from incast.executor import Status
@@ -386,14 +386,14 @@ def _read(folder: Path) -> tuple[ComparisonStudy, Home]:
     path = folder / STUDY_FILE
     again = f"give another --out, or remove {folder} first"
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = files.read_json(path)
         return ComparisonStudy.from_data(data), Home.of(folder, data)
     except FileNotFoundError:
         if not folder.exists():
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
         raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise FolderError(f"{path} is damaged: {error}; {again}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FolderError(f"{path} is damaged: {files.told(error)}; {again}") from None
     except StudyError as error:
         raise FolderError(f"{path}: {error}; {again}") from None
     except OSError as error:

@@ -17,9 +17,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from incast import model
+from incast import files, model
 from incast.errors import FolderError, ModelError
-from incast.folders import write_whole
+from incast.folders import is_stream, write_named
 
 TABLES = (".csv", ".json")
 PICTURES = (".svg", ".png", ".pdf")
@@ -113,7 +113,7 @@ def check_file(path: str, kinds: Sequence[str]) -> Path:
     file = Path(path)
     if file.suffix not in kinds:
         raise FolderError(f"{path}: expected a file that ends in {' or '.join(kinds)}")
-    if file.exists():
+    if file.exists() and not is_stream(file):
         raise FolderError(f"{path} exists: give another name, or remove it first (results are never overwritten)")
     if not file.parent.is_dir():
         raise FolderError(f"{path}: there is no folder {file.parent}")
@@ -139,9 +139,9 @@ def _or_nothing(value: Any) -> Any:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file that a user names, whole or not at all."""
     try:
-        write_whole(path, content)
+        write_named(path, content)
     except OSError as error:
         raise FolderError(f"cannot write {path}: {error.strerror}") from None
 
@@ -206,11 +206,11 @@ Points = dict[str, tuple[list[float], list[float]]]
 def read_points(path: str, x: str, y: str) -> Points:
     """Read measured points: a CSV with columns ``x`` and ``y`` in SI units, and ``label`` for several kinds."""
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-            header = rows[0].keys() if rows else []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FolderError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        text = files.read_text(Path(path), pipes=True)
+        rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        header = rows[0].keys() if rows else []
+    except (OSError, ValueError, csv.Error) as error:
+        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
     if missing := [name for name in (x, y) if name not in header]:
         raise FolderError(f"{path}: no column {' and no column '.join(missing)}; expected {x}, {y} and maybe label")
     found: Points = {}

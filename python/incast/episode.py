@@ -14,6 +14,7 @@ from typing import Any
 from incast import _core, soundness
 from incast.controllers import Ack, Congestion, Env
 from incast.errors import RunError, RunStopped, ScenarioError
+from incast.result import most_kept
 
 PS = 1e12
 LOWEST_WINDOW = 0.01
@@ -245,7 +246,7 @@ class Episode:
         try:
             # by ACK, the run is asked now and then whether it is to stop
             every_ps = self._step_ps or round(PS * 1e-4)
-            done = _core.run(self._scenario, self._between, 1, every_ps)
+            done = _core.run(self._scenario, self._between, 1, every_ps, most_kept=most_kept())
             self.summary = json.loads(done.summary_json())
             soundness.refuse(self.summary, f"{self._scenario.name}, seed {self._scenario.seed}")
             self.now_s = self.summary["run"]["sim_s"]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from incast import _core, soundness
 from incast.errors import ScenarioError, StudyError
 from incast.output import nearest
-from incast.result import COMPLETIONS
+from incast.result import COMPLETIONS, most_kept
 from incast.scenario import Scenario
 from incast.statistics import Estimate, estimate
 
@@ -105,7 +105,7 @@ def evaluate(
 
 def summary_of(core: _core.Scenario) -> dict[str, Any]:
     """Run a scenario and read its summary; raises ``UnsoundError`` where no figure of it is to be used."""
-    summary: dict[str, Any] = json.loads(_core.run(core, None, 1).summary_json())
+    summary: dict[str, Any] = json.loads(_core.run(core, None, 1, most_kept=most_kept()).summary_json())
     soundness.refuse(summary, f"{core.name}, seed {core.seed}")
     return summary
 

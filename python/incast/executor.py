@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import FolderError, RunStopped
-from incast.folders import new_folder
+from incast.folders import new_folder, open_lock
 from incast.memory import free_memory, machine_memory
 from incast.plan import Job, Plan
 
@@ -185,7 +185,7 @@ def alone_in(folder: Path, deep: bool = True) -> Iterator[None]:
     Not ``deep`` leaves folders in it alone, where these have a lock of their own.
     """
     try:
-        lock = (folder / ".lock").open("w")
+        lock = open_lock(folder / ".lock")
     except OSError as error:
         raise FolderError(f"cannot write results to {folder}: {error.strerror}") from None
     with lock:

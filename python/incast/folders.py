@@ -1,4 +1,9 @@
-"""Files and folders that are there whole or not at all, and that nothing overwrites."""
+"""Files and folders that are there whole or not at all, and that nothing overwrites.
+
+A file is replaced by a rename, which would put it in the place of anything: of a device, a pipe that somebody reads, a
+link. So files of the program's own names (``write_whole``, ``write_together``) are written where there is nothing or a
+plain file, and are refused elsewhere. A file that a user names (``write_named``) goes where a shell's ``>`` puts it.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,24 @@ import errno
 import fcntl
 import os
 import shutil
+import stat
+import sys
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from incast.errors import FolderError
+from incast.files import kind_of
 from incast.interrupts import half_written
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 """What differs between machines of one name, and from boot to boot, where the system tells it."""
+
+MOST_LINKS = 40
+"""Links that lead to one another, as the system has it."""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -27,14 +39,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Replace files of a folder that belong together: all are whole before the first is in its place.
 
-    Where one cannot be written, on a full disk, none is replaced.
+    Where one cannot be written, on a full disk, none is replaced. Raises ``FolderError`` where a link, a device or
+    anything else that is no plain file has the name of one.
     """
     asides: dict[Path, Path] = {}
     try:
         for name, content in files.items():
             path = folder / name
-            if path.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            refuse_other(path)
             aside = path.with_name(f".{path.name}.partial-{uuid.uuid4().hex[:8]}")
             half_written.add(aside)
             asides[aside] = path
@@ -50,6 +62,93 @@ def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
         raise
     finally:
         half_written.difference_update(asides)
+
+
+def refuse_other(path: Path) -> None:
+    """Raise where something is under the name of a file of ours that is no plain file."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    kind = "a link" if stat.S_ISLNK(mode) else kind_of(mode)
+    if kind:
+        raise FolderError(f"{path} is {kind}: expected a plain file, or nothing; nothing was written over it")
+
+
+def open_lock(path: Path) -> IO[bytes]:
+    """Open the file of a lock, and make it where it is not there; what it holds stays. Raises as ``refuse_other``."""
+    refuse_other(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: PTH123
+
+
+def write_named(path: Path, content: str | bytes) -> None:
+    """Write a file that a user names: whole, or to the pipe or device that the name leads to.
+
+    A link is followed, and stays: what it leads to is replaced, or made. ``/dev/stdout`` and its like are this
+    process's own, to whose end it is written. Raises ``FolderError`` of a folder, a disk or a socket, and ``OSError``.
+    """
+    data = content.encode() if isinstance(content, str) else content
+    own = _own_descriptor(path)
+    if own is not None:
+        sys.stdout.flush()
+        _pour(data, os.dup(own))
+        return
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    if stat.S_ISREG(mode):
+        write_whole(path.resolve() if path.is_symlink() else path, data)
+    elif stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+        # a pipe waits for its reader
+        _pour(data, os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC))
+    else:
+        kind = "a disk" if stat.S_ISBLK(mode) else kind_of(mode)
+        raise FolderError(f"{path} is {kind}: expected the name of a file, a pipe or a device such as /dev/stdout")
+
+
+def _pour(data: bytes, descriptor: int) -> None:
+    """Write all to an open file, and close it."""
+    with open(descriptor, "wb", buffering=0) as file:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a name leads to a pipe or a device, or to what this process has open: writing there replaces nothing."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or _own_descriptor(path) is not None
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether what is written to a name comes out of the standard output, where nothing else may come between."""
+    if _own_descriptor(path) == 1:
+        return True
+    try:
+        there, own = path.stat(), os.fstat(1)
+    except OSError:
+        return False
+    return os.path.samestat(there, own) and not stat.S_ISCHR(own.st_mode)
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """Give the number of the open file of this process that a name such as ``/dev/stdout`` is a link to."""
+    own = Path("/proc") / str(os.getpid()) / "fd"
+    for _ in range(MOST_LINKS):
+        parent = path.parent.resolve()
+        if parent == own and path.name.isdigit():
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = parent / path.readlink()
+    return None
 
 
 def write_through(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C and polite kills: the program ends cleanly within a second, at any moment.
+"""Ctrl-C, polite kills and terminals that close: the program ends cleanly within a second, at any moment.
 
 Work under way gets a ``KeyboardInterrupt`` and cleans up. Where that takes longer than a moment, in compiled code that
 does not look at signals, a thread of its own removes what is half written and ends the process.
@@ -15,12 +15,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 INTERRUPTED = "interrupted; no half-written result was left behind"
-STOPS = (signal.SIGINT, signal.SIGTERM)
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 0.6
 """How long work under way may take to clean up."""
 RESUMABLE = ("compare", "coexist", "paper", "sensitivity", "study", "tune")
@@ -34,7 +34,7 @@ _last_word = threading.Lock()
 
 
 def status() -> int:
-    """Return the exit status of a program that a signal ends: 130 after Ctrl-C, 143 after a polite kill."""
+    """Return the exit status of a program that a signal ends: 130 Ctrl-C, 143 a polite kill, 129 a closed terminal."""
     return 128 + _stopped_by
 
 
@@ -52,7 +52,8 @@ def has_last_word() -> bool:
 
 def _say_and_leave() -> NoReturn:
     lines = [f"error: {INTERRUPTED}", again()]
-    os.write(2, "".join(f"{line}\n" for line in lines if line).encode(errors="backslashreplace"))
+    with suppress(OSError):  # the terminal may be gone
+        os.write(2, "".join(f"{line}\n" for line in lines if line).encode(errors="backslashreplace"))
     os._exit(status())
 
 
@@ -110,14 +111,16 @@ def watched() -> Iterator[None]:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Leave at once on Ctrl-C or a polite kill while modules load, before anything is written.
+    """Leave at once on Ctrl-C, a polite kill or a closed terminal while modules load, before anything is written.
 
-    From the end of the block on both raise ``KeyboardInterrupt``, so that work under way cleans up.
+    From the end of the block on they raise ``KeyboardInterrupt``, so that work under way cleans up. A closed terminal
+    is nothing to a program that was begun to outlive it (``nohup``).
     """
-    for stop in STOPS:
+    stops = [stop for stop in STOPS if stop != signal.SIGHUP or signal.getsignal(stop) != signal.SIG_IGN]
+    for stop in stops:
         signal.signal(stop, _leave_at_once)
     try:
         yield
     finally:
-        for stop in STOPS:
+        for stop in stops:
             signal.signal(stop, _interrupt)

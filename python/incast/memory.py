@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 from incast.errors import ScenarioError
@@ -12,15 +14,27 @@ _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2*
 WORTH_TELLING = 10**9
 """Bytes from which on a run's memory is told also where nobody watches."""
 
+GROUPS, HIERARCHY = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+"""Where the system tells the control groups of a process, and their limits."""
+
 
 def free_memory() -> float:
-    """Bytes of memory that programs may still take; infinite where the system does not tell."""
-    return min(_told("MemAvailable"), _group_limit())
+    """Bytes of memory that this process may still take; infinite where the system does not tell.
+
+    That is the least of what the machine has free, what the control groups of the process leave (containers, Slurm),
+    and what its own limits do (``ulimit -v``, ``ulimit -d``).
+    """
+    groups = (limit - used for limit, used in _groups())
+    own = (limit - _own(at) for limit, at in _limits())
+    return max(0.0, min(_told("MemAvailable"), *groups, *own, math.inf))
 
 
 def machine_memory() -> float:
-    """Bytes of memory of the machine, or what this process's group of it may take; infinite where it does not tell."""
-    return min(_told("MemTotal"), _group_limit())
+    """Bytes of memory that this process may have at most; infinite where the system does not tell.
+
+    The least of the machine's, and of the limits that hold for the process.
+    """
+    return min(_told("MemTotal"), *(limit for limit, _ in _groups()), *(limit for limit, _ in _limits()), math.inf)
 
 
 def _told(name: str) -> float:
@@ -32,14 +46,60 @@ def _told(name: str) -> float:
     return int(told[0]) * 1024 if told else math.inf
 
 
-def _group_limit() -> float:
-    """Limit of the control group, as containers and Slurm have one."""
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+def _limits() -> list[tuple[float, int]]:
+    """Limits of the process that are set, each with the column of ``/proc/self/statm`` that it is about."""
+    found = ((resource.getrlimit(which)[0], at) for which, at in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)))
+    return [(float(limit), at) for limit, at in found if limit != resource.RLIM_INFINITY]
+
+
+def _own(column: int) -> float:
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[column])
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    return float(pages * resource.getpagesize())
+
+
+def _groups() -> list[tuple[float, float]]:
+    """Limits of the control groups that the process is in, from its own to the topmost, each with what they use."""
+    found = []
+    for place, most, now in _group_files():
         try:
-            return float(Path(path).read_text(encoding="ascii"))
+            limit = float((place / most).read_text(encoding="ascii"))
+            used = float((place / now).read_text(encoding="ascii")) - _cached(place)
         except (OSError, ValueError):  # "max" is no number
             continue
-    return math.inf
+        found.append((limit, max(used, 0.0)))
+    return found
+
+
+def _cached(group: Path) -> float:
+    """Bytes that a group uses for files, and gives back when they are asked for."""
+    try:
+        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0.0
+    told = [line.split()[1] for line in lines if line.startswith(("inactive_file ", "total_inactive_file "))]
+    return float(told[-1]) if told else 0.0
+
+
+def _group_files() -> Iterator[tuple[Path, str, str]]:
+    """Name the folders of the process's groups, with the files of their limits: of version 2, and of version 1."""
+    try:
+        lines = GROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    places: dict[str, list[str]] = {"": [""], "memory": [""]}
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if controllers == "" or "memory" in controllers.split(","):
+            parts = path.strip("/").split("/")
+            # a container sees its own group as the topmost
+            kind = "memory" if controllers else ""
+            places[kind] = ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
+    for path in dict.fromkeys(places[""]):
+        yield HIERARCHY / path, "memory.max", "memory.current"
+    for path in dict.fromkeys(places["memory"]):
+        yield HIERARCHY / "memory" / path, "memory.limit_in_bytes", "memory.usage_in_bytes"
 
 
 def limit_of(text: str | None) -> float:

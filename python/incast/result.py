@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import resource
@@ -17,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from incast import _core, run_folder, soundness
+from incast import _core, memory, run_folder, soundness
 from incast.errors import IncastError, UnsoundError, needs
 from incast.folders import new_folder
 
@@ -53,6 +54,10 @@ class Cost(TypedDict):
     threads_cpu_s: list[float]
 
 
+COPIES = 6
+"""Memory that records of a run take at most, in sizes of them: they grow by doubling, and become tables."""
+LARGEST = 1e18
+"""More bytes than any memory has."""
 SHOWN = [
     ("flows.count", "flows", "", 1),
     ("flows.finished", "finished", "", 1),
@@ -382,15 +387,24 @@ def needed(package: str, extra: str) -> Any:
         raise needs(extra, error) from None
 
 
+def most_kept(memory_limit: float = math.inf) -> int:
+    """Say how many bytes a run may record point by point: a share of what is free, and of a limit."""
+    return int(min(memory_limit, memory.free_memory(), LARGEST) / COPIES)
+
+
 def measured_run(
     scenario: _core.Scenario,
     progress: Callable[[float, float, int], bool | None] | None,
     cores: int | None,
     set_up: Callable[[float], bool | None] | None = None,
+    memory_limit: float = math.inf,
 ) -> Result:
-    """Run a scenario in this thread, and others that it may have, and note what it cost."""
+    """Run a scenario in this thread, and others that it may have, and note what it cost.
+
+    What it records point by point has its share of ``memory_limit`` bytes, and of what is free.
+    """
     wall, cpu = time.perf_counter(), time.thread_time()
-    core = _core.run(scenario, progress, cores, None, set_up)
+    core = _core.run(scenario, progress, cores, None, set_up, most_kept(memory_limit))
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
     threads_s = core.threads_s()
     cpu += sum(threads_s[1:]) + core.helpers_s()

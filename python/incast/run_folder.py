@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from incast import _core
+from incast import _core, files
 from incast.errors import FolderError
+from incast.exposure import seconds
 from incast.folders import write_through
 
 if TYPE_CHECKING:
@@ -38,10 +39,27 @@ MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
 TIMELINE = "timeline.json"
 SCENARIO = "scenario.toml"
+WHOLE = ("count", "finished", "retransmissions", "timeouts", "hops", "seed", "pauses", "with_timeout")
+"""Last words of figures that are whole numbers."""
+LARGE = 1e300
+"""No figure is as large, in its unit or a thousandth of it."""
 WORDS = ("run.scenario", "run.version", "queues.busiest.port", "hosts.busiest.engine")
 """Entries of these parts that are texts; every other is a number."""
 SUMMARY_PARTS = ("run", "flows", "fct", "queues", "hosts", "groups")
 """Parts that the summary of every run has."""
+NEEDED = {
+    "run": ("scenario", "seed", "sim_s", "measure_from_s", "measure_to_s", "hops"),
+    "flows": (
+        *("count", "finished", "throughput_mean_bps", "goodput_total_bps", "delay_mean_s", "delay_p99_s"),
+        *("loss_total_pct", "jain", "retransmissions", "timeouts"),
+    ),
+    "fct": ("count", "finished", "mean_s", "p99_s", "slowdown_p99"),
+    "queues": ("busiest", "pauses", "paused_s"),
+    "hosts": ("busiest",),
+}
+"""Figures of parts that every summary has, and that are read by name."""
+KNOWN = ("run.seed", "run.sim_s", "run.measure_from_s", "run.measure_to_s")
+"""Figures that exist in every run."""
 
 
 def write(
@@ -102,24 +120,73 @@ def _write_parts(path: Path, name: str, parts: Callable[[str, int, Callable[[pa.
 
 
 def read_scenario(folder: Path) -> str:
-    """Read the scenario as it was run, every default written out."""
-    return _read(folder, SCENARIO)
+    """Read the scenario as it was run, every default written out; raises ``FolderError`` where it is none."""
+    text = _read(folder, SCENARIO)
+    try:
+        read_entries(text)
+    except ValueError as error:
+        raise FolderError(f"{folder / SCENARIO} is damaged: {files.told(error)}: run the scenario again") from None
+    return text
+
+
+def read_entries(toml: str) -> list[str]:
+    """Give the names of the traffic entries of a scenario that was run; raises ``ValueError`` where it is none."""
+    scenario = files.toml_of(toml)
+    traffic, transport = scenario.get("traffic"), scenario.get("transport")
+    if not isinstance(traffic, list) or not all(isinstance(entry, dict) for entry in traffic):
+        raise ValueError("traffic: expected a list of tables")
+    if not isinstance(transport, dict):
+        raise ValueError("transport: expected a table")
+    for i, entry in enumerate(traffic):
+        app = entry.get("app")
+        if not isinstance(app, dict):
+            raise ValueError(f"traffic.{i}.app: expected a table")
+        for key, value in (
+            ("name", entry.get("name")),
+            ("pattern", entry.get("pattern")),
+            ("app.kind", app.get("kind")),
+        ):
+            if not isinstance(value, str):
+                raise ValueError(f"traffic.{i}.{key}: expected a text")
+    for key in ("rto_min", "syn_timeout"):
+        seconds(str(transport.get(key)))
+    for part in ("measure", "measure.series"):
+        _, _, inner = part.partition(".")
+        table = scenario.get("measure", {})
+        if not isinstance(table.get(inner, {}) if inner and isinstance(table, dict) else table, dict):
+            raise ValueError(f"{part}: expected a table")
+    return [entry["name"] for entry in traffic]
 
 
 def read_summary(folder: Path) -> str:
     """Read the summary's text; raises ``FolderError`` unless it has the parts that every summary has."""
     text = _read(folder, SUMMARY)
     try:
-        summary = json.loads(text)
+        summary = files.json_of(text)
     except ValueError as error:
-        raise FolderError(f"{folder / SUMMARY} is damaged: {error}") from None
+        raise FolderError(f"{folder / SUMMARY} is damaged: {files.told(error)}") from None
+    refuse_odd_summary(folder / SUMMARY, summary)
+    return text
+
+
+def refuse_odd_summary(path: Path, summary: Any) -> None:
+    """Raise ``FolderError`` where a summary lacks what every one has, or a figure is no number."""
     known = summary if isinstance(summary, dict) else {}
     lacking = [part for part in SUMMARY_PARTS if not isinstance(known.get(part), dict)]
+    if not lacking:
+        lacking = [f"{part}.{key}" for part, keys in NEEDED.items() for key in keys if key not in known[part]]
     if lacking:
         told = f"it lacks {', '.join(lacking)}: run the scenario again"
-        raise FolderError(f"{folder / SUMMARY} is damaged: {told}")
-    _refuse_no_numbers(folder / SUMMARY, {part: known[part] for part in SUMMARY_PARTS})
-    return text
+        raise FolderError(f"{path} is damaged: {told}")
+    # parts that only some runs have too: those that are no tables are of other versions
+    _refuse_no_numbers(path, {part: known[part] for part in known if part not in ("units", "definitions")})
+    for part in ("queues", "hosts"):
+        if not isinstance(known[part]["busiest"], dict):
+            raise FolderError(f"{path} is damaged: {part}.busiest: expected a table")
+    for part in ("units", "definitions"):
+        told = known.get(part, {})
+        if not (isinstance(told, dict) and all(isinstance(one, str) for one in told.values())):
+            raise FolderError(f"{path} is damaged: {part}: expected a table of texts")
 
 
 def _refuse_no_numbers(path: Path, values: dict[str, Any], name: str = "") -> None:
@@ -130,22 +197,33 @@ def _refuse_no_numbers(path: Path, values: dict[str, Any], name: str = "") -> No
             _refuse_no_numbers(path, value, f"{full}.")
         elif full in WORDS:
             if value is not None and not isinstance(value, str):
-                raise FolderError(f"{path} is damaged: {full} = {json.dumps(value)}: expected a text")
-        elif value is not None and not isinstance(value, (int, float)):
-            raise FolderError(f"{path} is damaged: {full} = {json.dumps(value)}: expected a number")
+                raise FolderError(f"{path} is damaged: {full} = {_shown(value)}: expected a text")
+        elif not _is_number(value) and (value is not None or full in KNOWN):
+            raise FolderError(f"{path} is damaged: {full} = {_shown(value)}: expected a number")
+        elif isinstance(value, float) and key in WHOLE:
+            raise FolderError(f"{path} is damaged: {full} = {_shown(value)}: expected a whole number")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < LARGE
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 40 else text[:40] + "..."
 
 
 def read_timeline(folder: Path) -> str | None:
     """Read what the run says of its timeline, if it has one."""
-    return _read(folder, TIMELINE) if (folder / TIMELINE).exists() else None
+    return _read(folder, TIMELINE) if os.path.lexists(folder / TIMELINE) else None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run folder, or say why it is none."""
     try:
-        manifest = json.loads(_read(folder, MANIFEST))
+        manifest = files.json_of(_read(folder, MANIFEST))
     except ValueError as error:
-        raise FolderError(f"{folder}: manifest.json is not JSON ({error}): not a run folder") from None
+        raise FolderError(f"{folder}: manifest.json is not JSON ({files.told(error)}): not a run folder") from None
     if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
         raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
     lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
@@ -154,10 +232,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     cost = manifest["cost"] if isinstance(manifest["cost"], dict) else {}
     for name in ("wall_s", "cpu_s", "hops_per_cpu_s"):
         value = cost.get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not _is_number(value):
             if value is None and name == "hops_per_cpu_s":
                 continue
-            shown = json.dumps(value)
+            shown = _shown(value)
             raise FolderError(f"{folder}: manifest.json is damaged: cost.{name} = {shown}: expected a number")
     return manifest
 
@@ -179,22 +257,52 @@ def holds(folder: Path, hash_: str, seed: int) -> bool:
 def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
     """Read a table of a run folder; queries, writes and traces are written only where there are some."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     path = folder / f"{name}.parquet"
-    if name in OPTIONAL and not path.exists():
+    if name in OPTIONAL and not os.path.lexists(path):
         return pa.table({})
     try:
-        # pq.read_table loads Arrow's data sets, which takes as long as a large column
-        with pq.ParquetFile(path) as file:
-            lacking = sorted({*(columns or ())} - {*file.schema_arrow.names})
-            if lacking:
-                raise FolderError(f"{path} cannot be read: it has no column {', '.join(lacking)}")
-            return file.read(columns)
+        table = files.read_table(path, columns)
     except FileNotFoundError:
         raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
-    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise FolderError(f"{path} cannot be read: {error}") from None
+    except (OSError, ValueError) as error:
+        raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+    refuse_odd_columns(path, name, table)
+    return table
+
+
+def refuse_odd_columns(path: Path, name: str, table: pa.Table) -> None:
+    """Raise ``FolderError`` where a column of a run's table lacks the type that runs give it, or a value that all have.
+
+    Columns that no run has are left alone.
+    """
+    import pyarrow as pa
+
+    for field in table.schema:
+        known = _columns(name).get(field.name)
+        if known is None:
+            continue
+        is_text, is_full = known
+        column = table[field.name]
+        if pa.types.is_null(field.type) or (is_full and column.null_count):
+            if is_full and len(column):
+                told = f"column {field.name} has no value in row {_first_null(column)}; expected one in each"
+                raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+        elif not (files.is_text(field.type) if is_text else files.is_number(field.type)):
+            first = repr(column.drop_null().slice(0, 1).to_pylist())[1:-1]
+            such = f", such as {first if len(first) < 40 else first[:40] + '...'}" if first else ""
+            told = f"column {field.name} is of type {field.type}{such}; expected {'texts' if is_text else 'numbers'}"
+            raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+
+
+def _first_null(column: pa.ChunkedArray) -> int:
+    return int(column.is_null().to_numpy().argmax())
+
+
+@cache
+def _columns(table: str) -> dict[str, tuple[bool, bool]]:
+    """Tell of the columns that the engine gives a table whether they are texts, and whether each row has a value."""
+    return {name: (is_text, is_full) for name, is_text, is_full in _core.columns(table)}
 
 
 @dataclass(frozen=True)
@@ -215,31 +323,27 @@ def find_tables(folder: Path, needed: Iterable[str]) -> None:
     """Raise ``FolderError`` where a table is cut short, or not there although every run or this one has it."""
     wanted = {*needed, *(name for name in TABLES if name not in OPTIONAL)}
     for name in TABLES:
-        if name in wanted or (folder / f"{name}.parquet").exists():
+        if name in wanted or os.path.lexists(folder / f"{name}.parquet"):
             _find_footer(folder / f"{name}.parquet")
 
 
 def _find_footer(path: Path) -> pq.FileMetaData:
-    """Read the end of a table, which a file that was cut short lacks, and none of its rows."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        return pq.read_metadata(path)
+        return files.read_footer(path)
     except FileNotFoundError:
         raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise FolderError(f"{path} cannot be read: {error}") from None
+    except (OSError, ValueError) as error:
+        raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
 
 
 def _read(folder: Path, name: str) -> str:
     try:
-        return (folder / name).read_text(encoding="utf-8")
+        return files.read_text(folder / name, files.MOST_JSON)
     except FileNotFoundError:
         if not folder.exists():
             raise FolderError(f"{folder} does not exist: expected a run folder") from None
         raise FolderError(f"{folder} has no {name}: not a run folder") from None
     except NotADirectoryError:
         raise FolderError(f"{folder} is a file: expected a run folder, which incast run makes") from None
-    except OSError as error:
-        raise FolderError(f"cannot read {folder / name}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise FolderError(f"cannot read {folder / name}: {files.told(error)}") from None

@@ -166,6 +166,7 @@ class Scenario:
         progress: Progress | None = None,
         cores: int | None = None,
         set_up: Callable[[float], bool | None] | None = None,
+        memory_limit: float = math.inf,
     ) -> Result:
         """Simulate the scenario. The GIL is released meanwhile, so threads run side by side.
 
@@ -176,12 +177,15 @@ class Scenario:
         hops; during the set-up ``set_up`` in its place, where given, with the part that is done, 0 to 1. Either stops
         the run by returning ``False``.
 
+        Traces, series and what else is recorded point by point take a part of the memory that is free, or of
+        ``memory_limit`` bytes, where these are fewer: a run that has more of them ends with a ``RunError``.
+
         Raises ``ScenarioError``, ``RunError`` (the run could not be carried to its end), ``UnsoundError``
         (it could, and no figure of it is to be used; its ``result`` is the run),
         ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)
-        return measured_run(scenario._core, progress, cores, set_up)
+        return measured_run(scenario._core, progress, cores, set_up, memory_limit)
 
     def __eq__(self, other: object) -> bool:
         """Whether both resolve to the same text, seed included; names do not matter."""

@@ -94,10 +94,20 @@ def wait_for(program: subprocess.Popen[Any], happens: Callable[[], object]) -> N
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def heard() -> None:
+    """Let a program hear that its terminal was closed, also where these tests were begun to outlive theirs."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_path: Path, stop: signal.Signals) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", STUCK, "run", "star"], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", STUCK, "run", "star"],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heard,
     ) as program:
         wait_for(program, (tmp_path / "working").exists)
         program.send_signal(stop)
@@ -105,6 +115,31 @@ def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_pat
     assert program.returncode == 128 + stop, told
     assert told == ("error: interrupted; no half-written result was left behind\nbegin again with: incast run star\n")
     assert left_in(tmp_path) == ["working"]
+
+
+def test_a_closed_terminal_ends_a_run_and_leaves_nothing(tmp_path: Path) -> None:
+    words = ["run", "dumbbell", "--set", "run.duration=5000s", "--out", "a"]
+    with subprocess.Popen(
+        command(words), cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True, preexec_fn=heard
+    ) as program:
+        wait_for(program, lambda: list(tmp_path.glob(".a.partial-*")))
+        program.send_signal(signal.SIGHUP)
+        _, told = program.communicate(timeout=60)
+    assert program.returncode == 129, told
+    assert told.startswith("error: interrupted; no half-written result was left behind\n")
+    assert left_in(tmp_path) == []
+
+
+def test_a_program_that_was_begun_to_outlive_its_terminal_goes_on() -> None:
+    told = "import signal\nfrom incast.interrupts import loading\nwith loading(): pass\n"
+    told += (
+        "print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, signal.getsignal(signal.SIGTERM) == signal.SIG_IGN)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", told], env=environment(), capture_output=True, text=True, check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )  # fmt: skip
+    assert done.stdout == "True False\n"
 
 
 def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from conftest import command, environment, left_in
+from incast import RunError, Scenario
 
 RUN = """
 import json, sys
@@ -58,3 +62,22 @@ def test_memory_that_is_told_is_what_a_run_takes(case: str) -> None:
     told, grew = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     assert grew <= 1.2 * told + SMALL, (told, grew)
     assert told <= EARLY.get(case, 1.5) * grew + SMALL, (told, grew)
+
+
+def test_a_trace_without_bound_ends_with_a_line_under_a_limit_of_the_address_space(tmp_path: Path) -> None:
+    """The libraries alone map half of the gigabyte; the run takes a second until its records are too many."""
+    words = ["run", "dumbbell", "--set", "run.duration=200s", "--set", "measure.trace=[0,1]", "--out", "a", "--quiet"]
+    done = subprocess.run(
+        command(words), cwd=tmp_path, env=environment() | {"OPENBLAS_NUM_THREADS": "1"}, capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9)),
+    )  # fmt: skip
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    assert done.stderr.startswith("error: records of the run take 0.") and "(measure.trace)" in done.stderr
+    assert left_in(tmp_path) == []
+
+
+def test_records_of_a_run_have_a_part_of_its_memory_limit() -> None:
+    scenario = Scenario.load("dumbbell").with_({"run.duration": "20ms", "run.warmup": "0s", "measure.trace": [0]})
+    with pytest.raises(RunError, match=r"records of the run take .* GB at .*, and may take 0.00 GB: .*measure.trace"):
+        scenario.run(memory_limit=1e6)
+    assert scenario.run(memory_limit=1e9).trace.num_rows > 10_000

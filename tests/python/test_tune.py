@@ -425,7 +425,7 @@ def test_a_folder_keeps_one_search_whose_budget_may_grow(tmp_path: Path) -> None
         ({"minimise": 3}, None, "expected a figure such as"),
         ({"maximise": QUEUE}, None, "given twice"),
         ({"minimize": QUEUE}, None, r'minimize: unknown key \(did you mean "minimise"'),
-        ({"budget": 0}, None, "budget = 0: expected a whole number of at least 1"),
+        ({"budget": 0}, None, "budget = 0: expected a whole number from 1 to 1,000,000"),
         ({"sampler": "magic"}, None, "sampler = 'magic': expected one of tpe, nsga2, random"),
         ({"held_out": [2, 9]}, None, "seed 2 is among seeds and held_out"),
         ({"held_out": 1}, None, "at least two seeds"),

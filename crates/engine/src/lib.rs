@@ -32,7 +32,7 @@ pub(crate) mod transport;
 pub(crate) mod validate;
 
 pub use ids::{CellId, EngineId, FlowId, LinkId, NodeId, OpeningId, TriggerId};
-pub use spec::RunError;
+pub use spec::{About, RunError};
 pub use threads::clock::Cost;
 pub use threads::watch::Progress;
 
@@ -79,6 +79,11 @@ use incast_record::Outcome;
 use run::windows::Threads;
 use spec::Spec;
 use threads::watch::Watch;
+
+/// Refuses a specification that contradicts itself, as far as that is seen without building it; [`run()`] does too.
+pub fn check(spec: &Spec) -> Result<(), RunError> {
+    validate::check(spec)
+}
 
 /// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time), during the set-up
 /// too, and stops the run by returning false.

@@ -6,9 +6,9 @@ use crate::map::back;
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM, MOST_DISCOVERY,
-    MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec, QueueSpec, Rcp,
-    Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
+    About, CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM,
+    MOST_DISCOVERY, MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec,
+    QueueSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -16,8 +16,33 @@ fn invalid(text: String) -> Result<(), RunError> {
     Err(RunError::Invalid(text))
 }
 
+/// A check of each of several things, which are part of the specification as `about` says by their numbers.
+fn each<'a, T: 'a>(
+    all: impl IntoIterator<Item = &'a T>,
+    about: fn(u32) -> About,
+    mut check: impl FnMut(&'a T) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    (0..).zip(all).try_for_each(|(i, one)| check(one).map_err(|error| error.about(about(i))))
+}
+
+/// A refusal of a flow.
+fn refuse_flow(spec: &Spec, flow: &FlowSpec, text: String) -> Result<(), RunError> {
+    let number = spec.flows.iter().position(|other| std::ptr::eq(other, flow)).unwrap_or_default();
+    Err(RunError::Refused(About::Flow(number as u32), text))
+}
+
+/// A refusal of a link.
+fn refuse_link(spec: &Spec, link: &LinkSpec, text: String) -> Result<(), RunError> {
+    let number = spec.links.iter().position(|other| std::ptr::eq(other, link)).unwrap_or_default();
+    Err(RunError::Refused(About::Link(number as u32), text))
+}
+
 /// Checks all that needs nothing but the specification.
 pub fn check(spec: &Spec) -> Result<(), RunError> {
+    check_all(spec).map_err(|error| error.about(About::Network))
+}
+
+fn check_all(spec: &Spec) -> Result<(), RunError> {
     let nodes = spec.node_names.len();
     if spec.domain_of.len() != nodes || spec.hosts as usize + spec.routers.len() != nodes {
         return invalid(format!(
@@ -27,22 +52,39 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
             spec.routers.len()
         ));
     }
-    for t in &spec.transports {
-        if t.mss == 0 || t.mss + t.header > 65_535 || (t.mtu > 0 && t.mtu < 68) {
-            return invalid(format!("a segment of {} + {} bytes cannot travel", t.mss, t.header));
-        }
-        if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
-            return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
-        }
-    }
-    spec.transports.iter().try_for_each(check_demotion)?;
-    if let Some(t) = spec.transports.iter().find(|t| t.rank.is_some() && t.protocol.is_driven()) {
-        return invalid(format!("data of {} has no rank, expected none", t.protocol.name()));
-    }
+    each(&spec.transports, About::Transport, check_segments)?;
+    each(&spec.transports, About::Transport, check_demotion)?;
     check_driven(spec)?;
     if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
-        return invalid("packets have room for an entropy or for what scheduled ties ask, not for both".into());
+        let text = "packets have room for an entropy or for what scheduled ties ask, not for both".to_owned();
+        return Err(RunError::Refused(About::Ties, text));
     }
+    check_hosts(spec).map_err(|error| error.about(About::Hosts))?;
+    check_shaping(spec)?;
+    check_returns(spec)?;
+    each(&spec.programs, About::Program, |own| check_program(spec, own))?;
+    (0..).zip(&spec.cells).try_for_each(|(i, cell)| check_cell(spec, i, cell).map_err(|e| e.about(About::Cell(i))))?;
+    let given = |f: &FlowSpec| spec.transports[f.transport as usize].demotion.len().saturating_sub(1);
+    let class = spec.flows.iter().map(|f| given(f).max(f.class.max(f.ack_class) as usize)).max().unwrap_or(0);
+    each(&spec.links, About::Link, |link| check_queue(spec, link, class))
+}
+
+/// Segments that can travel.
+fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
+    if t.mss == 0 || t.mss + t.header > 65_535 || (t.mtu > 0 && t.mtu < 68) {
+        return invalid(format!("a segment of {} + {} bytes cannot travel", t.mss, t.header));
+    }
+    if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
+        return invalid(format!("a segment of {} bytes makes more than 16 fragments", t.mss + t.header));
+    }
+    if t.rank.is_some() && t.protocol.is_driven() {
+        return invalid(format!("data of {} has no rank, expected none", t.protocol.name()));
+    }
+    Ok(())
+}
+
+/// What packets cost at hosts.
+fn check_hosts(spec: &Spec) -> Result<(), RunError> {
     if !spec.host_costs.is_empty() && spec.host_costs.len() != spec.hosts as usize {
         return invalid(format!("costs of {} hosts are given for {}", spec.host_costs.len(), spec.hosts));
     }
@@ -50,13 +92,7 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     if let Some(costs) = { sides }.find(|c| !(1..=EngineId::MOST).contains(&c.engines)) {
         return invalid(format!("a host has {} engines a side, expected 1 to {}", costs.engines, EngineId::MOST));
     }
-    check_shaping(spec)?;
-    check_returns(spec)?;
-    spec.programs.iter().try_for_each(|own| check_program(spec, own))?;
-    spec.cells.iter().enumerate().try_for_each(|(i, cell)| check_cell(spec, i as u32, cell))?;
-    let given = |f: &FlowSpec| spec.transports[f.transport as usize].demotion.len().saturating_sub(1);
-    let class = spec.flows.iter().map(|f| given(f).max(f.class.max(f.ack_class) as usize)).max().unwrap_or(0);
-    spec.links.iter().try_for_each(|link| check_queue(spec, link, class))
+    Ok(())
 }
 
 /// Headers without room go back over the link that they came by.
@@ -65,14 +101,16 @@ fn check_returns(spec: &Spec) -> Result<(), RunError> {
     let mut nodes = vec![false; spec.node_names.len()];
     spec.links.iter().filter(returns).for_each(|link| nodes[link.from as usize] = true);
     if let Some(link) = spec.links.iter().filter(returns).find(|link| link.from < spec.hosts) {
-        return invalid(format!("link {}: switches send headers back, hosts do not", link.name));
+        return refuse_link(spec, link, format!("link {}: switches send headers back, hosts do not", link.name));
     }
     if !nodes.contains(&true) {
         return Ok(());
     }
     let ways = spec.links.iter().zip(back::links(spec));
     match { ways }.find(|(link, back)| nodes[link.to as usize] && back.is_none()) {
-        Some((link, _)) => invalid(format!("link {}: no link leads back, over which headers could return", link.name)),
+        Some((link, _)) => {
+            refuse_link(spec, link, format!("link {}: no link leads back, over which headers could return", link.name))
+        }
         None => Ok(()),
     }
 }
@@ -96,31 +134,19 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
     let cuts = |queue: &QueueSpec| matches!(queue.discipline, Discipline::Trimming(_)) && !queue.drops_uncut();
     let sleeks = |t: &TransportSpec| matches!(&t.protocol, Protocol::Uet(uet) if uet.sleek);
     if spec.transports.iter().any(sleeks) && spec.queues.iter().any(cuts) {
-        return invalid("SLEEK is for switches that cut nothing: NACKs say what is missing".into());
+        let sleek = spec.transports.iter().position(sleeks).unwrap_or_default() as u32;
+        let text = "SLEEK is for switches that cut nothing: NACKs say what is missing".to_owned();
+        return Err(RunError::Refused(About::Transport(sleek), text));
     }
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
     let driven =
         |f: &FlowSpec| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_driven();
     if by_endpoints && !spec.flows.iter().all(driven) {
-        return invalid("endpoints are to choose paths, and those of TCP and UDP do not".into());
+        let text = "endpoints are to choose paths, and those of TCP and UDP do not".to_owned();
+        return Err(RunError::Refused(About::Routing, text));
     }
-    let Some(t) = spec.transports.iter().find(|t| t.protocol.is_driven()) else { return Ok(()) };
-    let name = t.protocol.name();
-    if spec.transports.iter().any(|t| t.protocol.is_driven() && t.mtu > 0 && t.mss + t.header > t.mtu) {
-        return invalid(format!("{name} with an MTU below a segment: its packets are no fragments"));
-    }
-    if !spec.host_costs.is_empty() {
-        return invalid(format!("{name}, and hosts cost their packets time, which it does not have"));
-    }
-    let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
-    if let Some(link) = spec.links.iter().find(fair) {
-        return invalid(format!("{name} has a queue of its own in the host, and link {} a fair NIC", link.name));
-    }
-    let whole = |q: &QuerySpec| q.close.is_none();
-    if !spec.queries.iter().all(whole) {
-        return invalid(format!("{name} opens no connection, and a query closes its own"));
-    }
-    spec.transports.iter().try_for_each(|t| match &t.protocol {
+    each(&spec.transports, About::Transport, |t| check_alone(spec, t))?;
+    each(&spec.transports, About::Transport, |t| match &t.protocol {
         Protocol::Tcp => Ok(()),
         Protocol::Ndp(ndp) if ndp.window == 0 || !(ndp.pull_rate > 0.0 && ndp.pull_rate <= 1.0) => invalid(format!(
             "ndp with a window of {} packets and pulls at {} of the rate, expected at least 1, and above 0 and at most \
@@ -134,6 +160,29 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         Protocol::ExpressPass(own) => check_expresspass(spec, own),
         Protocol::PHost(own) => check_phost(spec, own),
     })
+}
+
+/// One of them, and what does not go with it.
+fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
+    if !t.protocol.is_driven() {
+        return Ok(());
+    }
+    let name = t.protocol.name();
+    if t.mtu > 0 && t.mss + t.header > t.mtu {
+        return invalid(format!("{name} with an MTU below a segment: its packets are no fragments"));
+    }
+    if !spec.host_costs.is_empty() {
+        return invalid(format!("{name}, and hosts cost their packets time, which it does not have"));
+    }
+    let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
+    if let Some(link) = spec.links.iter().find(fair) {
+        return refuse_link(spec, link, format!("link {}: {name} has a queue of its own in the host", link.name));
+    }
+    let whole = |q: &QuerySpec| q.close.is_none();
+    if !spec.queries.iter().all(whole) {
+        return invalid(format!("{name} opens no connection, and a query closes its own"));
+    }
+    Ok(())
 }
 
 /// Homa: its levels, what they are for, and that all flows have one setting and the lowest level as their class.
@@ -153,13 +202,20 @@ fn check_homa(spec: &Spec, homa: &Homa) -> Result<(), RunError> {
     if spec.transports.iter().filter_map(|t| t.protocol.homa()).any(|other| other != homa) {
         return invalid("homa with two settings, expected one: a host grants messages of all its flows".into());
     }
-    let own = |f: &&FlowSpec| spec.transports[f.transport as usize].protocol.homa().is_some();
+    // datagrams beside messages have the class that they are given
+    let own = |f: &&FlowSpec| {
+        spec.transports[f.transport as usize].protocol.homa().is_some() && f.app.datagram_gap().is_none()
+    };
     let (class, ack_class) = (homa.levels - 1, 0);
     match spec.flows.iter().filter(own).find(|f| (f.class, f.ack_class) != (class, ack_class)) {
-        Some(flow) => invalid(format!(
-            "a flow of homa with class {} and ack_class {}, expected {class}, its lowest level, and 0",
-            flow.class, flow.ack_class
-        )),
+        Some(flow) => refuse_flow(
+            spec,
+            flow,
+            format!(
+                "a flow of homa with class {} and ack_class {}, expected {class}, its lowest level, and 0",
+                flow.class, flow.ack_class
+            ),
+        ),
         None => Ok(()),
     }
 }
@@ -183,17 +239,25 @@ fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
     };
     let class = own.lowest_class();
     if let Some(flow) = spec.flows.iter().filter(is_own).find(|f| (f.class, f.ack_class) != (class, 0)) {
-        return invalid(format!(
-            "a flow of phost with class {} and ack_class {}, expected {class}, its lowest class, and 0",
-            flow.class, flow.ack_class
-        ));
+        return refuse_flow(
+            spec,
+            flow,
+            format!(
+                "a flow of phost with class {} and ack_class {}, expected {class}, its lowest class, and 0",
+                flow.class, flow.ack_class
+            ),
+        );
     }
     let ends = |l: &&LinkSpec| spec.flows.iter().filter(is_own).any(|f| l.from == f.src || l.from == f.dst);
     match spec.links.iter().filter(|l| l.rate == Rate::INFINITE).find(ends) {
-        Some(link) => invalid(format!(
-            "link {}: phost, and its host would give tokens without end, expected a rate: there is one a packet's time",
-            link.name
-        )),
+        Some(link) => refuse_link(
+            spec,
+            link,
+            format!(
+                "link {}: phost, and its host would give tokens without end, expected a rate: there is one a packet's time",
+                link.name
+            ),
+        ),
         None => Ok(()),
     }
 }
@@ -226,24 +290,32 @@ fn check_shaping(spec: &Spec) -> Result<(), RunError> {
     let shapes = |l: &&LinkSpec| spec.queues[l.queue as usize].credits().is_some();
     let Some(link) = spec.links.iter().find(shapes) else { return Ok(()) };
     if let Some(flow) = spec.flows.iter().find(|f| f.class == 0 || f.ack_class == 0) {
-        return invalid(format!(
-            "link {}: class 0 is for credits, and a flow has class {} and ack_class {}, expected 1 or more",
-            link.name, flow.class, flow.ack_class
-        ));
+        return refuse_flow(
+            spec,
+            flow,
+            format!(
+                "link {}: class 0 is for credits, and a flow has class {} and ack_class {}, expected 1 or more",
+                link.name, flow.class, flow.ack_class
+            ),
+        );
     }
     if spec.pfc().is_some() {
-        return invalid(format!("link {}: a port that shapes credits obeys no pauses", link.name));
+        return refuse_link(spec, link, format!("link {}: a port that shapes credits obeys no pauses", link.name));
     }
     let wrong = |l: &&LinkSpec| {
         let shaping = spec.queues[l.queue as usize].credits();
         shaping.is_some_and(|s| s.credit == 0 || s.packet == 0 || s.burst == 0) || l.rate == Rate::INFINITE
     };
     match spec.links.iter().filter(shapes).find(wrong) {
-        Some(link) => invalid(format!(
-            "link {}: shapes credits, expected a rate, a burst of at least 1 credit, and credits and packets of at \
+        Some(link) => refuse_link(
+            spec,
+            link,
+            format!(
+                "link {}: shapes credits, expected a rate, a burst of at least 1 credit, and credits and packets of at \
              least 1 B",
-            link.name
-        )),
+                link.name
+            ),
+        ),
         None => Ok(()),
     }
 }
@@ -433,7 +505,7 @@ fn check_radio_port(spec: &Spec, link: &LinkSpec) -> Result<(), RunError> {
         _ => None,
     };
     match wire {
-        Some(what) => invalid(format!("link {}: a radio station's port has no {what}", link.name)),
+        Some(what) => refuse_link(spec, link, format!("link {}: a radio station's port has no {what}", link.name)),
         None => Ok(()),
     }
 }
@@ -533,21 +605,25 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
 /// Checks flows, given their paths.
 pub fn check_flows(spec: &Spec, fabric: &Fabric) -> Result<(), RunError> {
     for (f, flow) in (0..).map(FlowId).zip(&spec.flows) {
-        if flow.app.datagram_gap() == Some(Time::ZERO) {
-            return invalid(format!("flow {}: datagrams without time between them", f.0));
-        }
-        let controller = &spec.controllers[flow.controller as usize];
-        let asks = flow.app.datagram_gap().is_none();
-        if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
-            return invalid(format!(
-                "flow {}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \
-                 ports",
-                f.0,
-                controller.kind().name,
-                fabric.path(f, false).len()
-            ));
-        }
-        check_credits(spec, fabric, f)?;
+        check_flow(spec, fabric, f, flow).map_err(|error| error.about(About::Flow(f.0)))?;
     }
     Ok(())
+}
+
+fn check_flow(spec: &Spec, fabric: &Fabric, f: FlowId, flow: &FlowSpec) -> Result<(), RunError> {
+    if flow.app.datagram_gap() == Some(Time::ZERO) {
+        return invalid(format!("flow {}: datagrams without time between them", f.0));
+    }
+    let controller = &spec.controllers[flow.controller as usize];
+    let asks = flow.app.datagram_gap().is_none();
+    if asks && controller.profile().telemetry && fabric.path(f, false).len() > STAMPS {
+        return invalid(format!(
+            "flow {}: ports stamp the packets of {}, which hold {STAMPS} stamps, and its path crosses {} \
+                 ports",
+            f.0,
+            controller.kind().name,
+            fabric.path(f, false).len()
+        ));
+    }
+    check_credits(spec, fabric, f)
 }

@@ -127,10 +127,11 @@ fn validity<'py, T>(py: Python<'py>, values: &[Option<T>]) -> Bound<'py, PyAny> 
 /// now and then and stops the run by returning `False`; Ctrl-C stops it too. During the set-up `set_up(part)` is called
 /// instead, where given, with the part that is done, 0 to 1. A run whose `run.threads` is
 /// `"auto"` takes `cores` at most. With `every_ps`, `progress` is also called between the events of a run at the end of
-/// each interval of so many picoseconds of simulated time, to the engine window. Controllers in Python share state as
+/// each interval of so many picoseconds of simulated time, to the engine window. What a run records point by point takes
+/// `most_kept` bytes at most, or it ends with a `RunError`. Controllers in Python share state as
 /// their author likes, so a run with one has one thread.
 #[pyfunction]
-#[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None, set_up = None))]
+#[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None, set_up = None, most_kept = None))]
 fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -138,10 +139,12 @@ fn run(
     cores: Option<u32>,
     every_ps: Option<u64>,
     set_up: Option<Py<PyAny>>,
+    most_kept: Option<u64>,
 ) -> PyResult<RunResult> {
     py.detach(|| {
         let mut spec = scenario.spec().map_err(scenario_error)?;
         spec.cores = cores;
+        spec.observe.most_kept = most_kept;
         spec.told_every = every_ps.map(|every| Time(every.max(1)));
         if external::are_among(&spec.controllers) {
             spec.threads = Some(1);
@@ -172,6 +175,7 @@ fn run(
         }
         let (outcome, cost) = outcome.map_err(|error| match error {
             EngineError::Stopped => RunStopped::new_err("the run was stopped before its end"),
+            EngineError::Refused(about, words) => scenario_error(scenario.scenario.refused(&spec, about, words)),
             EngineError::Invalid(words) => RunError::new_err(words),
         })?;
         let figures = summary::summarize(&outcome, scenario.scenario.name(), env!("CARGO_PKG_VERSION"));
@@ -180,6 +184,18 @@ fn run(
         let timeline = outcome.frame_ps.map(|frame| layout::timeline_json(&spec, frame, outcome.end_ps));
         Ok(RunResult { summary: summary::summary_text(&figures), outcome, threads_s, helpers_s, timeline })
     })
+}
+
+/// Columns of a table of every run, each as `(name, is_text, is_full)`: whether its values are texts, and whether every
+/// row has one. None of a table that is not known.
+#[pyfunction]
+fn columns(table: &str) -> Vec<(&'static str, bool, bool)> {
+    let Some((_, make)) = TABLES.iter().find(|(name, _)| *name == table) else { return Vec::new() };
+    let told = |column: Column| {
+        let is_text = matches!(column.values, Values::Str(_) | Values::Dict { .. });
+        (column.name, is_text, !matches!(column.values, Values::OptU64(_) | Values::OptF64(_)))
+    };
+    make(&Outcome::default()).into_iter().map(told).collect()
 }
 
 /// Signals first, then the callback: whether the run goes on.
@@ -219,7 +235,8 @@ mod _core {
     use super::model::{ModelError, model_bounds, model_declaration, model_evaluate, model_names, model_quantity};
     #[pymodule_export]
     use super::{
-        ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, describe, list_kind, run, schema,
+        ControllerError, RunError, RunResult, RunStopped, Scenario, ScenarioError, columns, describe, list_kind, run,
+        schema,
     };
 
     #[pymodule_init]

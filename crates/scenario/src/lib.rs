@@ -42,6 +42,7 @@ pub use text::problem::{Errors, Problem};
 use document::Document;
 use document::edit::{LeftOut, entry, insert, resolved, unknown_key};
 use files::{read_file, read_named};
+use incast_engine::About;
 use incast_engine::spec::Spec;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -271,6 +272,14 @@ impl Scenario {
     /// Rows of the timeline that a run leaves at most, roughly; 0 without one.
     pub fn timeline_rows(&self) -> Result<u64, Errors> {
         Ok(self.build()?.timeline_rows())
+    }
+
+    /// What is wrong with this scenario, whose specification the engine refuses as a run begins.
+    pub fn refused(&self, spec: &Spec, about: About, text: String) -> Errors {
+        match self.document() {
+            Ok(doc) => build::refusals::problem(doc, spec, about, text).into(),
+            Err(errors) => errors,
+        }
     }
 
     /// The specification for the engine, and the warnings.

@@ -20,6 +20,7 @@ from incast.commands.options import (
     Settings,
     SharedStore,
     Workers,
+    beside,
     err,
     out,
     settings,
@@ -28,7 +29,7 @@ from incast.commands.options import (
 )
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, StudyError
-from incast.folders import write_whole
+from incast.folders import is_stream, write_named
 from incast.interrupts import loading
 from incast.study.comparing import ComparisonStudy
 
@@ -116,13 +117,13 @@ def compare(
 
 def _write_study(study: ComparisonStudy, path: Path) -> None:
     """Write the comparison as a study file."""
-    if path.exists():
+    if path.exists() and not is_stream(path):
         raise FolderError(f"{path} exists: give another --as-study, or remove it first")
     try:
-        write_whole(path, study.study_file())
+        write_named(path, study.study_file())
     except OSError as error:
         raise FolderError(f"cannot write {path}: {error.strerror}") from None
-    out.print(f"study: {path}; incast study run {path} makes its runs", highlight=False, soft_wrap=True)
+    beside(path).print(f"study: {path}; incast study run {path} makes its runs", highlight=False, soft_wrap=True)
 
 
 def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) -> None:

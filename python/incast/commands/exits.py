@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import suppress
 from typing import NoReturn
 
 from rich.text import Text
@@ -28,7 +29,8 @@ from incast.errors import (
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
     told = Text.assemble(("error:", "bold red"), " ", output.escaped(f"{words or error}{notes}", keep="\n\t"))
-    err.print(told, highlight=False, soft_wrap=True)
+    with suppress(OSError):  # a terminal that was closed
+        err.print(told, highlight=False, soft_wrap=True)
     sys.exit(status)
 
 
@@ -63,6 +65,8 @@ def carry_out(app: Typer) -> None:
         _fail(1, error)
     except (RunError, output.OutputError) as error:
         _fail(1, error)
+    except MemoryError as error:
+        _fail(1, error, "memory is exhausted; no half-written result was left behind: make what is asked for smaller")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         again = interrupts.again()

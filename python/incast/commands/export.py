@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from incast import output
-from incast.commands.options import Quiet, out
+from incast.commands.options import Quiet, beside
 from incast.errors import FolderError
+from incast.files import held
 from incast.interrupts import loading
 
 
@@ -35,7 +36,7 @@ def export(
     with loading():
         from incast.export import pcapng as captures
         from incast.export import perfetto as traces
-        from incast.folders import write_whole
+        from incast.folders import write_named
         from incast.result import Result
 
     if at not in captures.ENDS:
@@ -49,11 +50,12 @@ def export(
         path = Path(name)
         if not name.strip() or path.is_dir():
             raise FolderError(f'{option} "{name}": expected the name of a file')
-        content: str | bytes = (
-            captures.capture(result, flow or [], at) if option == "--pcapng" else traces.trace(result, flow or [])
-        )
+        with held(run):
+            content: str | bytes = (
+                captures.capture(result, flow or [], at) if option == "--pcapng" else traces.trace(result, flow or [])
+            )
         with output.about(path):
-            write_whole(path, content)
+            write_named(path, content)
             if not quiet:
                 size = len(content) / 1e6
-                out.print(f"export: {path} ({size:.2f} MB)", highlight=False, soft_wrap=True)
+                beside(path).print(f"export: {path} ({size:.2f} MB)", highlight=False, soft_wrap=True)

@@ -10,11 +10,18 @@ import typer
 
 from incast import output
 from incast.errors import FolderError, ScenarioError, StudyError
+from incast.folders import is_standard_output
 from incast.plan import slug
 from incast.scenario import Scenario
 
 out = output.Screen()
 err = output.Screen(stderr=True)
+
+
+def beside(path: Path) -> output.Screen:
+    """Say where to tell of a file that was written: not among its bytes, where these went to the standard output."""
+    return err if is_standard_output(path) else out
+
 
 ScenarioName = Annotated[
     str,

@@ -14,6 +14,7 @@ from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
 from incast.errors import FolderError, StudyError
+from incast.files import held
 from incast.interrupts import loading
 from incast.result import Result
 from incast.run_folder import MANIFEST
@@ -30,7 +31,8 @@ def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
         from incast.look import formats_of
 
     formats = formats_of(format_)
-    pairs, found, home = coexistence.load(folder)
+    with held(folder):
+        pairs, found, home = coexistence.load(folder)
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats), quiet)
 
 
@@ -55,11 +57,12 @@ def report(
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
         _refuse(folder, "one run", [*of_comparisons, *(["--format"] if format_ != "png" else [])])
-        result = Result.load(folder)
-        tell(result.notes())
-        if not quiet:
-            with output.about(folder):
-                run_table.show(result, folder, out)
+        with held(folder):
+            result = Result.load(folder)
+            tell(result.notes())
+            if not quiet:
+                with output.about(folder):
+                    run_table.show(result, folder, out)
         return
     if (folder / PAIRS_FILE).is_file() and not (folder / STUDY_FILE).exists():
         _refuse(folder, "pairs of controllers", of_comparisons)
@@ -86,6 +89,7 @@ def report(
     from incast.look import formats_of
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
-    done = comparison.load(folder)
+    with held(folder):
+        done = comparison.load(folder)
     done.bins = parted
     print_comparison(done, page.write(done, formats).path, quiet, paired)

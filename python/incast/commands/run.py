@@ -53,7 +53,8 @@ def run(
     if threads is not None:
         asked = asked.with_({"run.threads": threads})
     with progress.of_wait(err, f"{asked.name}: reading", quiet):
-        needed = asked.refuse_above(memory.limit_of(memory_limit), asked.name)
+        limit = memory.limit_of(memory_limit)
+        needed = asked.refuse_above(limit, asked.name)
         disk, cpu_s = asked.timeline_cost()
         notes = asked.notes()
     tell(notes)
@@ -72,7 +73,7 @@ def run(
     with new_folder(folder) as aside:
         with progress.of_run(err, asked.name, quiet) as (show, set_up):
             try:
-                result = asked.run(progress=show, set_up=set_up)
+                result = asked.run(progress=show, set_up=set_up, memory_limit=limit)
             except UnsoundError as error:
                 # the folder has what shows the defect
                 if error.result is None:

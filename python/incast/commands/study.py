@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incast import memory, output, progress
-from incast.commands.options import MemoryLimit, Quiet, Rebuild, Workers, err, out
+from incast.commands.options import MemoryLimit, Quiet, Rebuild, Workers, beside, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
+from incast.files import held
 from incast.interrupts import loading
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def status(
     from incast.study import standing
     from incast.study.store import Store
 
-    found = standing.of(Store.at(store), check)
+    with held(store):
+        found = standing.of(Store.at(store), check)
     if json:
         sys.stdout.write(json_.dumps(found.data(), indent=2) + "\n")
     else:
@@ -170,12 +172,14 @@ def export(
     if run is not None:
         if table is not None or study is not None:
             raise StudyError("--run: expected neither --table nor --study beside it: a run's folder has all its tables")
-        folder = reading.find(Store.at(store), run).save(to)
+        with held(store):
+            folder = reading.find(Store.at(store), run).save(to)
         out.print(f"run: {folder}", highlight=False, soft_wrap=True)
         return
-    rows = tabular.rows(Store.at(store), table or "runs", study)
+    with held(store):
+        rows = tabular.rows(Store.at(store), table or "runs", study)
     tabular.write(rows, to)
-    out.print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
+    beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
 
 
 def query(
@@ -193,7 +197,7 @@ def query(
     rows = queries.query(Store.at(store), sql)
     if to is not None:
         tabular.write(rows, to)
-        out.print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
+        beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)
     elif json:
         sys.stdout.write(tabular.as_json(rows))
     elif csv:

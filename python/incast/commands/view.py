@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incast import interrupts, output, progress
-from incast.commands.options import Quiet, err, out
+from incast.commands.options import Quiet, beside, err, out
 from incast.errors import FolderError
 from incast.interrupts import loading
 
@@ -56,11 +56,11 @@ def view(
     path = runs[0] / "view.html" if out_ is None else Path(out_)
     if path.is_dir():
         raise FolderError(f"--out {path}: expected a file, and this is a folder")
-    size = page.write(runs, path)
+    size = page.write(runs, path, named=out_ is not None)
     if not quiet:
         with output.about(path):
             told = "" if open_ else "; open it in a browser"
-            out.print(f"view: {path} ({size / 1e6:.2f} MB){told}", highlight=False, soft_wrap=True)
+            beside(path).print(f"view: {path} ({size / 1e6:.2f} MB){told}", highlight=False, soft_wrap=True)
     if open_:
         _open(path.resolve().as_uri())
 

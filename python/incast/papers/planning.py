@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from incast import files
 from incast.errors import FolderError, ScenarioError
 from incast.executor import Executor
 from incast.papers.definition import Figure, Paper, Point, Series, X
@@ -66,9 +67,10 @@ def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
 
     def same(path: Path) -> bool:
         try:
-            return bool(json.loads(path.read_text(encoding="utf-8")) == mark)
+            return bool(files.read_json(path) == mark)
         except ValueError as error:
-            raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+            told = f"{path} is damaged: {files.told(error)}"
+            raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
         except OSError as error:
             raise FolderError(f"cannot read {path}: {error.strerror}") from None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from incast import files
 from incast.errors import PaperError
 from incast.output import nearest
 from incast.papers import expression, judging
@@ -75,7 +75,7 @@ def load(folder: Path) -> Paper:
     """Read a paper's folder; ``PaperError`` names the file, the key, its value and what was expected."""
     path = folder / PAPER_FILE
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = files.read_toml(path)
     except OSError as error:
         raise PaperError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -83,7 +83,7 @@ def load(folder: Path) -> Paper:
         told = f"byte {error.object[error.start]:#04x} is none of it"
         raise PaperError(f"{path}, line {line}: expected UTF-8 text: {told}") from None
     except ValueError as error:
-        raise PaperError(f"{path}: {error}") from None
+        raise PaperError(f"{path}: {files.told(error)}") from None
     top = Table(path, "", data)
     title, source, about = top.text("title"), top.text("source"), top.text("about")
     figures = {}
@@ -322,8 +322,11 @@ def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published
     if not isinstance(table.data.get("published"), str):
         return [_published(one, figure) for one in table.list("published", needed=False)]
     path = folder / table.file("published", folder)
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    rows = csv.DictReader(lines)
+    try:
+        text = files.read_text(path)
+    except (OSError, ValueError) as error:
+        raise PaperError(f"{path}: {files.told(error)}") from None
+    rows = csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#"))
     columns = list(rows.fieldnames or [])
     measures = [name for name in columns if name not in ("series", "x")]
     for name in measures:

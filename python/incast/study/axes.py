@@ -24,6 +24,8 @@ Value = str | int | float | bool
 
 DESIGNS = ("grid", "zip", "random", "lhs")
 SCALES = ("linear", "log")
+MOST_VALUES = 1_000_000
+"""Values of a range: as many as a study may have runs."""
 DIGITS = 6
 """Significant digits of a value from a range: the same on every machine, and short enough for a table."""
 
@@ -89,6 +91,10 @@ class Axis:
             )
         return tuple(dict.fromkeys(found))
 
+    def count(self, seed: int) -> int:
+        """Count the values, as a grid takes them."""
+        return len(self.listed(seed)) if self.range is not None else len(self.values)
+
     def pick(self, part: float) -> Value:
         """Give the value at a part, 0 to 1, of the list or the range."""
         if self.range is not None:
@@ -100,6 +106,22 @@ def draw(seed: int, key: str, number: int, purpose: str = "value") -> float:
     """Draw from 0 to 1, exclusive of 1: a hash of what it is for."""
     digest = hashlib.sha256(f"{seed}|{purpose}|{key}|{number}".encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / 2.0**53
+
+
+def points_in(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int, most: int) -> int:
+    """Count the points of a design before one of them is made; above ``most`` it is not counted how many."""
+    if not axes:
+        return 1
+    if design in ("random", "lhs"):
+        return sum(samples)
+    if design == "zip":
+        return axes[0].count(seed)
+    found = 1
+    for axis in axes:
+        found *= axis.count(seed)
+        if found > most:
+            break
+    return found
 
 
 def points(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int) -> Iterator[dict[str, Value]]:
@@ -219,8 +241,8 @@ def _read_range(where: str, data: Mapping[str, Any]) -> Range:
         raise StudyError(f"{where}: steps and samples: expected one of them")
     for word, count in counts.items():
         least = 2 if word == "steps" else 1
-        if isinstance(count, bool) or not isinstance(count, int) or count < least:
-            raise StudyError(f"{where}.{word} = {count!r}: expected a whole number of at least {least}")
+        if isinstance(count, bool) or not isinstance(count, int) or not least <= count <= MOST_VALUES:
+            raise StudyError(f"{where}.{word} = {count!r}: expected a whole number from {least} to {MOST_VALUES:,}")
     whole = data.get("whole", False)
     if not isinstance(whole, bool):
         raise StudyError(f"{where}.whole = {whole!r}: expected true or false")

@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from incast import controllers, kinds
-from incast.errors import ScenarioError, StudyError
+from incast import controllers, files, kinds
+from incast.errors import FolderError, ScenarioError, StudyError
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study.axes import Axis, Value
@@ -65,7 +65,12 @@ def write_study(store: Store, folder: Path, study: Definition, text: str) -> Non
 def is_there(store: Store, study: Definition, text: str) -> bool:
     """Whether the store has the study in these words."""
     path = store.folder / "studies" / study.name / "study.toml"
-    return path.exists() and path.read_text(encoding="utf-8") == text
+    try:
+        return files.read_text(path) == text
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
 
 
 def install_study(store: Store, folder: Path, name: str) -> None:
@@ -78,14 +83,14 @@ def install_study(store: Store, folder: Path, name: str) -> None:
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
     """Give the scenario with copies of its files and classes in the store in their place."""
     toml = scenario.toml()
-    changed, files = toml, False
+    changed, has_files = toml, False
     for kind in kinds_in(toml):
         if ":" in kind:
             changed = changed.replace(f'kind = "{kind}"', f'kind = "{_controller_kept(store, kind, folder)}"')
     for name in _files_in(toml):
-        files = True
+        has_files = True
         changed = changed.replace(f'file = "{name}"', f'file = "{_file_kept(store, name, folder)}"')
-    if changed == toml and not files:
+    if changed == toml and not has_files:
         return scenario
     return Scenario.from_toml(changed, origin=store.folder, name=scenario.name)
 
@@ -156,7 +161,7 @@ def in_words_of_user(store: Store, told: str) -> str:
 
 def _package_kept(store: Store, top: Path) -> str:
     """Copy the folder of a package into the store under a name that its content decides."""
-    files: dict[str, bytes] = {}
+    found: dict[str, bytes] = {}
     size = 0
     for place, folders, names in os.walk(top):
         # neither what Python makes, nor the results that lie in a folder of work
@@ -168,22 +173,22 @@ def _package_kept(store: Store, top: Path) -> str:
         for path in (Path(place) / name for name in sorted(names) if not name.startswith(".")):
             try:
                 size += path.stat().st_size
-                if size > PACKAGE_BYTES or len(files) == PACKAGE_FILES:
+                if size > PACKAGE_BYTES or len(found) == PACKAGE_FILES:
                     raise StudyError(
                         f"the package {top} has more than {PACKAGE_BYTES // 10**6} MB or {PACKAGE_FILES:,} files: a "
                         "store copies the package of a controller whole; put the class into a smaller package, or a "
                         "file of its own"
                     )
-                files[path.relative_to(top).as_posix()] = path.read_bytes()
-            except OSError as error:
-                raise StudyError(f"cannot read {path}, of a controller's package: {error.strerror}") from None
+                found[path.relative_to(top).as_posix()] = files.read_bytes(path, PACKAGE_BYTES)
+            except (OSError, ValueError) as error:
+                raise StudyError(f"cannot read {path}, of a controller's package: {files.told(error)}") from None
     digest = hashlib.sha256()
-    for name, data in files.items():
+    for name, data in found.items():
         digest.update(f"{name}\0{len(data)}\0".encode())
         digest.update(data)
     own = f"{FILES}/{digest.hexdigest()[:16]}/{top.name}"
     _remember(store, own, top)
-    for name, data in files.items():
+    for name, data in found.items():
         _put(store, f"{own}/{name}", data)
     return own
 
@@ -194,9 +199,9 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
         return name
     path = folder / name
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise StudyError(f"cannot read {path}, which a scenario names: {error.strerror}") from None
+        data = files.read_bytes(path)
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read {path}, which a scenario names: {files.told(error)}") from None
     own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
     _put(store, own, data)
     _remember(store, own, path)
@@ -206,7 +211,11 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
 def _put(store: Store, name: str, data: bytes) -> None:
     """Copy a file unless it is there; one that was damaged is not."""
     path = store.folder / name
-    if not path.exists() or path.read_bytes() != data:
+    try:
+        there = files.read_bytes(path)
+    except (OSError, ValueError):
+        there = None
+    if there != data:
         store.put(name, data)
 
 

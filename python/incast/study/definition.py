@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from incast import controllers, kinds
+from incast import controllers, files, kinds
 from incast.errors import ScenarioError, StudyError
-from incast.output import nearest
+from incast.output import counted, nearest
 from incast.scenario import Scenario, toml_value
-from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, read_axis
+from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, points_in, read_axis
 
 MOST_RUNS = 1_000_000
 """Runs of one study: more are a slip."""
@@ -184,15 +183,24 @@ class Definition:
 
     def points(self) -> list[Point]:
         """Give every point, in the order of the store: by scenario, arm, and axes, the last axis fastest."""
+        self._refuse_too_many()
         found: dict[Point, None] = {}
         for name in self.bases:
             for arm in self.arms.values() or [Arm("", {})]:
                 axes = [*self.axes, *arm.axes]
                 for values in points(axes, self.design, self.samples, self.design_seed):
                     found[Point(name, arm.name, values)] = None
-                    if len(found) * len(self.seeds) > MOST_RUNS:
-                        raise StudyError(f"more than {MOST_RUNS:,} runs: expected fewer points or seeds")
         return list(found)
+
+    def _refuse_too_many(self) -> None:
+        """Raise ``StudyError`` where these are more runs than anybody means, before one is made."""
+        most = MOST_RUNS // max(1, len(self.bases) * len(self.seeds))
+        points = 0
+        for arm in self.arms.values() or [Arm("", {})]:
+            points += points_in([*self.axes, *arm.axes], self.design, self.samples, self.design_seed, most - points)
+            if points > most:
+                told = f"{points * len(self.bases):,} points or more, each under {counted(len(self.seeds), 'seed')}"
+                raise StudyError(f"more than {MOST_RUNS:,} runs: expected fewer than {told}")
 
     def __len__(self) -> int:
         """Give the number of runs: points times seeds."""
@@ -264,7 +272,7 @@ class Definition:
                 found[name] = self.bases[name].toml()
             else:
                 path = self.origin / one
-                found[name] = path.read_text(encoding="utf-8") if path.is_file() else None
+                found[name] = files.read_text(path) if path.is_file() else None
         return found
 
     def refuse_idle_arms(self) -> None:
@@ -370,13 +378,15 @@ def read(path: str | Path, made: type[Kind]) -> Kind:
     """
     path = Path(path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = files.read_text(path, pipes=True)
     except FileNotFoundError:
         raise StudyError(f"no file {path}: expected a study file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{path}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read {path}: {files.told(error)}") from None
+    try:
+        data = files.toml_of(text)
+    except ValueError as error:
+        raise StudyError(f"{path}: {files.told(error)}") from None
     words = ("name", "scenario", "seeds", "design", "samples", "design_seed", "keep", "set", "axes", "arms")
     for key in data:
         if key not in (*words, *OTHERS):
@@ -504,8 +514,9 @@ def _samples(design: str, given: Any) -> tuple[int, ...]:
             )
         return ()
     fine = isinstance(blocks, (list, tuple)) and blocks and all(isinstance(n, int) and n >= 1 for n in blocks)
-    if not fine:
-        raise StudyError(f'samples = {given!r}: expected a whole number of at least 1 with design = "{design}"')
+    if not fine or sum(blocks) > MOST_RUNS:
+        expected = f'expected a whole number from 1 to {MOST_RUNS:,} with design = "{design}"'
+        raise StudyError(f"samples = {given!r}: {expected}")
     return tuple(blocks)
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from incast import files
 from incast.errors import REFUSALS, FolderError
 from incast.executor import alone_in
 from incast.folders import clear_away, write_whole
@@ -27,7 +27,7 @@ from incast.study import copies
 from incast.study.definition import Definition
 from incast.study.making import make
 from incast.study.reading import Runs
-from incast.study.store import Store, parquet
+from incast.study.store import Store, parquet, refuse_odd_points
 
 OWN_STORE = "runs"
 
@@ -87,11 +87,12 @@ class Home:
         """Find runs by their places; raises ``FolderError``, with the command that goes on, where one is not there."""
         told = f"go on with: {again}"
         try:
-            points = pq.read_table(self.folder / points_file)
+            points = files.read_table(self.folder / points_file)
         except FileNotFoundError:
             raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {told}") from None
-        except (OSError, ValueError, pa.ArrowException) as error:
-            raise FolderError(f"{self.folder / points_file} cannot be read: {error}; {told}") from None
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{self.folder / points_file} cannot be read: {files.told(error)}; {told}") from None
+        refuse_odd_points(self.folder / points_file, points, told)
         engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
         there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
         named: dict[Key, tuple[str, dict[str, Any]]] = {}
@@ -127,6 +128,14 @@ def _refuse_store(folder: Path, store: Path) -> None:
         )
 
 
+def _before(path: Path) -> bytes | None:
+    """Read a mark that is there, to put it back; one that cannot be read is refused later, by whoever reads it."""
+    try:
+        return files.read_bytes(path, files.MOST_JSON)
+    except (OSError, ValueError):
+        return None
+
+
 @contextmanager
 def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Iterator[Home]:
     """Mark the folder as this report's, or find an earlier one that it grows from: then its name stays.
@@ -139,7 +148,7 @@ def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], H
         _refuse_store(home.folder, store)
     folder, path = home.folder, home.folder / mark.file
     there = folder.is_dir()
-    before = path.read_bytes() if path.is_file() else None
+    before = _before(path)
     mark.put(folder)
     earlier = read(folder)
     home = Home(folder, store or earlier.store, earlier.name)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incast import controllers
+from incast import controllers, files
 from incast.errors import REFUSALS, FolderError, RunError, RunStopped, ScenarioError, StudyError, users_traceback
 from incast.executor import Needs, Status, default_workers, share
 from incast.folders import clear_away
@@ -195,7 +195,8 @@ def _rows(
 ) -> tuple[pa.Table, list[tuple[_Row, int, str]]]:
     """Give the study's points as they will stand in the store, and the runs that are missing: point, seed, identity."""
     study.refuse_idle_arms()
-    old = {row.point: row for row in _old_rows(store.points(study.name))}
+    with files.held(store.folder):
+        old = {row.point: row for row in _old_rows(store.points(study.name))}
     wanted: dict[Point, list[int]] = {}
     if points is not None:
         wanted = {point: list(row.runs) for point, row in old.items()}

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incast import files
 from incast.errors import FolderError, StudyError
+from incast.memory import free_memory
 from incast.study.store import RUNS, Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+SHARE = 0.8
+"""Part of the free memory that a query may take."""
 
 
 def connect(store: Store) -> Any:
@@ -24,12 +30,23 @@ def connect(store: Store) -> Any:
     if not (store.folder / RUNS).exists():
         raise FolderError(f"{store.folder} holds no runs yet: expected a store with a finished study")
     store.checked(RUNS)
+    views = {"runs": [store.folder / RUNS], "costs": sorted((store.folder / "log").glob("*.parquet"))}
+    views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in store.tables()}
     connection = duckdb.connect()
-    connection.execute(f"CREATE VIEW runs AS SELECT * FROM read_parquet({_text(store.folder / RUNS)})")
-    connection.execute(f"CREATE VIEW costs AS SELECT * FROM read_parquet({_text(store.folder / 'log' / '*.parquet')})")
-    for name in store.tables():
-        parts = _text(store.folder / "tables" / name / "*.parquet")
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({parts}, union_by_name = true)")
+    try:
+        if (free := free_memory()) < math.inf:
+            connection.execute(f"SET memory_limit = '{int(free * SHARE)}B'")
+        for name, paths in views.items():
+            for path in paths:
+                files.read_footer(path)  # of a pipe DuckDB would wait for who writes to it
+            parts = ", ".join(map(_text, paths))
+            connection.execute(
+                f"CREATE VIEW {_quoted(name)} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)"
+            )
+    except (OSError, ValueError, duckdb.Error) as error:
+        connection.close()
+        told = files.told(error)
+        raise FolderError(f"{path} cannot be read: {told}; incast study status --check says what is damaged") from None
     return connection
 
 
@@ -42,12 +59,18 @@ def query(store: Store, sql: str) -> pa.Table:
         answer = connection.sql(sql)
         rows: pa.Table | None = None if answer is None else answer.to_arrow_table()
     except duckdb.Error as error:
-        raise StudyError(f"query: {error}") from None
+        raise StudyError(f"query: {str(error).strip()}") from None
     finally:
         connection.close()
     if rows is None:
         raise StudyError("query: gives no rows: expected a SELECT")
     return rows
+
+
+def _quoted(name: str) -> str:
+    """Write the name of a view, which a folder of the store has."""
+    inner = name.replace('"', '""')
+    return f'"{inner}"'
 
 
 def _text(path: Path) -> str:

@@ -6,11 +6,10 @@ Tables lie in chunks of many runs. What was read of one is kept for the runs tha
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from incast import run_folder, soundness
+from incast import files, run_folder, soundness
 from incast.errors import FolderError, StudyError, UnsoundError
 from incast.result import Result
 from incast.study import copies
@@ -87,8 +86,12 @@ class Runs:
                 continue
             found = store.read(name).filter(own)
             costs = store.read(f"log/{chunk}.parquet")
-            for rows, into in ((found, self._figures), (costs, self._costs)):
-                into |= {row.pop("run"): row for row in rows.to_pylist()}
+            with files.held(store.folder):
+                for rows, into in ((found, self._figures), (costs, self._costs)):
+                    into |= {row.pop("run"): row for row in rows.to_pylist()}
+                lacking = [run for run in self._figures if not isinstance(self._costs[run]["cpu_s"], float)]
+                if lacking:
+                    raise ValueError(f"log/{chunk}.parquet does not tell what the run {lacking[0]} cost")
             self._chunk_of |= dict.fromkeys(found["run"].to_pylist(), chunk)
         if damaged is not None and not self._figures.keys() >= set(wanted.to_pylist()):
             raise damaged
@@ -125,10 +128,16 @@ class Runs:
 
         Raises ``UnsoundError`` where no figure of it is to be used.
         """
-        entries = [entry["name"] for entry in tomllib.loads(toml)["traffic"]]
+        place = self._store.folder / "studies"
+        try:
+            entries = run_folder.read_entries(toml)
+        except ValueError as error:
+            raise FolderError(f"{place}: the scenario of the run {run} is damaged: {files.told(error)}") from None
         if wrong := soundness.unsound_figures(self._figures[run]):
             raise UnsoundError(f"{name}, seed {seed}, run {run}: {wrong}")
         summary = summary_of(self._figures[run], name, seed, entries)
+        chunk = self._store.folder / "chunks" / f"{self._chunk_of[run]}.parquet"
+        run_folder.refuse_odd_summary(chunk, summary)
         cost = self._costs[run]
         cpu_s = cost["cpu_s"]
         manifest = {

@@ -16,8 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from incast import controllers, soundness
+from incast import controllers, files, soundness
 from incast.errors import FolderError, UnsoundError
+from incast.folders import refuse_other
 from incast.run_folder import engine_digest
 from incast.scenario import Progress, Scenario
 
@@ -140,7 +141,7 @@ def _digest(head_size: int, body: bytes) -> bytes:
 
 
 def _unpacked(body: bytes, head_size: int) -> Record:
-    head = json.loads(body[:head_size])
+    head = files.json_of(body[:head_size])
     tables, at = {}, head_size
     for name, size in head["tables"].items():
         tables[name] = body[at : at + size]
@@ -185,32 +186,40 @@ class Journal:
 
     def runs(self) -> Iterator[tuple[str, int]]:
         """Give the runs that the file holds whole, each with its place; find the end of them."""
-        try:
-            file = self.path.open("rb")
-        except FileNotFoundError:
+        if not self.path.exists():
             return
-        with file:
+        with self._whole(), files.opened(self.path) as file:
             while True:
                 place = file.tell()
                 found = _read_body(file)
                 if found is None:
                     break
                 self.size = file.tell()
-                yield json.loads(found[0][: found[1]])["run"], place
+                yield str(files.json_of(found[0][: found[1]])["run"]), place
 
     def read(self, place: int) -> Record:
         """Read the record at a place."""
-        with self.path.open("rb") as file:
+        with self._whole(), files.opened(self.path) as file:
             file.seek(place)
             found = _read_body(file)
-        if found is None:
-            raise FolderError(f"{self.path} is damaged: run the study again")
-        return _unpacked(*found)
+            if found is None:
+                raise ValueError("a record is not whole")
+            return _unpacked(*found)
+
+    @contextlib.contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Say which journal it is whose records are none."""
+        try:
+            yield
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            told = f"{self.path} is damaged: {files.told(error)}"
+            raise FolderError(f"{told}; remove it and run the study again") from None
 
     def append(self, data: bytes) -> int:
         """Put a record at the end, behind the last whole one; return its place."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            refuse_other(self.path)
             self._file = self.path.open("r+b" if self.path.exists() else "w+b")
         place = self.size
         try:

@@ -14,6 +14,7 @@ import uuid
 from pathlib import Path
 
 from incast.errors import RunError, StudyError
+from incast.folders import write_whole
 from incast.study.making import Outside, journalled, missing
 from incast.study.record import Journal, make
 from incast.study.store import PENDING, Store
@@ -31,7 +32,7 @@ def outside(parts: int = 0, options: str = "") -> Outside:
         runs = len(missing(store))
         count = min(parts or min(PARTS, -(-runs // LEAST_RUNS)), runs)
         path = store.folder / PENDING / "slurm.sh"
-        path.write_text(script(store.folder, count, options), encoding="utf-8", newline="\n")
+        write_whole(path, script(store.folder, count, options))
         (store.folder / "log").mkdir(exist_ok=True)
         try:
             done = subprocess.run(["sbatch", "--wait", str(path)], capture_output=True, text=True, check=False)

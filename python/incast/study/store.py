@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incast import _core
+from incast import _core, files
 from incast.errors import FolderError
 from incast.executor import alone_in
 from incast.folders import put_first, sync_folder, write_whole
-from incast.run_folder import engine_digest
+from incast.run_folder import engine_digest, refuse_odd_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -54,6 +54,22 @@ SUM = re.compile("[0-9a-f]{64}  .+")
 """A line of the checksums."""
 NO_DIGEST = "0" * 64
 """Checksum of a file whose bytes are known to be wrong."""
+Kind = tuple[Callable[[Any], bool], str]
+"""Whether a type is one, and its name in words."""
+TEXTS = (files.is_text, "texts")
+NUMBERS = (files.is_number, "numbers")
+COLUMNS: Mapping[str, Mapping[str, Kind]] = {
+    RUNS: {"study": TEXTS, "scenario": TEXTS, "arm": TEXTS, "run": TEXTS, "seed": NUMBERS},
+    "chunks": {"run": TEXTS},
+    "log": {"run": TEXTS, "cpu_s": NUMBERS},
+    "studies": {
+        **dict.fromkeys(("scenario", "arm", "values", "settings", "layer", "hash", "name", "toml"), TEXTS),
+        "seeds": (files.is_list_of(files.is_number), "lists of numbers"),
+        "runs": (files.is_list_of(files.is_text), "lists of texts"),
+    },
+    PENDING: {"run": TEXTS, "name": TEXTS, "toml": TEXTS, "seed": NUMBERS, "chunk": NUMBERS},
+}
+"""Columns that the program reads, by the file or the folder of files that has them; each row has a value of each."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +130,7 @@ class Store:
         """Read what the store says of itself."""
         path = self.folder / STORE_FILE
         try:
-            head = json.loads(path.read_text(encoding="utf-8"))
+            head = files.read_json(path)
         except FileNotFoundError:
             if self._is_marked():
                 lost = f"{self.folder} has no {STORE_FILE}: not a whole store; {_way_out(path.name)}"
@@ -124,7 +140,7 @@ class Store:
         except NotADirectoryError:
             raise FolderError(f"{self.folder} is a file: expected a folder that incast study run made") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} is damaged: {error}; {_way_out(path.name)}") from None
+            raise FolderError(f"{path} is damaged: {files.told(error)}; {_way_out(path.name)}") from None
         lacking = [key for key in ("format", "incast", "engine") if not (isinstance(head, dict) and key in head)]
         if lacking:
             raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}; {_way_out(path.name)}")
@@ -146,7 +162,7 @@ class Store:
         if not self._is_marked():
             return
         try:
-            head = json.loads(path.read_text(encoding="utf-8"))
+            head = files.read_json(path)
             if isinstance(head, dict) and {"format", "incast", "engine"} <= head.keys():
                 return
         except (FileNotFoundError, ValueError):
@@ -179,38 +195,44 @@ class Store:
     def read(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Read a Parquet file of the store, held against its checksum."""
         wanted = None if columns is None else list(columns)
-        # one thread: a column is small, and Arrow's own threads may still be starting when the program ends
-        return self._parquet(name, lambda file: file.read(columns=wanted, use_threads=False))
+        data = self.checked(name)
+        try:
+            # one thread: a column is small, and Arrow's own threads may still be starting when the program ends
+            table = files.read_table(data, wanted, threads=False, checksums=True)
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{self.folder / name} cannot be read: {files.told(error)}") from None
+        self._refuse_odd_columns(name, table)
+        return table
 
     def schema(self, name: str) -> pa.Schema:
         """Read which columns a Parquet file of the store has, with what is said of each."""
-        return self._parquet(name, lambda file: file.schema_arrow)
-
-    def _parquet(self, name: str, read: Callable[[Any], Any]) -> Any:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        data = self.checked(name)
         try:
-            return read(pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=True))
-        except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-            raise FolderError(f"{self.folder / name} cannot be read: {error}") from None
+            return files.read_schema(self.checked(name))
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{self.folder / name} cannot be read: {files.told(error)}") from None
+
+    def _refuse_odd_columns(self, name: str, table: pa.Table) -> None:
+        """Raise ``FolderError`` where a column that the program reads has another type than it writes."""
+        kind, _, rest = name.partition("/")
+        if kind == "tables":
+            refuse_odd_columns(self.folder / name, rest.partition("/")[0], table)
+        _refuse_odd(self.folder / name, table, COLUMNS.get(kind if rest else name, {}), _way_out(name))
 
     def checked(self, name: str) -> bytes:
         """Read a file of the store; raises ``FolderError`` where its bytes are not those that were written."""
         path = self.folder / name
         try:
-            data = path.read_bytes()
+            data = files.read_bytes(path)
         except FileNotFoundError:
             raise FolderError(f"{self.folder} has no {name}: not a whole store") from None
-        except OSError as error:
-            raise FolderError(f"cannot read {path}: {error.strerror}") from None
+        except (OSError, ValueError) as error:
+            raise FolderError(f"cannot read {path}: {files.told(error)}") from None
         sums = self.sums()
         if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
             # Another program may have replaced both, or be about to: then pages of tables have checksums of their own.
             under_way = (self.folder / PENDING).exists() and not name.startswith(FIXED)
             self._sums = None
-            data = path.read_bytes()
+            data = files.read_bytes(path)
             if not under_way and hashlib.sha256(data).hexdigest() != self.sums().get(name):
                 raise FolderError(f"{path} is damaged: its checksum is not the one in {SUMS}; {_way_out(name)}")
         return data
@@ -219,7 +241,7 @@ class Store:
         """Checksums by the names of files."""
         if self._sums is None:
             try:
-                lines = (self.folder / SUMS).read_text(encoding="utf-8").splitlines()
+                lines = files.read_text(self.folder / SUMS, files.MOST_JSON).splitlines()
                 if strange := [line for line in lines if not SUM.fullmatch(line)]:
                     raise ValueError(f"{strange[0][:80]!r}: expected a SHA-256, two spaces and the name of a file")
                 self._sums = {line[66:]: line[:64] for line in lines}
@@ -229,7 +251,7 @@ class Store:
                     raise FolderError(f"{self.folder} has no {SUMS}: not a whole store; {_way_out(SUMS)}") from None
                 self._sums = {}
             except (OSError, ValueError) as error:
-                raise FolderError(f"{self.folder / SUMS} is damaged: {error}; {_way_out(SUMS)}") from None
+                raise FolderError(f"{self.folder / SUMS} is damaged: {files.told(error)}; {_way_out(SUMS)}") from None
         return self._sums
 
     def repair_sums(self) -> None:
@@ -254,7 +276,7 @@ class Store:
     def damaged(self) -> list[str]:
         """Hold every file against its checksum; say what is wrong, a line a file."""
         told = [
-            f"{name}: its bytes are not those that were written" if path.exists() else f"{name}: is missing"
+            f"{name}: its bytes are not those that were written" if os.path.lexists(path) else f"{name}: is missing"
             for name in self.broken()
             for path in [self.folder / name]
         ]
@@ -266,17 +288,17 @@ class Store:
     def broken(self) -> list[str]:
         """Name the files that are missing or have other bytes than those that were written."""
         places = ((name, self.folder / name, digest) for name, digest in self.sums().items())
-        return [name for name, path, digest in places if not path.exists() or _digest(path) != digest]
+        return [name for name, path, digest in places if not path.is_file() or _digest(path) != digest]
 
     def names(self) -> list[str]:
         """Names of the files that are results."""
         found = []
-        for place, folders, files in os.walk(self.folder):
+        for place, folders, names in os.walk(self.folder):
             inner = Path(place).relative_to(self.folder)
             if inner == Path():
                 folders[:] = [one for one in folders if one not in NO_RESULTS]
-                files = [one for one in files if one not in NO_RESULTS]
-            found += [(inner / one).as_posix() for one in files if not one.startswith(".")]
+                names = [one for one in names if one not in NO_RESULTS]
+            found += [(inner / one).as_posix() for one in names if not one.startswith(".")]
         return sorted(found)
 
     def studies(self) -> list[str]:
@@ -296,10 +318,8 @@ class Store:
         return self.read(RUNS)
 
     def __repr__(self) -> str:
-        import pyarrow.parquet as pq
-
         path = self.folder / RUNS
-        count = pq.read_metadata(path).num_rows if path.exists() else 0
+        count = files.read_footer(path).num_rows if path.exists() else 0
         return f"<Store {self.folder}: {count:,} runs of {', '.join(self.studies()) or 'no study'}>"
 
     def points(self, study: str) -> pa.Table | None:
@@ -311,12 +331,13 @@ class Store:
         """Say what is asked for and not finished."""
         path = self.folder / PENDING / "batch.json"
         try:
-            head = json.loads(path.read_text(encoding="utf-8"))
+            head = files.read_json(path)
             return Pending(**head | {"keep": tuple(head["keep"])})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise FolderError(f"{path} is damaged: {error}; remove {path.parent} to go on without it") from None
+            told = f"{path} is damaged: {files.told(error)}"
+            raise FolderError(f"{told}; remove {path.parent} to go on without it") from None
 
     def chunks(self) -> list[str]:
         """Names of the chunks, in their order."""
@@ -405,11 +426,26 @@ def _store_of(folder: Path) -> Path:
     """Give the store of a report's folder, which a file of that names; any other folder as it is."""
     for file in () if (folder / STORE_FILE).exists() else REPORTS:
         try:
-            named = json.loads((folder / file).read_text(encoding="utf-8"))["store"]
+            named = files.read_json(folder / file)["store"]
             return Path(os.path.normpath(folder / named))
         except (OSError, ValueError, KeyError, TypeError):
             pass
     return folder
+
+
+def refuse_odd_points(path: Path, points: pa.Table, way_out: str) -> None:
+    """Raise ``FolderError`` where the points of a study have columns of other types than these have, or lack one."""
+    if lacking := sorted({*COLUMNS["studies"]} - {*points.column_names}):
+        raise FolderError(f"{path} is damaged: it has no column {', '.join(lacking)}; {way_out}")
+    _refuse_odd(path, points, COLUMNS["studies"], way_out)
+
+
+def _refuse_odd(path: Path, table: pa.Table, known: Mapping[str, Kind], way_out: str) -> None:
+    for column, (is_it, words) in known.items():
+        values: Any = table[column] if column in table.column_names else ()
+        if len(values) and (values.null_count or not is_it(values.type)):
+            told = f"column {column} is of type {values.type}, with {values.null_count} missing values"
+            raise FolderError(f"{path} is damaged: {told}; expected {words}; {way_out}")
 
 
 def _way_out(name: str) -> str:
@@ -438,8 +474,10 @@ def _head_text() -> str:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        return files.digest_of(path)
+    except (OSError, ValueError) as error:
+        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
 
 
 def column(values: Iterable[Any]) -> pa.Array:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incast.errors import FolderError, StudyError
-from incast.folders import write_whole
+from incast.folders import is_stream, write_named
 from incast.output import nearest
 from incast.study.store import Store, parquet
 
@@ -42,13 +42,13 @@ def write(found: pa.Table, path: Path) -> None:
     """Write a table to a file of the format that its ending names; raises ``FolderError`` where one is there."""
     if path.suffix not in FORMATS:
         raise StudyError(f"{path}: expected a file that ends in {', '.join(FORMATS)}")
-    if path.exists():
+    if path.exists() and not is_stream(path):
         raise FolderError(f"{path} exists: give another --out, or remove it first (results are never overwritten)")
     forms: dict[str, Callable[[pa.Table], str | bytes]] = {".csv": as_csv, ".json": as_json, ".parquet": parquet}
     data = forms[path.suffix](found)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)
+        write_named(path, data)
     except OSError as error:
         raise FolderError(f"cannot write {path}: {error.strerror}") from None
 

@@ -14,7 +14,7 @@ from incast.evaluation import Figures, evaluate
 from incast.output import nearest
 from incast.scenario import Scenario
 from incast.study.axes import Axis, Value
-from incast.study.definition import Definition, Point
+from incast.study.definition import MOST_RUNS, Definition, Point
 
 SAMPLERS = ("tpe", "nsga2", "random")
 _WORDS = (
@@ -310,9 +310,9 @@ def seeds(word: str, given: Any, first: int, table: str = "tune") -> tuple[int, 
 
 
 def count(word: str, given: Any, table: str = "tune") -> int:
-    """Read a whole number of at least 1."""
-    if type(given) is not int or not 1 <= given <= 1_000_000:
-        raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number of at least 1")
+    """Read a whole number from 1 to as many as a study may have runs."""
+    if type(given) is not int or not 1 <= given <= MOST_RUNS:
+        raise StudyError(f"[{table}] {word} = {given!r}: expected a whole number from 1 to {MOST_RUNS:,}")
     return given
 
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from incast import files
 from incast.errors import FolderError, ScenarioError, UnsoundError, needs
-from incast.folders import NOT_EMPTY, put_first
+from incast.folders import NOT_EMPTY, open_lock, put_first, refuse_other
 from incast.run_folder import engine_digest
 from incast.tuning.declaration import BEGAN, ENDED, Parameter, Set, Tuning, flows_of, unfinished
 
@@ -60,8 +61,9 @@ class _Lock:
         self._file: IO[bytes] | None = None
 
     def acquire(self) -> bool:
-        self._file = self._path.open("ab")
+        self._file = open_lock(self._path)
         fcntl.flock(self._file, fcntl.LOCK_EX)
+        refuse_other(self._journal)
         try:
             with self._journal.open("r+b") as journal:
                 _cut_half_line(journal)
@@ -114,7 +116,7 @@ class Search:
 
     def __init__(self, tuning: Tuning, folder: Path) -> None:
         self.tuning, self.folder = tuning, folder
-        self._held: IO[str] | None = None
+        self._held: IO[bytes] | None = None
         self._worker = uuid.uuid4().hex[:12]
         _put_mark(folder, _mark(tuning))
         backend = JournalFileBackend(str(folder / JOURNAL), _Lock(folder / JOURNAL))  # type: ignore[arg-type]
@@ -283,7 +285,7 @@ class Search:
         place.mkdir(exist_ok=True)
         path = place / self._worker
         while True:
-            with path.open("w") as self._held:
+            with open_lock(path) as self._held:
                 fcntl.flock(self._held, fcntl.LOCK_EX)
                 if not path.exists():  # another process took it for a dead one's before it was held
                     continue
@@ -322,13 +324,15 @@ class Search:
         if worker == self._worker:
             return True
         try:
-            with (self.folder / "workers" / worker).open("r+") as file:
+            path = self.folder / "workers" / worker
+            refuse_other(path)
+            with path.open("r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except FileNotFoundError:
             return False
         except BlockingIOError:
             return True
-        (self.folder / "workers" / worker).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         return False
 
 
@@ -425,10 +429,11 @@ def _put_mark(folder: Path, mark: dict[str, Any]) -> None:
     path = folder / MARK
     put_first(path, json.dumps(mark, indent=2) + "\n", NOT_EMPTY)
     try:
-        there = json.loads(path.read_text(encoding="utf-8"))
+        there = files.read_json(path)
         differing = [word for word in mark if there.get(word) != mark[word]]
     except (OSError, ValueError, AttributeError) as error:
-        raise FolderError(f"{path} is damaged: {error}; give another --out, or remove {folder} first") from None
+        told = f"{path} is damaged: {files.told(error)}"
+        raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
     if "engine" in differing:
         raise FolderError(
             f"{folder} holds a search by another build of the engine: runs of both do not mix; give another --out, "

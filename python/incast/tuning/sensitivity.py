@@ -21,7 +21,7 @@ import numpy.typing as npt
 from incast import soundness
 from incast.errors import StudyError, UnsoundError, needs
 from incast.executor import Status
-from incast.output import nearest
+from incast.output import counted, nearest
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
 from incast.study.making import make
@@ -91,6 +91,14 @@ class Analysis:
         )
         if len(target.scenarios) > 1:
             raise StudyError(f"[sensitivity] scenario is missing: expected one of {', '.join(target.scenarios)}")
+        on = declaration.seeds("seeds", table.get("seeds", tune.get("seeds", list(study.seeds))), 1, "sensitivity")
+        # of Morris's trajectories each moves every parameter once; Saltelli's scheme has two sets, and mixtures of them
+        points = count * (len(target.parameters) + (1 if method == "morris" else 2))
+        if points * len(on) > MOST_RUNS:
+            raise StudyError(
+                f"[sensitivity] samples = {count}: {points:,} points of {counted(len(on), 'seed')} are "
+                f"{points * len(on):,} runs; expected at most {MOST_RUNS:,}"
+            )
         for parameter in target.parameters:
             if parameter.axis.range is None:
                 raise StudyError(
@@ -102,7 +110,7 @@ class Analysis:
             method,
             count,
             declaration.names("figures", figures, "sensitivity"),
-            declaration.seeds("seeds", table.get("seeds", tune.get("seeds", list(study.seeds))), 1, "sensitivity"),
+            on,
             declaration.whole("seed", table.get("seed", 0), "sensitivity"),
             declaration.flag(table, "allow_idle", False, "sensitivity"),
         )
@@ -179,8 +187,6 @@ def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[St
             )
     target.refuse_idle(analysis.seeds[0], analysis.allow_idle)
     drawn = analysis.sample()
-    if len(drawn) * len(analysis.seeds) > MOST_RUNS:
-        raise StudyError(f"{len(drawn) * len(analysis.seeds):,} runs: expected at most {MOST_RUNS:,}")
     asked, points = _points(analysis, drawn)
     store = make(folder / "store", target.study, points=points, seeds=analysis.seeds, workers=workers, show=show)
     means = _means(analysis, points, store.runs.to_pylist())

@@ -39,7 +39,7 @@ class View:
 
     def save(self, path: str | Path) -> Path:
         """Write the file whole, and return its path; raises ``FolderError`` where that cannot be done."""
-        page.put(self.html, Path(path))
+        page.put(self.html, Path(path), named=True)
         return Path(path)
 
     def _repr_html_(self) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incast import files
 from incast.errors import FolderError
 from incast.view.kept import Kept
 
@@ -148,29 +149,12 @@ def numbers(values: np.ndarray[Any, Any]) -> bytes:
 
 def column(column: pa.ChunkedArray) -> bytes:
     """Write a column of a table: text as places in a list, whole numbers, or numbers that may be missing."""
-    if is_text(column.type):
+    if files.is_text(column.type):
         places: dict[str, int] = {}
         told, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
         texts = _json(list(places))
         return _put(told | {"texts": len(texts)}, data + texts)
     return numbers(array(column))
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether values of a type are texts."""
-    import pyarrow as pa
-
-    own = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(own) or pa.types.is_large_string(own))
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether values of a type are numbers, or say yes or no."""
-    import pyarrow as pa
-
-    own = kind.value_type if pa.types.is_dictionary(kind) else kind
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    return any(test(own) for test in tests)
 
 
 def _places(texts: pa.Array, places: dict[str, int]) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from incast.errors import FolderError
-from incast.folders import write_whole
+from incast.folders import write_named, write_whole
 from incast.view import reading
 from incast.view.packing import FAST, Pack, base64_of
 from incast.view.sources import Folder, Source
@@ -88,16 +88,16 @@ def _filled(shell: str, tags: Sequence[str]) -> str:
     return "".join([before, "\n".join(tags), after])
 
 
-def write(runs: Sequence[Path], path: Path) -> int:
-    """Write the file of run folders whole; its size in bytes."""
-    return put(page(runs), path)
+def write(runs: Sequence[Path], path: Path, named: bool = False) -> int:
+    """Write the file of run folders whole; its size in bytes. ``named``: a user gave the path."""
+    return put(page(runs), path, named)
 
 
-def put(text: str, path: Path) -> int:
-    """Write a page whole; its size in bytes."""
+def put(text: str, path: Path, named: bool = False) -> int:
+    """Write a page whole; its size in bytes. One that a user named goes through a link, or to a pipe or device."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+        (write_named if named else write_whole)(path, text)
     except OSError as error:
         raise FolderError(f"cannot write the view to {path}: {error.strerror}") from None
     return len(text.encode())

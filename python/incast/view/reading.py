@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from incast import run_folder
+from incast import files, run_folder
 from incast.errors import FolderError
 from incast.run_folder import Shape
 from incast.view import packing
@@ -115,9 +115,9 @@ def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
         raise run.lacks
     place = run.place(run_folder.TIMELINE)
     try:
-        timeline = json.loads(text, parse_constant=_no_number)
+        timeline = files.json_of(text, parse_constant=_no_number)
     except ValueError as error:
-        raise FolderError(f"{place} is damaged: {error}") from None
+        raise FolderError(f"{place} is damaged: {files.told(error)}") from None
     if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
         raise FolderError(f"{place} is not of version {VERSION}: run the scenario again")
     lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]

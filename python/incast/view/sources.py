@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-TEXTS = frozenset(("controller", "entity", "event", "flags", "group", "kind", "name", "place", "role", "what"))
-"""Columns of texts that a view shows, beside the names of ports."""
 HOW = "make one with incast run SCENARIO --set measure.timeline=auto --out DIR"
 
 
@@ -61,22 +59,8 @@ def told(run: Source, name: str, what: str) -> Iterator[None]:
 
 
 def columns(run: Source, name: str, own: Sequence[str]) -> pa.Table:
-    """Read columns of a table, of which those of ``TEXTS`` are texts, and all others numbers.
-
-    Raises ``FolderError`` of a table with others.
-    """
-    import pyarrow as pa
-
-    table = run.table(name, list(own))
-    for column in own:
-        texts = column in TEXTS or (name, column) == ("ports", "port")
-        kind = table[column].type
-        if not (packing.is_text(kind) if texts else packing.is_number(kind)) and not pa.types.is_null(kind):
-            first = repr(table[column].drop_null().slice(0, 1).to_pylist())[1:-1]
-            such = f", such as {first if len(first) < 40 else first[:40] + '...'}" if first else ""
-            expected = "texts" if texts else "numbers"
-            raise damaged(run, name, f"column {column} is of type {kind}{such}; expected {expected}")
-    return table
+    """Read columns of a table; raises ``FolderError`` of one whose columns are not those of a run."""
+    return run.table(name, list(own))
 
 
 def numbers(run: Source, name: str, column: str, most: int) -> np.ndarray[Any, Any]:

@@ -2,7 +2,7 @@
 
 use crate::host::messages::Duplex;
 use crate::ids::{FlowId, QueryId};
-use crate::spec::{RunError, Spec};
+use crate::spec::{About, RunError, Spec};
 
 /// The part of every flow in a two-way connection; empty where there is none.
 ///
@@ -11,7 +11,7 @@ use crate::spec::{RunError, Spec};
 pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
     if spec.queries.is_empty() {
         return match spec.flows.iter().position(|f| f.app.is_messages()) {
-            Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
+            Some(f) => refused(f as u32, format!("flow {f} carries messages but belongs to no query")),
             None => Ok(Vec::new()),
         };
     }
@@ -24,34 +24,36 @@ pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
                 (Some((a, b, t)), Some((d, e, u))) if a == query.root && (a, b, t) == (e, d, u)
             );
             if !fit || c.request_size == 0 || c.response_size == 0 {
-                return Err(RunError::Invalid(format!(
+                let text = format!(
                     "flows {} and {} are no two-way connection of host {}: expected one from it and one back, the \
                      same transport, and sizes of at least 1 byte",
                     c.request, c.response, query.root
-                )));
+                );
+                return refused(c.request, text);
             }
             for (flow, other, response, size) in
                 [(c.request, c.response, false, c.request_size), (c.response, c.request, true, c.response_size)]
             {
                 let duplex = &mut duplexes[flow as usize];
                 if duplex.is_some() || !spec.flows[flow as usize].app.is_messages() {
-                    return Err(RunError::Invalid(format!(
-                        "flow {flow} is part of two connections, or sends more than messages"
-                    )));
+                    let text = format!("flow {flow} is part of two connections, or sends more than messages");
+                    return refused(flow, text);
                 }
                 *duplex = Some(Duplex { other: FlowId(other), query: q, response, size, close: query.close });
             }
             let t = &spec.transports[spec.flows[c.request as usize].transport as usize];
             if query.close.is_some() && !t.handshake {
-                return Err(RunError::Invalid(format!(
-                    "flow {}: a connection that each query opens and closes needs a transport with a handshake",
-                    c.request
-                )));
+                let text = "a connection that each query opens and closes needs a transport with a handshake";
+                return refused(c.request, format!("flow {}: {text}", c.request));
             }
         }
     }
     match (spec.flows.iter().zip(&duplexes)).position(|(f, j)| f.app.is_messages() && j.is_none()) {
-        Some(f) => Err(RunError::Invalid(format!("flow {f} carries messages but belongs to no query"))),
+        Some(f) => refused(f as u32, format!("flow {f} carries messages but belongs to no query")),
         None => Ok(duplexes),
     }
+}
+
+fn refused<T>(flow: u32, text: String) -> Result<T, RunError> {
+    Err(RunError::Refused(About::Flow(flow), text))
 }

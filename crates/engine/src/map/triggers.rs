@@ -11,7 +11,7 @@
 
 use crate::RunError;
 use crate::ids::{FlowId, NodeId, OpeningId, TriggerId};
-use crate::spec::{Done, Spec};
+use crate::spec::{About, Done, Spec};
 use std::ops::Range;
 
 /// A trigger at work.
@@ -61,11 +61,12 @@ impl Triggers {
             let Some(by) = flow.trigger else { continue };
             let has = spec.triggers.get(by.trigger as usize).map_or(0, |t| t.activations.len());
             if flow.app.is_messages() || by.activation == 0 || by.activation as usize > has {
-                return Err(RunError::Invalid(format!(
+                let text = format!(
                     "flow {f} opens at activation {} of trigger {}, which has {has}; expected at least 1 and no more \
                      than there are, and no messages",
                     by.activation, by.trigger
-                )));
+                );
+                return Err(RunError::Refused(About::Flow(f), text));
             }
             waiting.push(([by.trigger, by.activation, flow.src], f));
         }
@@ -80,7 +81,8 @@ impl Triggers {
                 triggers.openings.push(Opening { activation, host: NodeId(host), flows });
             }
             if let Some((f, _)) = trigger.activations.iter().find(|(f, _)| *f as usize >= spec.flows.len()) {
-                return Err(RunError::Invalid(format!("trigger {number} waits for flow {f}, which there is not")));
+                let text = format!("trigger {number} waits for flow {f}, which there is not");
+                return Err(RunError::Refused(About::Network, text));
             }
             let own = &triggers.openings[begin..];
             let home = match own {

@@ -2,7 +2,7 @@
 
 use crate::domain::build::Simulation;
 use crate::event::outbox::Instant;
-use crate::spec::RunError;
+use crate::spec::{RunError, Spec};
 use incast_cc::Time;
 use incast_record::Collector;
 
@@ -13,18 +13,25 @@ const GENERATIONS: u16 = 50_000;
 /// writes. As much as the time series that a scenario may ask for.
 pub const MOST_KEPT: u64 = 2_400_000_000;
 
-/// Why a run that was at `now` of `end` ends without a result: its records take more than they may.
-pub fn full(kept: &[&Collector], now: Time, end: Time) -> RunError {
+/// Bytes that records of a run may take: `MOST_KEPT`, and fewer where it says so.
+pub fn most_kept(spec: &Spec) -> u64 {
+    spec.observe.most_kept.map_or(MOST_KEPT, |most| most.min(MOST_KEPT))
+}
+
+/// Why a run that was at `now` ends without a result: its records take more than they may.
+pub fn full(kept: &[&Collector], now: Time, spec: &Spec) -> RunError {
+    let (end, most) = (spec.duration, most_kept(spec));
     let bytes: u64 = kept.iter().map(|c| c.kept_bytes()).sum();
     let sum = |count: fn(&Collector) -> usize| kept.iter().map(|c| count(c)).sum::<usize>();
     let (events, steps) = (sum(|c| c.trace.len()), sum(|c| c.monitored.len()));
     let (points, messages) = (sum(|c| c.samples.len()), sum(|c| c.messages.len()));
     RunError::Invalid(format!(
-        "records of the run take {:.1} GB at {now} of {end}: {events} events of packets (measure.trace), {steps} steps \
+        "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets (measure.trace), {steps} steps \
          of counted packets (measure.acks), {points} points of time series (measure.series), {messages} queries and \
          writes; expected fewer traced flows, no measure.acks, a longer measure.series.interval, fewer or larger \
          writes, or a shorter run.duration",
-        bytes as f64 * 1e-9
+        bytes as f64 * 1e-9,
+        most as f64 * 1e-9
     ))
 }
 

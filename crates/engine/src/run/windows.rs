@@ -22,7 +22,7 @@ use crate::event::order::Key;
 use crate::run::buckets::{BLOCK, Lanes, Parcel};
 use crate::run::ending::{self, Ending, Endless};
 use crate::run::worker::{End, Left, Visit, Worker};
-use crate::spec::{MOST_THREADS, RunError};
+use crate::spec::{About, MOST_THREADS, RunError};
 use crate::threads::barrier::Broken;
 use crate::threads::clock::{Cost, thread_time};
 use crate::threads::cores;
@@ -90,7 +90,7 @@ pub fn run_timed(
         End::Endless(time) => Err(Endless(time).into()),
         End::Full(now) => {
             let kept: Vec<&Collector> = left.iter().map(|worker| &worker.collector).collect();
-            Err(ending::full(&kept, now, simulation.net.spec.duration))
+            Err(ending::full(&kept, now, simulation.net.spec))
         }
         End::Stopped => Err(RunError::Stopped),
     }
@@ -126,7 +126,9 @@ fn workers<'a>(simulation: &'a mut Simulation, count: usize, visit: Visit) -> Ve
 fn on_threads(workers: &mut [Worker], mut watch: Watch) -> Result<End, RunError> {
     let crew = Crew::new(workers.len(), cores());
     let crew = &crew;
-    let [first, others @ ..] = workers else { return Err(RunError::Invalid("a network without nodes".into())) };
+    let [first, others @ ..] = workers else {
+        return Err(RunError::Refused(About::Network, "a network without nodes".into()));
+    };
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(others.len());
         for (i, worker) in (1..).zip(others) {
@@ -136,9 +138,10 @@ fn on_threads(workers: &mut [Worker], mut watch: Watch) -> Result<End, RunError>
                 Err(refusal) => {
                     crew.break_up();
                     let (n, begun) = (crew.threads(), threads.len() + 1);
-                    return Err(RunError::Invalid(format!(
-                        "run.threads = {n}: the system refused a thread after {begun} ({refusal}); give fewer"
-                    )));
+                    return Err(RunError::Refused(
+                        About::Threads,
+                        format!("{n}: the system refused a thread after {begun} ({refusal}); give fewer"),
+                    ));
                 }
             }
         }

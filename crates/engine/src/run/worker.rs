@@ -163,7 +163,7 @@ impl<'a> Worker<'a> {
             far: net.links.len() > FEW_PORTS,
             scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
-            most_kept: net.spec.observe.most_kept.unwrap_or(ending::MOST_KEPT),
+            most_kept: ending::most_kept(net.spec),
             windows: 0,
             hops: 0,
             told: 0,

@@ -246,7 +246,8 @@ pub struct Observe {
     pub interval: Option<Time>,
     /// Flows whose packets are traced.
     pub trace: Vec<u32>,
-    /// Bytes of what is recorded point by point, above which a run ends with an error; `MOST_KEPT` unless given.
+    /// Bytes of what is recorded point by point, above which a run ends with an error; at most
+    /// `MOST_KEPT`, and that unless given.
     pub most_kept: Option<u64>,
     /// Packets of ACK directions are counted.
     pub acks: bool,

@@ -104,6 +104,7 @@ fn check_driven(
         let message = "expected a transport that gives packets paths or entropies, such as transport.preset = \"ndp\"";
         problems.push(Problem::quoted("routing.kind", "transport", message));
     }
+    check_fragments(transports, problems);
     let Some(t) = transports.iter().find(|t| t.protocol.is_driven()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
@@ -138,6 +139,37 @@ fn check_driven(
             Queue::Trimming(_) => {}
             _ => problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message.as_str())),
         }
+    }
+}
+
+/// Transports that receivers drive, and whose segments would be fragments.
+fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
+    let split = |t: &&spec::TransportSpec| t.protocol.is_driven() && t.mtu > 0 && t.mss + t.header > t.mtu;
+    if let Some(t) = transports.iter().find(split) {
+        let (name, whole) = (t.protocol.name(), t.mss + t.header);
+        let message = format!("expected 0 or at least {whole}, mss and header: packets of {name} are no fragments");
+        problems.push(Problem::with_value("transport.mtu", t.mtu, message));
+    }
+}
+
+/// Datagrams where endpoints are to choose paths: nobody gives them one.
+pub(super) fn paths_of_endpoints(
+    doc: &Document,
+    transports: &[spec::TransportSpec],
+    flows: &[spec::FlowSpec],
+    problems: &mut Vec<Problem>,
+) {
+    let by_endpoints =
+        matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
+    // of TCP it has been said
+    if !by_endpoints || !transports.iter().all(|t| t.protocol.is_driven()) {
+        return;
+    }
+    if let Some(flow) = flows.iter().find(|flow| flow.app.datagram_gap().is_some()) {
+        let key = format!("traffic.{}.app.kind", doc.traffic[flow.group as usize].name());
+        let message = "expected another application, or another routing.kind than \"transport\": senders of datagrams \
+                       give packets no path and no entropy";
+        problems.push(Problem::quoted(key, "udp", message));
     }
 }
 

@@ -10,6 +10,7 @@ mod mirror;
 mod observe;
 mod priorities;
 mod ranks;
+pub(crate) mod refusals;
 mod tokens;
 mod triggers;
 pub(crate) mod warnings;
@@ -19,13 +20,13 @@ use crate::document::links;
 use crate::document::program;
 use crate::document::queue::Queue;
 use crate::document::{Document, Domains, Until};
-use crate::text::problem::Errors;
+use crate::text::problem::{Errors, Problem};
 use crate::topology::network::MAX_PORTS;
 use crate::traffic::elephants;
 use crate::traffic::flows::{Flows, number_of};
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec, memory_of};
-use incast_engine::{FlowId, LinkId};
+use incast_engine::{FlowId, LinkId, RunError};
 use std::path::Path;
 
 /// The results of building a document.
@@ -92,6 +93,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     tokens::check(&network, &transports, &mut problems);
     failures.extend(of_files);
     checks::ports(doc, &network, &own_queues, &transports, &mut problems);
+    checks::paths_of_endpoints(doc, &transports, &flows, &mut problems);
     let programs = program::programs(&doc.program, &network, &transports, &mut problems);
     let host_costs = doc.hosts.as_ref().map_or(Vec::new(), |hosts| hosts.spec(&network, &mut problems));
     let known = problems.is_empty().then_some(flows.len());
@@ -156,8 +158,17 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     let failing = failures::apply(&failures, &mut spec)?;
     checks::stations(&spec)?;
     doc.buffer.as_ref().map_or(Ok(()), |buffer| buffer.check_links(&spec)).map_err(Errors::from)?;
+    incast_engine::check(&spec).map_err(|refusal| refused(doc, &spec, refusal))?;
     observe::begin_with_long_frames(&mut spec);
     Ok(Built { spec, failures, failing })
+}
+
+/// What the engine refuses and no check here has named.
+fn refused(doc: &Document, spec: &Spec, refusal: RunError) -> Errors {
+    match refusal {
+        RunError::Refused(about, text) => refusals::problem(doc, spec, about, text).into(),
+        other => Problem::new("scenario", other.to_string()).into(),
+    }
 }
 
 fn refuse_above(most: u64, memory: u64) -> Result<(), Refused> {

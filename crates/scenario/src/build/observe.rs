@@ -16,6 +16,9 @@ const MOST_FRAMES: u64 = 1_000_000;
 const MOST_CELLS: u64 = 50_000_000;
 /// Ports above which frames that are derived are longer at first, and half as many.
 const MANY_PORTS: u64 = 10_000;
+/// Samples of queues at most, those of all ports together: minutes of CPU time, where queues change between all of
+/// them.
+const MOST_QUEUE_SAMPLES: u64 = 10_000_000_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
@@ -85,6 +88,7 @@ pub(super) fn observe(
         Interval::Every(t) => Some(positive("measure.series.interval", t.0)),
     };
     let lost_after_ps = m.lost_after.map(|t| positive("measure.lost_after", t.0).0);
+    problems.extend(too_often(queue_interval, auto, measured, links.len() as u64));
     if let Some(every) = interval.filter(|t| *t > cc::Time::ZERO) {
         let series = VALUES_PER_FLOW * m.series.flows.len() as u64 + (ports.len() + m.series.cells.len()) as u64;
         let smallest = (doc.run.duration.0.0 as u128 * series as u128).div_ceil(MAX_SAMPLES as u128) as u64;
@@ -115,6 +119,18 @@ pub(super) fn observe(
         monitor: MonitorRule { lost_after_ps, undeliverable_received: m.undeliverable.0 == Undeliverable::Received },
         entries: m.entries,
     }
+}
+
+/// An interval of samples of queues that is given and too short; what is derived is not, however many the ports.
+fn too_often(every: cc::Time, auto: cc::Time, measured: cc::Time, ports: u64) -> Option<Problem> {
+    let finest = (measured.0 as u128 * ports as u128).div_ceil(MOST_QUEUE_SAMPLES as u128);
+    let finest = cc::Time(finest.min(auto.0 as u128) as u64);
+    let message = format!(
+        "expected at least {finest} for {ports} ports over the measured {measured}: all ports together have at most \
+         {MOST_QUEUE_SAMPLES} samples"
+    );
+    let is_given = every > cc::Time::ZERO;
+    (is_given && every < finest).then(|| Problem::quoted("measure.queue_interval", every, message))
 }
 
 /// The timeline with frames of such a length, or of one that is derived, at so many ports.

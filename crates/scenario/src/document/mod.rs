@@ -207,7 +207,8 @@ pub enum Domains {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
     /// Interval at which every port's queue is sampled for percentiles; `auto` takes a thousandth
-    /// of the measured interval, at least 100 ns, at most 1 ms.
+    /// of the measured interval, at least 100 ns, at most 1 ms. All ports together have at most 10^10 samples, unless
+    /// `auto` has more.
     #[serde(default)]
     pub queue_interval: Auto<Time>,
     /// Timeline of the whole fabric for a viewer: what every port and flow does in each frame of so long. `auto` takes

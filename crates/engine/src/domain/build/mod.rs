@@ -22,7 +22,7 @@ use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
-use crate::spec::{DOMAINS_A_THREAD, MOST_THREADS, RunError, Spec};
+use crate::spec::{About, DOMAINS_A_THREAD, MOST_THREADS, RunError, Spec};
 use crate::threads::cores;
 use crate::threads::team::Team;
 use crate::threads::watch::{Step, Watch};
@@ -71,10 +71,10 @@ impl<'a> Simulation<'a> {
     /// ... unless who watches it says no.
     pub fn watched(spec: &'a Spec, watch: &mut Watch) -> Result<Simulation<'a>, RunError> {
         validate::check(spec)?;
-        let faults = Faults::of_links(spec).map_err(RunError::Invalid)?;
+        let faults = Faults::of_links(spec).map_err(|text| RunError::Refused(About::Failures, text))?;
         let (pfc, accounts) = match spec.pfc() {
             Some(pfc) => {
-                let (pfc, accounts) = Pfc::new(spec, pfc).map_err(RunError::Invalid)?;
+                let (pfc, accounts) = Pfc::new(spec, pfc).map_err(|text| RunError::Refused(About::Buffer, text))?;
                 (Some(pfc), accounts)
             }
             None => (None, Vec::new()),

@@ -17,7 +17,7 @@ use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
 use crate::program::Programs;
 use crate::radio::{Cell, Watch};
-use crate::spec::{BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
+use crate::spec::{About, BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
 use std::collections::BTreeMap;
@@ -155,10 +155,11 @@ impl<'a> Maker<'a> {
             let name = &spec.node_names[node];
             let (size, reserve) = (buffer.size, buffer.reserve);
             let own = if own > 0 { format!(", and {own} B of reserves and headrooms,") } else { String::new() };
-            RunError::Invalid(format!(
+            let text = format!(
                 "switch {name}: {queues} queues with {reserve} B each for themselves{own} are more than the \
                  {size} B that they share"
-            ))
+            );
+            RunError::Refused(About::Buffer, text)
         })
     }
 
@@ -166,11 +167,9 @@ impl<'a> Maker<'a> {
     fn host(&self, node: NodeId, port: PortIx) -> Result<Host, RunError> {
         let (spec, links) = (self.spec, self.parts.fabric.ports(node));
         let [link] = *links else {
-            return Err(RunError::Invalid(format!(
-                "host {} has {} outgoing links, expected exactly one",
-                spec.node_names[node],
-                links.len()
-            )));
+            let (name, count) = (&spec.node_names[node], links.len());
+            let text = format!("host {name} has {count} outgoing links, expected exactly one");
+            return Err(RunError::Refused(About::Network, text));
         };
         let link = &spec.links[link];
         let queue = &spec.queues[link.queue as usize];

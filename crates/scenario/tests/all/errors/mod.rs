@@ -5,6 +5,7 @@ mod files;
 mod keys;
 mod notes;
 mod ports;
+mod refusals;
 mod tokens;
 mod traffic;
 

@@ -1,0 +1,87 @@
+//! What the engine refuses of a scenario, in the words of the scenario: nothing that a user may write ends in an error
+//! without its key.
+
+use crate::wording::said;
+use incast_engine::About;
+use incast_scenario::Scenario;
+
+/// The message for a built-in scenario with keys set; nothing where it can be run.
+fn refused(name: &str, sets: &[(&str, &str)]) -> Option<String> {
+    let mut scenario = Scenario::load(name).unwrap();
+    for (key, value) in sets {
+        if let Err(errors) = scenario.set(key, value) {
+            return Some(errors.to_string());
+        }
+    }
+    let spec = match scenario.build() {
+        Ok(spec) => spec,
+        Err(errors) => return Some(errors.to_string()),
+    };
+    incast_engine::run(&spec, &mut |_| true).err().map(|error| format!("the engine alone: {error}"))
+}
+
+const SHORT: [(&str, &str); 2] = [("run.warmup", "0s"), ("run.duration", "20us")];
+const UDP: (&str, &str) = ("traffic.app", "{ kind = \"udp\", rate = \"10%\" }");
+
+fn dumbbell(sets: &[(&str, &str)]) -> Option<String> {
+    refused("dumbbell", &[&SHORT, sets].concat())
+}
+
+#[test]
+fn datagrams_are_refused_where_endpoints_choose_paths() {
+    let sets = [("transport.preset", "eqds"), ("queue", "{ kind = \"trimming\" }"), ("routing.kind", "transport"), UDP];
+    said(dumbbell(&sets).unwrap(), "traffic.bulk.app.kind = \"udp\": ");
+}
+
+#[test]
+fn datagrams_beside_homa_have_the_class_that_they_are_given() {
+    assert_eq!(dumbbell(&[("transport.preset", "homa"), ("queue", "{ kind = \"drop-tail\" }"), UDP]), None);
+}
+
+#[test]
+fn segments_of_transports_that_receivers_drive_are_no_fragments() {
+    let sets = [("transport.preset", "homa"), ("transport.mtu", "576")];
+    said(dumbbell(&sets).unwrap(), "transport.mtu = 576: ");
+}
+
+/// What no check of the scenario's has found: the engine says which part of its specification it is about.
+#[test]
+fn every_part_of_a_specification_has_a_key() {
+    let mut scenario = Scenario::load("sccp-incast").unwrap();
+    scenario.set("run.threads", "2").unwrap();
+    let spec = scenario.build().unwrap();
+    let last = spec.links.len() as u32 - 1;
+    for (about, begins) in [
+        (About::Network, "topology.kind = \""),
+        (About::Routing, "routing.kind = \""),
+        (About::Ties, "run.ties = \""),
+        (About::Threads, "run.threads = 2: "),
+        (About::Hosts, "hosts: "),
+        (About::Buffer, "buffer.size: "),
+        (About::Failures, "failures: "),
+        (About::Transport(0), "transport.protocol = \"tcp\": "),
+        (About::Program(0), "program.0.kind = \"sccp\": "),
+        (About::Cell(0), "topology.kind = \""),
+        (About::Link(last), "queue.kind = \""),
+        (About::Link(u32::MAX), "queue.kind = \""),
+        (About::Flow(0), "traffic."),
+    ] {
+        let told = scenario.refused(&spec, about, "expected another".to_owned()).to_string();
+        assert!(told.starts_with(begins) && told.ends_with("expected another"), "{about:?}: {told}");
+    }
+    let own = ("links", "[{ link = \"*>*\", queue = { kind = \"drop-tail\", limit = \"9p\" } }]");
+    let mut scenario = Scenario::load("star").unwrap();
+    scenario.set(own.0, own.1).unwrap();
+    let spec = scenario.build().unwrap();
+    let told = scenario.refused(&spec, About::Link(0), "expected another".to_owned()).to_string();
+    assert_eq!(told, "links.0.queue.kind = \"drop-tail\": expected another");
+}
+
+#[test]
+fn queues_are_not_sampled_more_often_than_anybody_waits_for() {
+    let told = dumbbell(&[("run.duration", "1s"), ("measure.queue_interval", "1ps")]).unwrap();
+    said(told, "measure.queue_interval = \"1ps\": expected at least ");
+    // what is derived is no mistake, and neither is what is as long
+    let sets = [("run.duration", "20ms"), ("measure.queue_interval", "100ns")];
+    assert_eq!(dumbbell(&sets), None);
+}

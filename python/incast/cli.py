@@ -20,6 +20,9 @@ def main() -> None:
     # Pictures go to files: a backend for windows, or one that is not there, is nothing for this program.
     os.environ["MPLBACKEND"] = "agg"
     with loading():
+        from incast import output
+
+        output.is_program = True
         from incast.commands import exits
 
         app = program()

@@ -1,7 +1,12 @@
-"""SQL over a store: DuckDB with a view for the runs and one for each table that the store has."""
+"""SQL over a store: DuckDB with a view for the runs and one for each table that the store has.
+
+DuckDB by itself reads and writes any file that its user may, and loads extensions, which are programs. Here it reads
+the store alone unless the user asks for more: a query may come from a page or a mail.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +14,16 @@ from incast.errors import FolderError, StudyError
 from incast.study.store import RUNS, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
 
-def connect(store: Store) -> Any:
+def connect(store: Store, *, allow_files: bool = False) -> Any:
     """Open a DuckDB connection with the store's views: ``runs``, and ``flows``, ``ports`` ... with a column ``run``.
+
+    It reaches no files but the store's, and loads no extensions, unless ``allow_files``. Within the store's folder it
+    may write too, if it is told to: ``query`` refuses that.
 
     Raises ``StudyError`` where DuckDB is not installed, ``FolderError`` where the store holds no runs.
     """
@@ -25,6 +35,10 @@ def connect(store: Store) -> Any:
         raise FolderError(f"{store.folder} holds no runs yet: expected a store with a finished study")
     store.checked(RUNS)
     connection = duckdb.connect()
+    if not allow_files:
+        connection.execute(f"SET allowed_directories = [{_text(store.folder, '/')}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
     connection.execute(f"CREATE VIEW runs AS SELECT * FROM read_parquet({_text(store.folder / RUNS)})")
     connection.execute(f"CREATE VIEW costs AS SELECT * FROM read_parquet({_text(store.folder / 'log' / '*.parquet')})")
     for name in store.tables():
@@ -33,14 +47,22 @@ def connect(store: Store) -> Any:
     return connection
 
 
-def query(store: Store, sql: str) -> pa.Table:
-    """Answer a query as an Arrow table. Raises ``StudyError`` with DuckDB's words where it cannot."""
-    connection = connect(store)
+def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
+    """Answer a query as an Arrow table. Raises ``StudyError`` with DuckDB's words where it cannot.
+
+    It only reads, and only the store. With ``allow_files`` it may do what DuckDB can: read and write files, load
+    extensions, change settings.
+    """
+    connection = connect(store, allow_files=allow_files)
     import duckdb
 
     try:
+        if not allow_files:
+            _refuse_writes(connection.extract_statements(sql))
         answer = connection.sql(sql)
         rows: pa.Table | None = None if answer is None else answer.to_arrow_table()
+    except duckdb.PermissionException as error:
+        raise StudyError(f"query: {error}; {BEYOND}") from None
     except duckdb.Error as error:
         raise StudyError(f"query: {error}") from None
     finally:
@@ -50,6 +72,23 @@ def query(store: Store, sql: str) -> pa.Table:
     return rows
 
 
-def _text(path: Path) -> str:
-    quoted = str(path.resolve()).replace("'", "''")
+BEYOND = "a query reads the store alone unless --allow-files (in Python allow_files=True) gives it other files too"
+
+
+def _refuse_writes(statements: Sequence[Any]) -> None:
+    """Raise ``StudyError`` for what is no question: of the store's folder too nothing is written."""
+    for statement in statements:
+        kind, sql = statement.type.name, statement.query.strip()
+        # what DuckDB takes apart into several, a PIVOT, may be the source of a COPY; EXPLAIN ANALYZE carries out
+        is_question = (
+            kind == "SELECT"
+            or (kind == "MULTI" and re.match(r"(?:WITH|PIVOT|FROM|SELECT)\b", sql, re.IGNORECASE))
+            or (kind == "EXPLAIN" and not re.search(r"\bCOPY\b|\bEXPORT\b", sql, re.IGNORECASE))
+        )
+        if not is_question:
+            raise StudyError(f"query: {sql.split(maxsplit=1)[0].upper()}: expected a SELECT; {BEYOND}")
+
+
+def _text(path: Path, end: str = "") -> str:
+    quoted = f"{path.resolve()}{end}".replace("'", "''")
     return f"'{quoted}'"

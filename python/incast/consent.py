@@ -5,8 +5,8 @@ function, has decided. Scenarios, studies, papers and stores come from anybody: 
 ``permit`` is called before every such import (``incast.controllers``), and refuses unless the user has said
 ``--allow-code``, has answered a question at the terminal, or has given ``allow_code=True``.
 
-Consent is to code, not to a name: it holds for a file's content, so a copy of the file in a store has it too, and
-another version of the file has not.
+Consent to what a file names is to code, not to a name: it holds for a file's content, so a copy of the file in a store
+has it too, and another version of the file has not. What users name themselves they may also change.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def permit(code: Code, name: str, key: str = "") -> bool:
 
     Raises ``ScenarioError`` where the user has not allowed it.
     """
-    if code.digest in _state.granted:
+    if code.digest in _state.granted or _path_of(code) in _state.granted:
+        _state.granted.add(code.digest)
         return True
     is_allowed = EVERYTHING in _state.granted or _allowing.get()
     if _state.is_looking_away and not is_allowed:
@@ -70,6 +71,11 @@ def permit(code: Code, name: str, key: str = "") -> bool:
     )
 
 
+def _path_of(code: Code) -> str:
+    """Give what stands for a file whatever it contains."""
+    return f"path {code.file or code.place}"
+
+
 def allow_everything() -> None:
     """Let this process run all code that is named anywhere: the user has said ``--allow-code``."""
     _state.granted.add(EVERYTHING)
@@ -81,7 +87,7 @@ def allow(code: Code) -> None:
 
 
 def grant(*given: object) -> None:
-    """Let this process run the classes that the user names in these texts, tables and lists.
+    """Let this process run the classes that the user names in these texts, tables and lists, as they are and will be.
 
     Called with what stands on the command line or in a call, never with what a file says. What is no name of a class,
     and what is not found, is left to those who read it.
@@ -92,7 +98,8 @@ def grant(*given: object) -> None:
                 found = own_code.split(one.strip().strip("\"'"))
                 with suppress(ScenarioError, tomllib.TOMLDecodeError, RecursionError):
                     if found is not None:
-                        _state.granted.add(own_code.locate(found[0]).digest)
+                        code = own_code.locate(found[0])
+                        _state.granted |= {code.digest, _path_of(code)}
                     elif one.lstrip()[:1] in ("{", "["):  # a table or a list, as scenarios write them
                         grant(tomllib.loads(f"given = {one}")["given"])
             case Mapping():

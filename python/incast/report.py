@@ -590,8 +590,7 @@ def _sharing(comparison: Comparison) -> str:
                 )
         flows = next(flows for runs in found.values() for flows in runs if flows)
         each = "".join(
-            f"<tr>{_cells(flow.number, flow.source, flow.destination, *flow.place)}</tr>"
-            for flow in flows[:LISTED]
+            f"<tr>{_cells(flow.number, flow.source, flow.destination, *flow.place)}</tr>" for flow in flows[:LISTED]
         )
         listed = "Every flow" if len(flows) <= LISTED else f"The first {LISTED:,} of {len(flows):,} flows"
         seed = next(run.case.seed for run in comparison.point(scenario, study.controllers[0].text, value))

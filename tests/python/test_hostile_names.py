@@ -17,7 +17,7 @@ from incast.view import page
 
 HOSTILE = "</td></script><hostile onload=alert(1) x='\"><b>&"
 """Ends elements and attributes of either quote, and begins an element that no page has."""
-IN_FOLDER = HOSTILE.replace("/", "")
+IN_FOLDER = "<hostile onload>'\"<b>&"
 SHELL = "<!doctype html><body><!--incast-runs--></body>"
 NO_CLASS = "    def {name}(self, event): pass\n"
 
@@ -47,7 +47,7 @@ class Elements(HTMLParser):
         self.shown.append(data)
 
 
-def check(text: str, shown: Sequence[str] = ("<hostile onload=alert(1)",), scripts: bool = False) -> None:
+def check(text: str, shown: Sequence[str] = ("<hostile onload",), scripts: bool = False) -> None:
     """Check that a page has no element or handler from a name, and shows the name as text."""
     found = Elements(text)
     assert "hostile" not in found.elements
@@ -92,8 +92,7 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Path) -> None:
     mine = f"{tmp_path / IN_FOLDER}.py:Mine"
-    given = {"measure.timeline": "auto", "traffic": None}
-    given.pop("traffic")
+    given = {"measure.timeline": "auto"}
     done = incast.compare(str(scenario), ["dctcp", mine], seeds=2, settings=given, out="c", workers=1)
     check(done.report.read_text(encoding="utf-8"))
     check(done._repr_html_())
@@ -108,10 +107,8 @@ def test_pages_of_pairs_and_of_a_run_show_names_as_text(scenario: Path, tmp_path
     check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"))
     result = Scenario.load(scenario).run()
     check(result._repr_html_())
-    names = {f"{HOSTILE}": 1}
-    study = Study(Scenario.load(scenario), settings={"description": HOSTILE}, arms={"a": {"run.duration": "5ms"}})
+    study = Study("dumbbell", settings={"description": HOSTILE}, arms={"a": {"run.duration": "5ms"}})
     check(study._repr_html_())
-    assert names
 
 
 def test_pages_of_papers_show_names_as_text(incast: Command, paper: Path) -> None:

@@ -128,19 +128,29 @@ def looking_at(origin: str, allow_code: bool) -> AbstractContextManager[None]:
     return reading(_where.get() or origin, allow_code)
 
 
+def look_away(away: bool = True) -> None:
+    """From now on run no code and ask nobody, but for what is allowed already: classes are not looked at.
+
+    So the program begins, until a command that makes runs says who is asked.
+    """
+    _state.is_looking_away = away
+
+
 @contextmanager
 def looking_away() -> Iterator[None]:
-    """Run no code meanwhile and ask nobody, unless it was allowed before: classes are not looked at."""
-    before, _state.is_looking_away = _state.is_looking_away, True
+    """Do as ``look_away`` does in this block."""
+    before = _state.is_looking_away
+    look_away()
     try:
         yield
     finally:
-        _state.is_looking_away = before
+        look_away(before)
 
 
 def asks(ask: Callable[[str], bool] | None, tell: Callable[[str], None]) -> None:
     """Say who is asked from now on (nobody: what is not allowed is refused), and who is told what runs."""
     _state.ask, _state.tell = ask, tell
+    look_away(False)
 
 
 def granted() -> list[str]:

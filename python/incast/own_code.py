@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.machinery
-import importlib.metadata
 import importlib.util
 import json
 import os
@@ -22,9 +21,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from incast.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 IMPORTED = (".py", ".pyc", *EXTENSION_SUFFIXES)
 """Endings of the files that Python imports."""
@@ -170,12 +173,14 @@ def _homes() -> tuple[Path, ...]:
 
 def _is_installed(top: str, place: Path) -> bool:
     """Whether a module that was found at a place is one that an installed distribution brought."""
+    from importlib.metadata import distributions, packages_distributions  # takes a while
+
     homes = _homes()
-    provided = top in importlib.metadata.packages_distributions()
+    provided = top in packages_distributions()
     if provided and any(home in place.parents for home in homes):
         return True
     # installed for editing: the distribution lies with the others, and says where the code is
-    for distribution in importlib.metadata.distributions(path=[str(home) for home in homes]):
+    for distribution in distributions(path=[str(home) for home in homes]):
         folder = _edited(distribution)
         if folder is not None and folder in place.parents:
             listed = (distribution.read_text("top_level.txt") or "").split()
@@ -185,7 +190,7 @@ def _is_installed(top: str, place: Path) -> bool:
     return False
 
 
-def _edited(distribution: importlib.metadata.Distribution) -> Path | None:
+def _edited(distribution: Distribution) -> Path | None:
     """Give the folder of a distribution that was installed for editing; ``None`` of others."""
     try:
         told = json.loads(distribution.read_text("direct_url.json") or "{}")

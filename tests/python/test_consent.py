@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import pty
 import re
@@ -19,8 +18,9 @@ from pathlib import Path
 import pytest
 
 from conftest import QUICK, ROOT, Command, command, environment
-from incast import Scenario, ScenarioError, Study, StudyError, consent, own_code
+from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, own_code
 from incast.study import front, slurm
+from incast.study import query as queries
 from incast.study.store import Store
 
 CLASS = """
@@ -98,6 +98,7 @@ def test_a_class_on_the_command_line_runs_as_it_is(incast: Command, ran: Callabl
         shutil.rmtree(tmp_path / "r")
     assert incast("compare", "dumbbell", *short, "--cc", "evil.py:Mine", "--seeds", "1", "--out", "c", "-q").status == 0
     assert ran()
+    assert incast("report", "c", "-q").status == 0 and not ran(), "a report of what was sent runs nothing"
     # the same file, which the scenario names: the permission is for the code
     assert incast("run", "x.toml", "--set", "controller=evil.py:Mine", "--out", "again").status == 2
     assert not ran(), "the scenario is read before its key is set"
@@ -199,14 +200,17 @@ def test_pictures_follow_no_settings_of_the_working_directory(incast: Command, t
     ],
 )
 def test_modules_are_those_of_installed_packages(
-    incast: Command, ran: Callable[[], bool], tmp_path: Path, name: str, told: str
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, name: str, told: str
 ) -> None:
     (tmp_path / "lab").mkdir()
     for file in ("__init__.py", "mine.py"):
         (tmp_path / "lab" / file).write_text(CLASS.format(place=str(tmp_path)))
-    answer = incast("run", "dumbbell", "--set", f"controller={name}", "--allow-code")
-    answer.refused(told)
-    assert "Zen of Python" not in answer.err and not ran()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    consent.allow_everything()
+    with pytest.raises(ScenarioError, match=f"controller = .*{told}"):
+        Scenario.load("dumbbell").with_({"controller": name})
+    assert "antigravity" not in sys.modules and "this" not in sys.modules and not ran()
 
 
 def test_a_distribution_that_lies_in_the_working_directory_is_not_installed(
@@ -317,19 +321,34 @@ def test_a_flow_list_names_a_class_too(incast: Command, tmp_path: Path, ran: Cal
     assert Scenario.load(tmp_path / "list.toml").name == "list", "the list is read when the run is built"
 
 
-def test_a_paper_and_a_tuning_file_ask(incast: Command, paper: Path, tmp_path: Path, ran: Callable[[], bool]) -> None:
+def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran: Callable[[], bool]) -> None:
     text = (paper / "fig1.toml").read_text()
-    (paper / "fig1.toml").write_text('controller = "evil.py:Mine"\n' + text.replace("controller", "# controller"))
-    incast("paper", "run", "./small", "--seeds", "1").refused("evil.py", REFUSED)
-    assert incast("paper", "list", "./small").status == 0
-    for name in ("tune", "sensitivity"):
+    (paper / "fig1.toml").write_text(re.sub(r"(?m)^controller = .*", 'controller = "evil.py:Mine"', text))
+    (paper / "fig1.toml").write_text((paper / "fig1.toml").read_text().replace('"20ms"', '"7ms"'))
+    words = ("./small", "--seeds", "1", "--out", "p")
+    incast("paper", "run", *words).refused("evil.py", REFUSED, "fig1.toml")
+    assert incast("paper", "list", "./small").status == 0 and not ran()
+    assert incast("paper", "run", *words, "--allow-code").status == 0 and ran()
+    answer = incast("paper", "report", *words)
+    assert answer.status == 0 and "not looked at" not in answer.err and not ran()
+
+
+def test_a_tuning_file_asks(incast: Command, tmp_path: Path, ran: Callable[[], bool]) -> None:
+    for name, what in (("tune", "objectives = { 'flows.jain' = 'max' }"), ("sensitivity", "figures = ['flows.jain']")):
         (tmp_path / f"{name}.toml").write_text(
             "scenario = 'x.toml'\nseeds = 2\n[axes]\n'queue.limit' = { from = 10, to = 20, whole = true }\n"
-            f"[{name}]\n"
-            + ("objectives = { 'flows.jain' = 'max' }\n" if name == "tune" else "figures = ['flows.jain']\n")
+            f"[{name}]\n{what}\n"
         )
         incast(name, f"{name}.toml").refused("evil.py", REFUSED)
     assert not ran()
+
+
+def test_what_makes_no_runs_looks_at_no_class(incast: Command, ran: Callable[[], bool]) -> None:
+    """A closed form of a scenario needs none, and its report is that of runs that are there."""
+    assert incast("model", "fair-share", "x.toml").status == 0 and not ran()
+    short = ("--seeds", "1", "--cc", "dctcp", "--cc", "swift", "-q", "--out", "c")
+    assert incast("compare", "x.toml", *short, "--allow-code").status == 0 and ran()
+    assert incast("report", "c", "-q").status == 0 and not ran()
 
 
 def asked_at_a_terminal(words: list[str], cwd: Path, said: str) -> tuple[int, str]:
@@ -421,8 +440,8 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
     secret.write_text("told")
     copies = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
     inside = f"COPY (SELECT 1) TO '{(tmp_path / place / 'runs.parquet').as_posix()}'".replace("o'hara", "o''hara")
+    store = Store.at(tmp_path / place)
     for sql in (
-        copies,
         inside,
         f"EXPLAIN ANALYZE {inside}",
         f"COPY (PIVOT (SELECT 1 a) ON a USING sum(a)) TO '{tmp_path}/out.csv'",
@@ -435,7 +454,9 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
         f"EXPORT DATABASE '{tmp_path}/db'",
         "PREPARE x AS SELECT 1",
     ):
-        incast("query", place, sql).refused("query:", "--allow-files")
+        with pytest.raises(StudyError, match="query: .*--allow-files"):
+            queries.query(store, sql)
+    incast("query", place, copies).refused("query: COPY: expected a SELECT", "--allow-files")
     after = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
     assert after == before and not (tmp_path / "out.csv").exists()
     for sql in (
@@ -447,10 +468,10 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
         "SHOW TABLES",
         "EXPLAIN ANALYZE SELECT count(*) FROM runs",
     ):
-        assert incast("query", place, sql, "--csv").status == 0, sql
-    assert json.loads(incast("query", place, f"SELECT * FROM read_text('{secret}')", "--allow-files", "--json").out)
+        assert queries.query(store, sql).num_rows
+    assert queries.query(store, f"SELECT * FROM read_text('{secret}')", allow_files=True).num_rows == 1
     assert incast("query", place, copies, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
-    with pytest.raises(StudyError, match="--allow-files"):
-        from incast.study.query import query
-
-        query(Store.at(tmp_path / place), copies)
+    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
+    with pytest.raises(IncastError, match="file system operations are disabled"):
+        result.sql(f"SELECT * FROM read_text('{secret}')")
+    assert result.sql(f"SELECT * FROM flows, read_text('{secret}')", allow_files=True).num_rows

@@ -136,6 +136,7 @@ def work(
     ] = None,
 ) -> None:
     """Make a part of the runs that are asked for: what a job of an array does."""
+    allow(False)
     consent.inherit(allowed or [])
     from incast.study import slurm
     from incast.study.store import Store

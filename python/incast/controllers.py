@@ -151,7 +151,7 @@ def register(controller: type) -> str:
 
 
 def look_in(folder: Path) -> None:
-    """From now on also find files of classes that lie in this folder: a store of runs has copies under unique names."""
+    """From now on also find classes in ``files/`` of this folder: a store has copies there under unique names."""
     folder = folder.resolve()
     if folder not in _folders:
         _folders.append(folder)
@@ -167,7 +167,7 @@ def locate(place: str) -> Code:
 
     Raises ``ScenarioError`` where there is none.
     """
-    return own_code.locate(place, tuple(_folders))
+    return own_code.locate(place, tuple(_folders) if place.startswith("files/") else ())
 
 
 def value(text: str) -> bool | int | float | str:

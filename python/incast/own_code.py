@@ -171,13 +171,20 @@ def _homes() -> tuple[Path, ...]:
     return tuple(sorted(Path(path).resolve() for path in paths if Path(path).is_dir()))
 
 
+_installed: set[tuple[str, Path]] = set()
+"""Modules that were found to be installed, with their places: to find out takes a while, and runs ask again."""
+
+
 def _is_installed(top: str, place: Path) -> bool:
     """Whether a module that was found at a place is one that an installed distribution brought."""
+    if (top, place) in _installed:
+        return True
     from importlib.metadata import distributions, packages_distributions  # takes a while
 
     homes = _homes()
     provided = top in packages_distributions()
     if provided and any(home in place.parents for home in homes):
+        _installed.add((top, place))
         return True
     # installed for editing: the distribution lies with the others, and says where the code is
     for distribution in distributions(path=[str(home) for home in homes]):
@@ -186,6 +193,7 @@ def _is_installed(top: str, place: Path) -> bool:
             listed = (distribution.read_text("top_level.txt") or "").split()
             name = re.sub(r"[-.]+", "_", distribution.metadata["Name"]).lower()
             if top in listed or top.lower() == name:
+                _installed.add((top, place))
                 return True
     return False
 

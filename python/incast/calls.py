@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from incast import comparison, report
+from incast import comparison, consent, report
 from incast.comparison import Comparison, slowdowns_of
 from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
@@ -150,6 +150,7 @@ def compare(
     memory_limit: float | None = None,
     store: str | Path | None = None,
     rebuild: bool = False,
+    allow_code: bool = False,
 ) -> Compared:
     """Compare controllers on the same placements, over the values of one key and over seeds, as ``incast compare``.
 
@@ -159,7 +160,7 @@ def compare(
     store of runs that studies share (default one in the folder), and ``rebuild`` makes runs of another build of the
     engine anew in it. ``bins`` parts flows by size, such as ``"10kB,1MB"`` (default decades); ``formats`` are files of
     pictures, such as ``"png,pdf"``. Runs that take more than ``memory_limit`` bytes (the machine's unless given) are
-    refused.
+    refused. Classes that ``controllers`` names are run; those that a scenario's file names only with ``allow_code``.
 
     Raises ``ScenarioError``, ``StudyError``, ``FolderError``, or ``RunError`` of a run.
     """
@@ -168,16 +169,17 @@ def compare(
     if len(varied) > 1:
         raise StudyError(f"vary has {len(varied)} keys: a comparison varies one")
     set_ = [(key, text_of(value)) for key, value in (settings or {}).items()]
-    study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
-    parted, kinds = None if bins is None else Bins.parse(bins), formats_of(formats)
-    folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
-    done = comparison.carry_out(
-        study,
-        folder,
-        store=None if store is None else Path(store),
-        workers=workers,
-        rebuild=rebuild,
-        memory_limit=memory_limit,
-    )
+    with consent.reading("", allow_code):
+        study = ComparisonStudy.parse(names, list(controllers), varied[0] if varied else None, seeds, set_)
+        parted, kinds = None if bins is None else Bins.parse(bins), formats_of(formats)
+        folder = Path("runs") / slug(study.folder_name()[-120:]) if out is None else Path(out)
+        done = comparison.carry_out(
+            study,
+            folder,
+            store=None if store is None else Path(store),
+            workers=workers,
+            rebuild=rebuild,
+            memory_limit=memory_limit,
+        )
     done.bins = parted
     return Compared(done, kinds)

@@ -21,6 +21,10 @@ def main() -> None:
     # Pictures go to files: a backend for windows, or one that is not there, is nothing for this program.
     os.environ["MPLBACKEND"] = "agg"
     with loading():
+        from incast import consent, output
+
+        output.is_program = True
+        consent.look_away()
         from incast.commands import exits
 
         app = program()

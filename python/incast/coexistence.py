@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from incast import files
+from incast import consent, files
 from incast.errors import FolderError, StudyError
 from incast.executor import Status
 from incast.folders import write_whole
@@ -85,7 +85,7 @@ class Pairs:
 
     def base(self) -> tuple[Scenario, tuple[str, str]]:
         """Load the scenario, and the names of its two traffic entries; those of datagrams have no controller."""
-        scenario = Scenario.load(self.scenario).with_(dict(self.settings))
+        scenario = Scenario.load(self.scenario).changed(dict(self.settings))
         entries = scenario.resolved()["traffic"]
         names = tuple(entry["name"] for entry in entries if entry["app"]["kind"] != "udp")
         if len(names) != 2:
@@ -103,7 +103,7 @@ class Pairs:
     def refuse_equal_controllers(self) -> None:
         """Raise ``StudyError`` where two of the controllers are the same, one with a default written out."""
         base, _ = self.base()
-        refuse_equal(self.controllers, lambda text: [base.with_controller(text).hash])
+        refuse_equal(self.controllers, lambda text: [base.governed(text).hash])
 
     def notes(self) -> list[str]:
         """Return what is worth knowing before the runs: where the entries differ, and notes on the scenarios."""
@@ -130,7 +130,7 @@ class Pairs:
     @staticmethod
     def meeting(scenario: Scenario, names: tuple[str, str], a: Controller, b: Controller) -> Scenario:
         """Make the scenario in which two controllers meet."""
-        return scenario.with_({f"traffic.{names[0]}.controller": a.text, f"traffic.{names[1]}.controller": b.text})
+        return scenario.changed({f"traffic.{names[0]}.controller": a.text, f"traffic.{names[1]}.controller": b.text})
 
     def folder_name(self) -> str:
         """Name of the folder where results go by default; the same words, the same name."""
@@ -394,4 +394,5 @@ def parse(scenario: str, controllers: Sequence[str], seeds: int, settings: Seque
     for key, _ in settings:
         if re.fullmatch(r"run\.seed|controller(\..*)?|traffic\.[^.]+\.controller(\..*)?", key):
             raise StudyError(f"--set {key}: the command sets this itself, by --cc and --seeds")
+    consent.grant(list(controllers), dict(settings))
     return Pairs(scenario, tuple(Controller(text) for text in controllers), seeds, tuple(settings))

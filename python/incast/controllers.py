@@ -2,8 +2,10 @@
 
 A class has the methods ``on_ack(ack)``, ``on_loss(event)`` and ``on_timeout(event)``, and its objects
 the attribute ``cwnd``: the congestion window in bytes after the latest call. docs/controllers/python.md
-tells the rest. A scenario names a class as ``"module:Class"`` or ``"file.py:Class"``, found from the
-working directory as Python finds modules; in Python the class itself serves too.
+tells the rest. A scenario names a class as ``"file.py:Class"``, found from the working directory, or as
+``"module:Class"`` of an installed package; in Python the class itself serves too.
+
+All that a scenario names is imported here, by ``_imported``, and nothing is before ``consent.permit`` has said so.
 """
 
 from __future__ import annotations
@@ -12,14 +14,17 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import traceback
-from importlib.machinery import ModuleSpec
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
+from incast import consent, own_code
 from incast.errors import ScenarioError
+from incast.own_code import Code
 
 ECN = ("off", "classic", "dctcp")
 REQUIRED = ("on_ack", "on_loss", "on_timeout")
@@ -126,9 +131,6 @@ class Controller(Protocol):
         """Take a retransmission timeout."""
 
 
-PACKAGE_DEPTH = 3
-"""Parts of the path of a class's file in a store: files, digest, file. A package's file has more."""
-
 _registered: dict[str, type] = {}
 _folders: list[Path] = []
 _modules: dict[tuple[Path, str], ModuleType] = {}
@@ -149,7 +151,7 @@ def register(controller: type) -> str:
 
 
 def look_in(folder: Path) -> None:
-    """From now on also find files of classes that lie in this folder: a store of runs has copies under unique names."""
+    """From now on also find classes in ``files/`` of this folder: a store has copies there under unique names."""
     folder = folder.resolve()
     if folder not in _folders:
         _folders.append(folder)
@@ -160,14 +162,12 @@ def registered(name: str) -> bool:
     return name in _registered
 
 
-def source_of(place: str) -> Path | None:
-    """Give the file of a module by the module's name; ``None`` where it has none.
+def locate(place: str) -> Code:
+    """Find the code of a file or a module without running it, also that of a copy in a folder that ``look_in`` names.
 
-    Raises ``ScenarioError`` where there is no such module.
+    Raises ``ScenarioError`` where there is none.
     """
-    module = sys.modules.get(place)
-    file = getattr(_module(place) if module is None else module, "__file__", None)
-    return None if file is None or place == "__main__" else Path(file).resolve()
+    return own_code.locate(place, tuple(_folders) if place.startswith("files/") else ())
 
 
 def value(text: str) -> bool | int | float | str:
@@ -185,14 +185,27 @@ def value(text: str) -> bool | int | float | str:
 Found = tuple[type, str, str, bool, bool, list[str], list[str]]
 
 
-def find(name: str, params: list[tuple[str, str]]) -> Found:
-    """Find a class by its name: it, its code's fingerprint, and what it says of itself.
+class NotLookedAt:
+    """Stands for a class while no code is run (``consent.looking_away``)."""
 
-    Raises ``ScenarioError`` with what was expected.
+    def __init__(self, **_: Any) -> None:
+        raise ScenarioError("a class of a file was not looked at, and cannot be run")
+
+    on_ack = on_loss = on_timeout = None
+
+
+def find(name: str, params: list[tuple[str, str]], key: str = "controller") -> Found:
+    """Find a class by its name, which a key names: it, its code's fingerprint, and what it says of itself.
+
+    Raises ``ScenarioError`` with what was expected, or where the user has not allowed its code.
     """
     place, _, word = name.rpartition(":")
-    registered = _registered.get(name)
-    controller = _imported(place, word) if registered is None else registered
+    controller = _registered.get(name)
+    if controller is None:
+        code = locate(place)
+        if not consent.permit(code, name, key):
+            return NotLookedAt, _file_fingerprint(code.file), "off", False, False, [], []
+        controller = _imported(code, word)
     _checked(controller)
     if params:
         try:
@@ -226,17 +239,15 @@ def description(name: str) -> str:
     return "\n".join([*lines, f"Fingerprint of its code: {source}"]) + "\n"
 
 
-def _module(place: str) -> ModuleType:
+def _imported(code: Code, word: str) -> type:
+    """Import code that the user has allowed, and give the class of it."""
+    place = code.place
     try:
-        return _of_file(Path(place)) if place.endswith(".py") else _of_name(place)
+        module = importlib.import_module(place) if code.is_installed else _of_file(code)
     except ScenarioError:
         raise
     except (Exception, SystemExit) as error:
         raise ScenarioError(f"{place} cannot be imported\n{_traceback(error)}") from None
-
-
-def _imported(place: str, word: str) -> type:
-    module = _module(place)
     controller = getattr(module, word, None)
     if controller is None:
         raise ScenarioError(f"{place} has no {word}; expected a class of that name")
@@ -255,62 +266,59 @@ def _traceback(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, frames)).rstrip()
 
 
-def _of_name(place: str) -> ModuleType:
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        return importlib.import_module(place)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{place}.".startswith(f"{error.name}."):
-            raise
-        found = "expected a module that Python finds from the working directory, or a file such as mine.py"
-        raise ScenarioError(f"no module {place}: {found}") from None
+class _Source(SourceFileLoader):
+    """Loads a module from its source alone: compiled files beside it are no part of what was allowed."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
 
 
-def _of_file(path: Path) -> ModuleType:
-    kept = [folder / path for folder in _folders if not path.is_absolute() and (folder / path).is_file()]
-    if kept and len(path.parts) > PACKAGE_DEPTH:
-        return _of_package(kept[0].resolve(), path.parts)
-    path = (kept[0] if kept else path).resolve()
-    if not path.is_file():
-        raise ScenarioError(f"no file {path}")
-    key = (path, hashlib.sha256(path.read_bytes()).hexdigest())
+def _of_file(code: Code) -> ModuleType:
+    assert code.file is not None, "a file has one"
+    key = (code.file, code.digest)
     if key not in _modules:
-        spec = importlib.util.spec_from_file_location(f"incast_own_{path.stem}_{key[1][:8]}", path)
-        if spec is None or spec.loader is None:
-            raise ScenarioError(f"{path} cannot be read as Python")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module.__name__] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[module.__name__]
-            raise
-        _modules[key] = module
+        _modules[key] = _of_package(code, code.package) if code.package is not None else _by_itself(code, code.file)
     return _modules[key]
 
 
-def _of_package(path: Path, parts: tuple[str, ...]) -> ModuleType:
-    """Import a module of a package that was copied, by its path and the parts of that: files, digest, package, ...
+def _by_itself(code: Code, path: Path) -> ModuleType:
+    name = f"incast_own_{path.stem}_{code.digest[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Source(name, str(path)))
+    if spec is None or spec.loader is None:
+        raise ScenarioError(f"{path} cannot be read as Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
-    The package gets a name of its own, so that it stands beside the original and other copies. Modules that name
-    it by the name it had find this copy while they are imported, and later where nothing else has the name.
+
+def _of_package(code: Code, folder: Path) -> ModuleType:
+    """Import a module of a package.
+
+    The package gets a name of its own, so that it stands beside other versions of it. Modules that name it by the name
+    of its folder find this one while they are imported, and later where nothing else has the name.
     """
-    _, digest, top, *inner = parts
-    own = f"incast_own_{top}_{digest}"
-    folder = path.parents[len(inner) - 1]
-    words = [*inner[:-1], *([] if inner[-1] == "__init__.py" else [Path(inner[-1]).stem])]
-    name = ".".join([own, *words])
+    assert code.file is not None, "a module of a package is a file"
+    top, own = folder.name, f"incast_own_{folder.name}_{code.digest[:16]}"
+    inner = code.file.relative_to(folder).with_suffix("").parts
+    name = ".".join([own, *(inner[:-1] if inner[-1] == "__init__" else inner)])
     if name in sys.modules:
         return sys.modules[name]
+    _read_from_source(folder)
     others = {key: module for key, module in sys.modules.items() if key == top or key.startswith(f"{top}.")}
     for key in others:
         del sys.modules[key]
     try:
         if own not in sys.modules:
             init, inside = folder / "__init__.py", [str(folder)]
-            spec = importlib.util.spec_from_file_location(own, init, submodule_search_locations=inside)
+            loader = _Source(own, str(init))
+            spec = importlib.util.spec_from_file_location(own, init, loader=loader, submodule_search_locations=inside)
             if spec is None or not init.is_file():
                 spec = ModuleSpec(own, None, is_package=True)
                 spec.submodule_search_locations = inside
@@ -330,6 +338,14 @@ def _of_package(path: Path, parts: tuple[str, ...]) -> ModuleType:
             for key in [key for key in sys.modules if f"{key}.".startswith(f"{top}.")]:
                 del sys.modules[key]
             sys.modules.update(others)
+
+
+def _read_from_source(folder: Path) -> None:
+    """Let Python find the modules of a package by their sources alone, whenever it asks for them."""
+    kinds = (_Source, [".py"]), (ExtensionFileLoader, EXTENSION_SUFFIXES)
+    for place, folders, _ in os.walk(folder):
+        folders[:] = [one for one in folders if one != "__pycache__"]
+        sys.path_importer_cache[place] = FileFinder(place, *kinds)
 
 
 def _checked(controller: type) -> None:
@@ -358,6 +374,10 @@ def _listed(words: tuple[str, ...] | list[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+def _file_fingerprint(file: Path | None) -> str:
+    return hashlib.sha256(b"" if file is None else file.read_bytes()).hexdigest()[:16]
+
+
 def _fingerprint(controller: type) -> str:
     """Tell one version of a class's code from another: by its file, or by what was compiled."""
     digest = hashlib.sha256()
@@ -366,15 +386,14 @@ def _fingerprint(controller: type) -> str:
     except (TypeError, OSError):  # typed in, not read from a file
         file = None
     if file is not None and Path(file).is_file():
-        digest.update(Path(file).read_bytes())
-    else:
-        for owner in reversed(controller.__mro__):
-            for name, item in sorted(vars(owner).items()) if owner is not object else ():
-                digest.update(name.encode())
-                if isinstance(item, FunctionType):
-                    _add_code(digest, item.__code__)
-                elif isinstance(item, (int, float, str, bool, tuple)):
-                    digest.update(repr(item).encode())
+        return _file_fingerprint(Path(file))
+    for owner in reversed(controller.__mro__):
+        for name, item in sorted(vars(owner).items()) if owner is not object else ():
+            digest.update(name.encode())
+            if isinstance(item, FunctionType):
+                _add_code(digest, item.__code__)
+            elif isinstance(item, (int, float, str, bool, tuple)):
+                digest.update(repr(item).encode())
     return digest.hexdigest()[:16]
 
 

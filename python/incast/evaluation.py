@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from os import PathLike
 from typing import Any
 
@@ -87,11 +88,13 @@ def evaluate(
     if workers < 1:
         raise StudyError(f"workers = {workers}: expected 1 or more")
     cores = [scenario.with_seed(seed).core for seed in numbers]
-    if min(workers, len(cores)) == 1:
-        summaries = [summary_of(core) for core in cores]
-    else:
-        with ThreadPoolExecutor(workers, thread_name_prefix="incast-evaluate") as pool:
-            summaries = list(pool.map(summary_of, cores))
+    with scenario.looked_at():
+        if min(workers, len(cores)) == 1:
+            summaries = [summary_of(core) for core in cores]
+        else:
+            with ThreadPoolExecutor(workers, thread_name_prefix="incast-evaluate") as pool:
+                contexts = [copy_context() for _ in cores]
+                summaries = list(pool.map(lambda context, core: context.run(summary_of, core), contexts, cores))
     units: dict[str, str] = summaries[0]["units"]
     rows = [dict(numbers_of(summary)) for summary in summaries]
     known = list(dict.fromkeys(key for row in rows for key in row))

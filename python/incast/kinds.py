@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from incast import _core, controllers
+from incast import _core, consent, controllers
 from incast.errors import ScenarioError
 from incast.output import nearest
 
@@ -26,6 +26,7 @@ def description(kind: str, name: str) -> str:
 
         return model.description(name)
     if ":" in name and kind in ("controller", "controllers"):
+        consent.grant(name)  # who asks for a description has named the class
         return controllers.description(name)
     return _core.describe(kind, name).rstrip("\n") + "\n"
 

@@ -9,13 +9,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matplotlib import rc_context
+from matplotlib import rc_context, rcdefaults
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
+from incast import output
 from incast.errors import StudyError
+
+if (
+    output.is_program
+):  # Matplotlib reads a matplotlibrc of the working directory, which may have TeX called for each text
+    rcdefaults()
 
 FORMATS = ("png", "svg", "pdf")
 """Kinds of files that pictures are saved as."""

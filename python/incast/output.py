@@ -46,6 +46,10 @@ def escaped(text: str, keep: str = "") -> str:
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", shown, text)
 
 
+is_program = False
+"""Whether this process is the program ``incast``, for which no settings of the working directory count."""
+
+
 SIGNS = str.maketrans(
     {
         "≥": ">=",

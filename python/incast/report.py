@@ -477,7 +477,7 @@ def _slowdowns(
 
 def embedded(png: bytes, name: str, caption: str, formats: Sequence[str] = ("png",)) -> str:
     """Put a picture into the page, and the names of its files; the caption is HTML already."""
-    names = " ".join(f"{name}.{kind}" for kind in formats)
+    names = escape(" ".join(f"{name}.{kind}" for kind in formats))
     data = base64.b64encode(png).decode("ascii")
     return (
         f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">'
@@ -577,7 +577,7 @@ def _sharing(comparison: Comparison) -> str:
                 there = [flow for flows in runs for flow in flows if flow.place == place]
                 times, done = np.array([flow.time_s for flow in there]), np.array([flow.finished for flow in there])
                 bounds = [completions.figure(times, done.astype(bool), statistic) for statistic in ("mean", "p99")]
-                start = "".join(f"<th rowspan={len(found)}>{near}</th>" for near in place) if i == 0 else ""
+                start = "".join(f"<th rowspan={len(found)}>{escape(near)}</th>" for near in place) if i == 0 else ""
                 cells = (
                     str(len(there)),
                     str(int(done.sum())),
@@ -590,9 +590,7 @@ def _sharing(comparison: Comparison) -> str:
                 )
         flows = next(flows for runs in found.values() for flows in runs if flows)
         each = "".join(
-            f"<tr><td>{flow.number}</td><td>{flow.source}</td><td>{flow.destination}</td>"
-            f"<td>{flow.place[0]}</td><td>{flow.place[1]}</td></tr>"
-            for flow in flows[:LISTED]
+            f"<tr>{_cells(flow.number, flow.source, flow.destination, *flow.place)}</tr>" for flow in flows[:LISTED]
         )
         listed = "Every flow" if len(flows) <= LISTED else f"The first {LISTED:,} of {len(flows):,} flows"
         seed = next(run.case.seed for run in comparison.point(scenario, study.controllers[0].text, value))
@@ -627,6 +625,11 @@ class Near:
     time_s: float
     """Completion time; of a flow that did not finish how long it had been under way when the run ended."""
     finished: bool
+
+
+def _cells(*values: object) -> str:
+    """Write cells of a table; columns of a store are what its file says."""
+    return "".join(f"<td>{escape(str(value))}</td>" for value in values)
 
 
 def _nearness(place: tuple[str, str]) -> tuple[int, ...]:

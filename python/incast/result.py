@@ -313,13 +313,15 @@ class Result:
         needed("polars", "polars")
         return self.polars(table)
 
-    def sql(self, query: str) -> pa.Table:
+    def sql(self, query: str, *, allow_files: bool = False) -> pa.Table:
         """Answer a query in SQL over the run's tables: ``select avg(throughput_bps) from flows`` (needs ``duckdb``).
+
+        With ``allow_files`` the query may read and write files, and load DuckDB's extensions.
 
         Raises ``IncastError`` with DuckDB's words where the query is wrong.
         """
         duckdb = needed("duckdb", "query")
-        with duckdb.connect() as database:
+        with duckdb.connect(config={} if allow_files else {"enable_external_access": "false"}) as database:
             for name in run_folder.TABLES:
                 rows = getattr(self, name)
                 if rows.num_columns:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from incast import _core, memory
+from incast import _core, consent, memory
 from incast.controllers import register
 from incast.errors import ScenarioError
 from incast.result import Result, measured_run
@@ -33,12 +34,15 @@ class Scenario:
     1
     """
 
-    def __init__(self, core: _core.Scenario) -> None:
+    def __init__(self, core: _core.Scenario, origin: str = "", allow_code: bool = False) -> None:
         self._core = core
+        self._origin = origin, allow_code
 
     @classmethod
-    def load(cls, name_or_path: str | PathLike[str]) -> Scenario:
+    def load(cls, name_or_path: str | PathLike[str], *, allow_code: bool = False) -> Scenario:
         """Read a scenario file, or a built-in scenario by its name (``incast list scenarios``).
+
+        A class of your own that the file names as a controller is a program. Without ``allow_code`` it is refused.
 
         Raises ``ScenarioError`` with the key, its value and what was expected.
         """
@@ -48,12 +52,26 @@ class Scenario:
             )
         if str(name_or_path) == "-":
             raise ScenarioError("-: only incast run reads a scenario from the standard input; write it to a file")
-        return cls(_core.Scenario.load(str(name_or_path)))
+        with consent.reading(str(name_or_path), allow_code):
+            return cls(_core.Scenario.load(str(name_or_path)), str(name_or_path), allow_code)
 
     @classmethod
-    def from_toml(cls, text: str, *, origin: str | Path = ".", name: str = "scenario") -> Scenario:
-        """Make a scenario from TOML text; relative paths in it start from ``origin``."""
-        return cls(_core.Scenario.from_toml(text, Path(origin), name))
+    def from_toml(
+        cls, text: str, *, origin: str | Path = ".", name: str = "scenario", allow_code: bool = False
+    ) -> Scenario:
+        """Make a scenario from TOML text; relative paths in it start from ``origin``.
+
+        A class that it names is refused unless it was allowed before, or is with ``allow_code``.
+        """
+        with consent.reading("", allow_code):
+            return cls(_core.Scenario.from_toml(text, Path(origin), name), "", allow_code)
+
+    def looked_at(self) -> AbstractContextManager[None]:
+        """Say where the scenario is from, and whether classes that it names may run, while it is looked at."""
+        return consent.looking_at(*self._origin)
+
+    def _like(self, core: _core.Scenario) -> Scenario:
+        return Scenario(core, *self._origin)
 
     def with_(self, changes: Mapping[str, object]) -> Scenario:
         """Return the scenario with keys changed, as ``--set`` does: ``{"topology.k": 8}``.
@@ -63,22 +81,34 @@ class Scenario:
         for a controller (``incast.controllers``). Their order does
         not matter: whole tables, kinds, presets and forms come first, since they replace what stood there.
         """
+        consent.grant(changes)
+        return self.changed(changes)
+
+    def changed(self, changes: Mapping[str, object]) -> Scenario:
+        """Do as ``with_`` does with what a file says: a class that it names is not allowed by that."""
         core = self._core
-        for key in sorted(changes, key=_rank):
-            value = changes[key]
-            core = core.set(key, register(value) if isinstance(value, type) else text_of(value))
-        return Scenario(core)
+        with self.looked_at():
+            for key in sorted(changes, key=_rank):
+                value = changes[key]
+                core = core.set(key, register(value) if isinstance(value, type) else text_of(value))
+        return self._like(core)
 
     def with_controller(self, controller: str | type) -> Scenario:
         """Return the scenario with one controller for all flows: ``"swift:target=min-rtt"``, or a class of your own."""
+        consent.grant(controller)
+        return self.governed(controller)
+
+    def governed(self, controller: str | type) -> Scenario:
+        """Do as ``with_controller`` does with what a file says: a class that it names is not allowed by that."""
         text = register(controller) if isinstance(controller, type) else controller
-        return Scenario(self._core.with_controller(text))
+        with self.looked_at():
+            return self._like(self._core.with_controller(text))
 
     def with_seed(self, seed: int) -> Scenario:
         """Return the scenario with another seed, from 0 to 2^63 - 1."""
         if not 0 <= seed < 2**63:
             raise ScenarioError(f"seed = {seed}: expected a whole number from 0 to {2**63 - 1}")
-        return Scenario(self._core.with_seed(seed))
+        return self._like(self._core.with_seed(seed))
 
     @property
     def core(self) -> _core.Scenario:
@@ -98,7 +128,8 @@ class Scenario:
     @property
     def hash(self) -> str:
         """Hash of the resolved scenario, its seed and name left out, in hexadecimal digits."""
-        return self._core.hash
+        with self.looked_at():
+            return self._core.hash
 
     @property
     def threads(self) -> int | None:
@@ -111,13 +142,14 @@ class Scenario:
         By measured runs: 3.2 to 3.9 bytes a row of ports and flows (10 in runs of a few hundred rows), and
         1.4 to 2.1 us a row, of which writing takes most. Raises ``ScenarioError`` unless the scenario can be run.
         """
-        rows = self._core.timeline_rows() if "timeline" in self.resolved()["measure"] else 0
+        with self.looked_at():
+            rows = self._core.timeline_rows() if "timeline" in self.resolved()["measure"] else 0
         return rows * ROW_BYTES, rows * ROW_S
 
     def without_timeline(self) -> Scenario:
         """Return the scenario without ``measure.timeline``, which no other result depends on."""
         measure = self.resolved()["measure"]
-        return self if measure.pop("timeline", None) is None else self.with_({"measure": measure})
+        return self if measure.pop("timeline", None) is None else self.changed({"measure": measure})
 
     def memory(self, most: float = math.inf) -> int:
         """Return how many bytes a run takes, roughly; if they are more than ``most``, so many at least.
@@ -125,7 +157,8 @@ class Scenario:
         Ports are counted before the network is built, and flows before they are made. Raises ``ScenarioError`` as
         ``validate`` does.
         """
-        return self._core.memory() if most == math.inf else self._core.memory(min(int(most), 2**64 - 1))
+        with self.looked_at():
+            return self._core.memory() if most == math.inf else self._core.memory(min(int(most), 2**64 - 1))
 
     def refuse_above(self, most: float, what: str) -> int:
         """Return how many bytes a run takes; raises ``ScenarioError``, for ``what``, where they are above ``most``."""
@@ -135,7 +168,8 @@ class Scenario:
 
     def toml(self) -> str:
         """Return the scenario as TOML with every default written out."""
-        return self._core.toml()
+        with self.looked_at():
+            return self._core.toml()
 
     def resolved(self) -> dict[str, Any]:
         """Return the same as nested dictionaries."""
@@ -143,7 +177,8 @@ class Scenario:
 
     def validate(self) -> None:
         """Raise ``ScenarioError`` unless the scenario can be run."""
-        self._core.validate()
+        with self.looked_at():
+            self._core.validate()
 
     def governing(self) -> list[str]:
         """Return what governs the flows, each once: controllers, controls of the transport's own, ``udp``.
@@ -158,7 +193,8 @@ class Scenario:
 
         Raises ``ScenarioError`` as ``validate`` does.
         """
-        return self._core.notes()
+        with self.looked_at():
+            return self._core.notes()
 
     def run(
         self,
@@ -185,7 +221,8 @@ class Scenario:
         ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)
-        return measured_run(scenario._core, progress, cores, set_up, memory_limit)
+        with self.looked_at():
+            return measured_run(scenario._core, progress, cores, set_up, memory_limit)
 
     def __eq__(self, other: object) -> bool:
         """Whether both resolve to the same text, seed included; names do not matter."""

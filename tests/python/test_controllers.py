@@ -73,20 +73,22 @@ def test_the_example_gives_the_bytes_of_the_built_in_swift(folder: Path, name: s
         assert ours.summary["flows"]["retransmissions"] > 0
 
 
-def test_a_class_is_named_by_module_file_or_itself(folder: Path) -> None:
+def test_a_class_is_named_by_a_file_a_file_of_a_package_or_itself(folder: Path) -> None:
     wrote(folder, "aimd.py", AIMD)
     by_file = ran("aimd.py:Aimd:a=2,b=0.7")
-    by_module = ran("aimd:Aimd:a=2,b=0.7")
-    assert by_file.flows["delivered_bytes"].equals(by_module.flows["delivered_bytes"])
+    (folder / "lab/deep").mkdir(parents=True)
+    for name in ("lab/__init__.py", "lab/deep/__init__.py"):
+        wrote(folder, name, "")
+    wrote(folder, "lab/base.py", AIMD)
+    for number, imported in enumerate(("from ..base import Aimd", "from lab.base import Aimd", "import lab.base")):
+        text = f"{imported}\nclass Own({'lab.base.Aimd' if number == 2 else 'Aimd'}): pass\n"
+        in_package = ran(f"{wrote(folder, f'lab/deep/mine{number}.py', text)}:Own:a=2,b=0.7")
+        assert by_file.flows["delivered_bytes"].equals(in_package.flows["delivered_bytes"]), imported
     assert by_file.flows["controller"].to_pylist() == ["aimd.py:Aimd:a=2,b=0.7"] * 2
     assert ran("aimd.py:Aimd").flows["delivered_bytes"] != by_file.flows["delivered_bytes"]
-    (taken,) = [
-        m
-        for m in sys.modules.values()
-        if m is not None and getattr(m, "__file__", "") == str(folder / "aimd.py") and m.__name__ == "aimd"
-    ]
+    taken, *_ = [m for m in sys.modules.values() if getattr(m, "__file__", "") == str(folder / "aimd.py")]
     by_class = ran(taken.Aimd)
-    assert by_class.flows["delivered_bytes"].equals(ran("aimd:Aimd").flows["delivered_bytes"])
+    assert by_class.flows["delivered_bytes"].equals(ran("aimd.py:Aimd").flows["delivered_bytes"])
 
 
 def test_it_runs_beside_built_in_ones_and_shows_its_state(folder: Path) -> None:
@@ -348,7 +350,7 @@ def test_pacing_holds_packets_back() -> None:
         ("half.py:Whole:q=3", "got an unexpected keyword argument 'q'; the parameters are arguments of Whole.__init__"),
         ("half.py:Whole:", "expected key=value after the colon, or no colon"),
         ("missing.py:Whole", "no file"),
-        ("missing:Whole", "no module missing: expected a module that Python finds from the working directory"),
+        ("missing:Whole", "no module missing of an installed package; expected a file such as missing.py"),
         ("broken.py:Whole", "SyntaxError"),
     ],
 )

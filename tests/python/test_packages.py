@@ -35,9 +35,10 @@ def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> No
         (top / name).write_text(text)
     (tmp_path / "study.toml").write_text(
         "scenario = 'dumbbell'\nseeds = 1\n[set]\nrun.duration = '2ms'\nrun.warmup = '0s'\n"
-        "[arms]\nmine = 'laboratory.deep.mine:Mine'\nmore = 'laboratory.deep.mine:Mine:more=1448'\ndctcp = 'dctcp'\n"
+        "[arms]\nmine = 'laboratory/deep/mine.py:Mine'\nmore = 'laboratory/deep/mine.py:Mine:more=1448'\n"
+        "dctcp = 'dctcp'\n"
     )
-    words = ("study", "run", "study.toml", "--store")
+    words = ("study", "run", "study.toml", "--allow-code", "--store")
     for step in (1, 2):  # the second of another package, in the same process and in the same store
         (top / "steps.py").write_text(f"STEP = {step}\n")
         assert incast(*words, "s").status == 0
@@ -52,7 +53,7 @@ def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> No
     (tmp_path / "study.toml").unlink()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "s").rename(tmp_path / "elsewhere/s")
-    grown = incast("study", "extend", "elsewhere/s", "--seeds", "2")
+    grown = incast("study", "extend", "elsewhere/s", "--seeds", "2", "--allow-code")
     assert grown.status == 0, grown.err
     assert "3 points, 2 seeds, 6 runs" in grown.out
     late = {row["seed"]: row for row in Store.at(tmp_path / "elsewhere/s").runs.to_pylist() if row["arm"] == "mine"}
@@ -69,9 +70,9 @@ def test_a_package_too_large_to_copy_is_refused(tmp_path: Path, incast: Command)
         file.truncate(17_000_000)
     (tmp_path / "study.toml").write_text(
         "scenario = 'dumbbell'\nset.run.duration = '1ms'\nset.run.warmup = '0s'\n"
-        "axes.traffic.flows = [1, 2]\nset.controller = 'laboratory.deep.mine:Mine'\n"
+        "axes.traffic.flows = [1, 2]\nset.controller = 'laboratory/deep/mine.py:Mine'\n"
     )
-    words = ("study", "run", "study.toml", "--store")
+    words = ("study", "run", "study.toml", "--allow-code", "--store")
     incast(*words, "s").refused("laboratory has more than 16 MB", "a file of its own")
     # results that lie in the folder of work are no part of it
     (top / "weights.bin").unlink()
@@ -99,7 +100,7 @@ class NoNumber(Raises):
 """
 
 
-@pytest.mark.parametrize(("place", "file"), [("own.py", "own.py"), ("kit.own", "kit/own.py")])
+@pytest.mark.parametrize(("place", "file"), [("own.py", "own.py"), ("kit/own.py", "kit/own.py")])
 def test_an_error_in_a_copied_class_names_the_file_of_the_user(
     incast: Command, tmp_path: Path, place: str, file: str
 ) -> None:

@@ -385,7 +385,7 @@ def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
     (home / "study.toml").write_text(
         "scenario = 'own.toml'\nseeds = 1\n[arms]\nmine = 'mine.py:Mine'\ndctcp = 'dctcp'\n"
     )
-    load(home / "study.toml").run(home / "s")
+    load(home / "study.toml", allow_code=True).run(home / "s")
     shutil.move(home / "s", tmp_path / "moved")
     shutil.rmtree(home)
     store = extend(Store.at(tmp_path / "moved"), seeds=2)

@@ -167,9 +167,10 @@ pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
     Some(told)
 }
 
-/// The controller `name` with those parameters: asks `incast.controllers` for the class.
-pub fn resolve(name: &str, params: Vec<(String, String)>) -> Result<External, String> {
-    Python::attach(|py| class_of(py, name, params).map_err(|error| words(py, &error)))
+/// The controller `name` with those parameters, which the scenario's `key` names: asks `incast.controllers` for the
+/// class, which imports code only where the user has allowed that.
+pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str) -> Result<External, String> {
+    Python::attach(|py| class_of(py, name, params, key).map_err(|error| words(py, &error)))
 }
 
 /// An exception in one line.
@@ -181,9 +182,9 @@ fn words(py: Python<'_>, error: &PyErr) -> String {
 /// A class, its code's fingerprint, and what it says of itself, as `incast.controllers.find` gives them.
 type Found = (Py<PyAny>, String, String, bool, bool, Vec<String>, Vec<String>);
 
-fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>) -> PyResult<External> {
+fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>, key: &str) -> PyResult<External> {
     let module = py.import("incast.controllers")?;
-    let found = module.call_method1("find", (name, params.clone()))?;
+    let found = module.call_method1("find", (name, params.clone(), key))?;
     let (class, source, ecn, own_recovery, ack_every_packet, state, methods): Found = found.extract()?;
     let ecn = match ecn.as_str() {
         "classic" => Ecn::Classic,

@@ -11,6 +11,7 @@ import typer
 
 from incast import memory, output, progress
 from incast.commands.options import (
+    AllowCode,
     Format,
     MemoryLimit,
     Quiet,
@@ -18,6 +19,7 @@ from incast.commands.options import (
     Settings,
     SharedStore,
     Workers,
+    allow,
     err,
     out,
     settings,
@@ -51,6 +53,7 @@ def coexist(
     memory_limit: MemoryLimit = None,
     store: SharedStore = None,
     rebuild: Rebuild = False,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Let controllers share a fabric two by two: shares of the goodput, delays, fairness.
@@ -58,6 +61,7 @@ def coexist(
     Called again with the same words it goes on where it was interrupted; with further controllers or seeds it makes
     only what is new.
     """
+    allow(allow_code)
     with loading():
         from incast import coexistence, coexistence_page
         from incast.look import formats_of

@@ -10,6 +10,7 @@ import typer
 
 from incast import memory, output, progress
 from incast.commands.options import (
+    AllowCode,
     Bins,
     Format,
     MemoryLimit,
@@ -20,6 +21,7 @@ from incast.commands.options import (
     Settings,
     SharedStore,
     Workers,
+    allow,
     beside,
     err,
     out,
@@ -68,6 +70,7 @@ def compare(
     format_: Format = "png",
     memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
@@ -75,6 +78,7 @@ def compare(
     Called again with the same words it goes on where it was interrupted; with further controllers, values or seeds it
     makes only what is new.
     """
+    allow(allow_code)
     if vary and len(vary) > 1:
         raise StudyError(f'--vary is given twice ("{vary[0]}" and "{vary[1]}"): a comparison varies one key')
 

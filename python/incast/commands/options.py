@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from incast import output
+from incast import consent, output
 from incast.errors import FolderError, ScenarioError, StudyError
 from incast.folders import is_standard_output
+from incast.interrupts import loading
 from incast.plan import slug
 from incast.scenario import Scenario
 
@@ -64,8 +66,36 @@ MemoryLimit = Annotated[
 ]
 
 
+def allow(code: bool) -> None:
+    """Take ``--allow-code``: allow all code that files name, or else ask at the terminal, where there is one."""
+    is_seen = sys.stdin is not None and sys.stdin.isatty() and err.is_terminal
+    consent.asks(_asked if is_seen else None, lambda told: tell([told]))
+    if code:
+        consent.allow_everything()
+
+
+def _asked(what: str) -> bool:
+    err.print(
+        f"{output.escaped(what)}, is a program that runs with your rights. Run it? [y/N] ",
+        highlight=False, markup=False, soft_wrap=True, end="",
+    )  # fmt: skip
+    with loading():  # Ctrl-C leaves: nothing is written yet
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+AllowCode = Annotated[
+    bool,
+    typer.Option(
+        "--allow-code",
+        help="Run classes that files and stores name as controllers: programs with your rights. Those that stand on "
+        "the command line run anyway.",
+    ),
+]
+
+
 def settings(texts: list[str] | None) -> list[tuple[str, str]]:
-    """Read the values of ``--set``."""
+    """Read the values of ``--set``; classes that they name may run."""
+    consent.grant(texts and [text.partition("=")[2] for text in texts])
     pairs = []
     for text in texts or []:
         key, equals, value = text.partition("=")

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from incast import memory, output, progress
-from incast.commands.options import Format, MemoryLimit, Quiet, Workers, err, out
+from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, PaperError
 from incast.executor import Executor
@@ -62,12 +62,14 @@ def run(
     out_: PaperFolder = None,
     memory_limit: MemoryLimit = None,
     format_: Format = "png",
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Run a paper's figures and write its report, with a verdict on every claim.
 
     Called again it goes on where it was interrupted; figures that were run before stay in the report.
     """
+    allow(allow_code)
     with loading():
         from incast.look import formats_of
         from incast.papers import planning, reading

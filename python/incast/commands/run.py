@@ -10,7 +10,19 @@ from typing import Annotated
 import typer
 
 from incast import memory, output, progress, run_table, soundness
-from incast.commands.options import MemoryLimit, Quiet, ScenarioName, Settings, err, out, settings, tell, without_effect
+from incast.commands.options import (
+    AllowCode,
+    MemoryLimit,
+    Quiet,
+    ScenarioName,
+    Settings,
+    allow,
+    err,
+    out,
+    settings,
+    tell,
+    without_effect,
+)
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, ScenarioError, UnsoundError
 from incast.folders import new_folder
@@ -35,12 +47,14 @@ def run(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     memory_limit: MemoryLimit = None,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Simulate a scenario once and leave a run folder.
 
     What is worth knowing before the run although nothing is wrong goes to the standard error as notes.
     """
+    allow(allow_code)
     if extra:
         asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")

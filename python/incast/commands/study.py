@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json as json_
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incast import memory, output, progress
-from incast.commands.options import MemoryLimit, Quiet, Rebuild, Workers, beside, err, out
+from incast import consent, memory, output, progress
+from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.files import held
@@ -50,22 +51,26 @@ def run(
     ] = False,
     memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Make the runs of a study that its store lacks.
 
     Called again it goes on where it was stopped. A file with more seeds, values or arms makes only what is new.
     """
+    allow(allow_code)
     with loading():
         from incast.study import front
-    study = front.load(file)
-    folder = folder_of(store, f"study-{study.name}")
-    if dry_run:
-        from incast.study import estimate
+    # what is only estimated runs no code, and asks nobody
+    with consent.looking_away() if dry_run else nullcontext():
+        study = front.load(file)
+        folder = folder_of(store, f"study-{study.name}")
+        if dry_run:
+            from incast.study import estimate
 
-        for line in estimate.of(study, folder, workers).lines():
-            out.print(line, highlight=False, soft_wrap=True)
-        return
+            for line in estimate.of(study, folder, workers).lines():
+                out.print(line, highlight=False, soft_wrap=True)
+            return
     limit = memory.limit_of(memory_limit)
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
@@ -95,9 +100,11 @@ def extend(
     slurm: SlurmOptions = "",
     memory_limit: MemoryLimit = None,
     rebuild: Rebuild = False,
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Extend a study by seeds, values, arms or samples; only what is new is made."""
+    allow(allow_code)
     with loading():
         from incast.study import front
         from incast.study.store import Store
@@ -124,8 +131,14 @@ def work(
     store: StoreFolder,
     part: Annotated[int, typer.Option("--part", help="Number of the part, from 0.")],
     of: Annotated[int, typer.Option("--of", min=1, help="Parts in all.")],
+    allowed: Annotated[
+        list[str] | None,
+        typer.Option("--allowed", metavar="DIGEST", help="Code that the submitting program may run; repeats."),
+    ] = None,
 ) -> None:
     """Make a part of the runs that are asked for: what a job of an array does."""
+    allow(False)
+    consent.inherit(allowed or [])
     from incast.study import slurm
     from incast.study.store import Store
 
@@ -188,13 +201,22 @@ def query(
     to: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file: .csv, .json or .parquet.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
+    allow_files: Annotated[
+        bool,
+        typer.Option(
+            "--allow-files", help="Let the query read and write all files that you may, and load DuckDB's extensions."
+        ),
+    ] = False,
 ) -> None:
-    """Answer an SQL query over a store (needs the extra "query")."""
+    """Answer an SQL query over a store (needs the extra "query").
+
+    A query reads the store alone, and writes nothing, unless --allow-files is given.
+    """
     from incast.study import query as queries
     from incast.study import tabular
     from incast.study.store import Store
 
-    rows = queries.query(Store.at(store), sql)
+    rows = queries.query(Store.at(store), sql, allow_files=allow_files)
     if to is not None:
         tabular.write(rows, to)
         beside(to).print(f"{output.counted(rows.num_rows, 'row')}: {to}", highlight=False, soft_wrap=True)

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from incast import output, progress
-from incast.commands.options import Format, Quiet, Workers, err, out
+from incast.commands.options import AllowCode, Format, Quiet, Workers, allow, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import UnsoundError
 from incast.executor import Status, default_workers
@@ -36,6 +36,7 @@ def tune(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     format_: Format = "png",
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     r"""Search for the best values of a study's parameters; ends in a scenario file to use.
@@ -43,6 +44,7 @@ def tune(
     What is searched for stands in the study's table \[tune]. Called again it goes on where it was stopped. Called
     several times at once, on machines that share the folder, all work on one search.
     """
+    allow(allow_code)
     with loading():
         from incast.look import formats_of
         from incast.study.front import load
@@ -185,6 +187,7 @@ def sensitivity(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     format_: Format = "png",
+    allow_code: AllowCode = False,
     quiet: Quiet = False,
 ) -> None:
     """Say how much each parameter of a study matters to its figures, over the whole of its range.
@@ -192,6 +195,7 @@ def sensitivity(
     Morris' elementary effects take N (parameters + 1) points, Sobol's indices N (parameters + 2). Called again it
     goes on where it was stopped.
     """
+    allow(allow_code)
     with loading():
         from incast.look import formats_of
         from incast.study.front import load

@@ -221,4 +221,4 @@ class Paper:
         """Make the scenario behind a point; the seed is the scenario's."""
         base = Scenario.load(self.folder / (point.scenario or figure.scenario))
         # One after another: a series may change the kind of controller that the settings have parameters of.
-        return base.with_(dict(figure.settings)).with_(dict(series.set)).with_(dict(point.set))
+        return base.changed(dict(figure.settings)).changed(dict(series.set)).changed(dict(point.set))

@@ -1,6 +1,6 @@
 """A worker as a process: it reads slices of tasks from its standard input and writes records to its standard output.
 
-    python -m incast.study PARENT FOLDER KEEP CORES
+    python -P -m incast.study PARENT FOLDER KEEP CORES ALLOWED
 
 It ends when its input ends, and gives a run up when its parent has gone.
 """
@@ -13,6 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
+from incast import consent
 from incast.errors import RunStopped
 from incast.study.record import Task, make
 from incast.study.workers import error_text, read_frame, write_frame
@@ -21,6 +22,7 @@ from incast.study.workers import error_text, read_frame, write_frame
 def main() -> None:
     """Work until there is no more."""
     parent, folder, keep, cores = int(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
+    consent.inherit(json.loads(sys.argv[5]))
     # Ctrl-C at a terminal goes to all of its processes; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A controller may print: that is not to come between the records.

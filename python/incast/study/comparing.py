@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from incast import kinds
+from incast import consent, kinds
 from incast.errors import StudyError
 from incast.plan import refuse_too_many, slug, told_apart
 from incast.scenario import Scenario, toml_value
@@ -119,7 +119,7 @@ def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], li
 
 def _duration(scenario: str, settings: Sequence[tuple[str, str]]) -> str:
     """How long a scenario lasts, as written."""
-    return str(Scenario.load(scenario).with_(dict(settings)).resolved()["run"]["duration"])
+    return str(Scenario.load(scenario).changed(dict(settings)).resolved()["run"]["duration"])
 
 
 def value_of(text: str) -> str | int | float | bool:
@@ -242,8 +242,8 @@ class ComparisonStudy:
 
     def scenario(self, case: Case, extra: Mapping[str, object] | None = None) -> Scenario:
         """Make the scenario of one run."""
-        base = self._bases[case.scenario].with_({self.key: case.value} | dict(extra or {}))
-        return base.with_controller(case.controller.text).with_seed(case.seed)
+        base = self._bases[case.scenario].changed({self.key: case.value} | dict(extra or {}))
+        return base.governed(case.controller.text).with_seed(case.seed)
 
     def notes(self) -> list[str]:
         """Return what is worth knowing of the scenarios before the runs, with whose it is."""
@@ -279,7 +279,7 @@ class ComparisonStudy:
 
     def refuse_equal_controllers(self) -> None:
         """Raise ``StudyError`` where two controllers are the same in all scenarios, one with a default written out."""
-        refuse_equal(self.controllers, lambda text: [base.with_controller(text).hash for base in self._bases.values()])
+        refuse_equal(self.controllers, lambda text: [base.governed(text).hash for base in self._bases.values()])
 
     def refuse_equal_scenarios(self) -> None:
         """Raise ``StudyError`` where two scenarios say the same: their runs would be counted twice."""
@@ -292,7 +292,7 @@ class ComparisonStudy:
 
     @cached_property
     def _bases(self) -> dict[str, Scenario]:
-        return {name: Scenario.load(name).with_(dict(self.settings)) for name in self.scenarios}
+        return {name: Scenario.load(name).changed(dict(self.settings)) for name in self.scenarios}
 
     @property
     def title(self) -> str:
@@ -441,8 +441,9 @@ class ComparisonStudy:
     ) -> ComparisonStudy:
         """Make a study from the words of the command line.
 
-        Without a key to vary there is one point, at the scenarios' own duration.
+        Without a key to vary there is one point, at the scenarios' own duration. Classes that the words name may run.
         """
+        consent.grant(list(controllers), dict(settings))
         if vary is None:
             durations = {_duration(name, settings) for name in scenarios}
             if len(durations) > 1:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from incast import controllers, files, kinds
+from incast import consent, controllers, files, kinds, own_code
 from incast.errors import FolderError, ScenarioError, StudyError
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
@@ -121,24 +121,27 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     if found is None or text.startswith(f"{FILES}/"):
         return text
     place, rest = found[1], found[2]
-    if place.endswith(".py"):
-        beside = folder / place
-        path = beside if beside.is_file() else Path(place)
-        return f"{_known(store, _file_kept(store, str(path.resolve()), folder), place)}:{rest}"
     if controllers.registered(text) or place in dict(kinds.listing("controllers")):
         return text
+    beside = folder / place
     try:
-        source = controllers.source_of(place)
-    except ScenarioError:  # the scenario says it, and where
+        code = controllers.locate(str(beside.resolve()) if place.endswith(".py") and beside.is_file() else place)
+    except ScenarioError:
+        if place.endswith(".py"):  # says which file cannot be read
+            _file_kept(store, str(Path(place).resolve()), folder)
+        return text  # the scenario says it, and where
+    if code.file is None:
         return text
-    if source is None:
-        return text
-    parts = place.split(".")
-    is_package = source.name == "__init__.py"
-    if len(parts) == 1 and not is_package:
-        return f"{_known(store, _file_kept(store, str(source), folder), place)}:{rest}"
-    top = source.parents[len(parts) - 1 if is_package else len(parts) - 2]
-    return f"{_known(store, f'{_package_kept(store, top)}/{source.relative_to(top).as_posix()}', place)}:{rest}"
+    # asked of the user's own file: its copy is the same code
+    is_permitted = consent.permit(code, text)
+    top = code.package
+    if top is None:
+        copy = _file_kept(store, str(code.file), folder)
+    else:
+        copy = f"{_package_kept(store, top)}/{code.file.relative_to(top).as_posix()}"
+    if is_permitted:
+        consent.allow(own_code.locate(copy, (store.folder,)))
+    return f"{_known(store, copy, place)}:{rest}"
 
 
 def _known(store: Store, copy: str, place: str) -> str:
@@ -190,6 +193,9 @@ def _package_kept(store: Store, top: Path) -> str:
     _remember(store, own, top)
     for name, data in found.items():
         _put(store, f"{own}/{name}", data)
+    for path in own_code.modules_of(store.folder / own):
+        if path.relative_to(store.folder / own).as_posix() not in found:
+            raise StudyError(f"{path} is no part of the package {top}, of which the store has a copy: remove it first")
     return own
 
 
@@ -226,7 +232,7 @@ def spoken(value: Value) -> Value:
 
 @cache
 def _definitions(_engine: str) -> dict[str, tuple[str, str]]:
-    shortest = Scenario.load("dumbbell").with_({"run.duration": "1us", "run.warmup": "0s"})
+    shortest = Scenario.load("dumbbell").changed({"run.duration": "1us", "run.warmup": "0s"})
     summary = shortest.run().summary
     return {name: (unit, summary["definitions"][name]) for name, unit in summary["units"].items()}
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from incast import controllers, files, kinds
+from incast import consent, controllers, files, kinds
 from incast.errors import ScenarioError, StudyError
 from incast.output import counted, nearest
 from incast.scenario import Scenario, toml_value
@@ -84,11 +85,23 @@ class Definition:
     """Tables of the file that other commands read."""
     called: tuple[str, ...] = field(default=(), compare=False)
     """Names of the scenarios, where these are not those of their files."""
+    file: str = field(default="", compare=False)
+    """The file that says all this; empty for a study that a call makes."""
+    allow_code: bool = field(default=False, compare=False)
+    """Whether classes may run that the file or the scenarios name: they are programs."""
 
     strict: ClassVar[bool] = True
     """Whether arms that are the same in a scenario are refused, and values that mean the same in an arm."""
 
     def __post_init__(self) -> None:
+        with self.reading():
+            self._check()
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Say where the study is from, and whether classes that it names may run, while it is looked at."""
+        return consent.reading(self.file, self.allow_code)
+
+    def _check(self) -> None:
         put = object.__setattr__
         if not (isinstance(self.name, str) and NAME.fullmatch(self.name)):
             raise StudyError(f"name = {self.name!r}: expected letters, digits, . _ + and -")
@@ -162,7 +175,7 @@ class Definition:
             else:
                 path = self.origin / one
                 is_file = path.is_file() or one.endswith(".toml")
-                base = Scenario.load(path if is_file else one)
+                base = Scenario.load(path if is_file else one, allow_code=self.allow_code)
                 name = path.stem if is_file else one
             name = self.called[number] if self.called else name
             if name in found or not NAME.fullmatch(name):
@@ -217,8 +230,9 @@ class Definition:
                 raise StudyError(f"scenario {scenario}: expected one of {', '.join(self.bases)}")
             if arm and arm not in self.arms:
                 raise StudyError(f"arm {arm}: expected one of {', '.join(self.arms)}{nearest(arm, list(self.arms))}")
-            layer = _applied(self.bases[scenario], self._located(self.settings))
-            self._layers[scenario, arm] = _applied(layer, self._located(self.arms[arm].settings)) if arm else layer
+            with self.reading():
+                layer = _applied(self.bases[scenario], self._located(self.settings))
+                self._layers[scenario, arm] = _applied(layer, self._located(self.arms[arm].settings)) if arm else layer
         return self._layers[scenario, arm]
 
     def _located(self, layer: Mapping[str, Value]) -> dict[str, Value]:
@@ -239,7 +253,9 @@ class Definition:
         Raises ``ScenarioError`` that names the point: an unknown key, a value that is none.
         """
         try:
-            return _applied(self._layer(point.scenario, point.arm), self._located(point.values))
+            layer = self._layer(point.scenario, point.arm)
+            with self.reading():
+                return _applied(layer, self._located(point.values))
         except ScenarioError as error:
             error.add_note(f"in the study {self.name}, point {point}{self._rounding(point, str(error))}")
             raise
@@ -315,6 +331,7 @@ class Definition:
         What is there already stays, so that a second call with the same words changes nothing. ``samples`` is the
         number in all. Raises ``StudyError`` for an axis that the study does not have.
         """
+        consent.grant(axes or {}, arms or {})
         changed: dict[str, Any] = {}
         if seeds is not None:
             changed["seeds"] = tuple(dict.fromkeys([*self.seeds, *_seeds(seeds)]))
@@ -371,8 +388,8 @@ class Definition:
 Kind = TypeVar("Kind", bound=Definition)
 
 
-def read(path: str | Path, made: type[Kind]) -> Kind:
-    """Read a study file (docs/studies.md) as a study of this class.
+def read(path: str | Path, made: type[Kind], allow_code: bool = False) -> Kind:
+    """Read a study file (docs/studies.md) as a study of this class; with ``allow_code`` classes that it names may run.
 
     Raises ``StudyError`` with file, key, value and what was expected.
     """
@@ -396,7 +413,11 @@ def read(path: str | Path, made: type[Kind]) -> Kind:
     given = {("settings" if key == "set" else key): value for key, value in data.items() if key in words}
     try:
         return made(
-            **({"name": path.stem} | given), origin=path.parent, others={k: data[k] for k in OTHERS if k in data}
+            **({"name": path.stem} | given),
+            origin=path.parent,
+            others={k: data[k] for k in OTHERS if k in data},
+            file=str(path),
+            allow_code=allow_code,
         )
     except StudyError as error:
         raise StudyError(f"{path}: {error}") from None
@@ -410,8 +431,8 @@ def _applied(scenario: Scenario, layer: Mapping[str, Value]) -> Scenario:
     rest = dict(layer)
     controller = rest.pop("controller", None)
     if controller is not None:
-        scenario = scenario.with_controller(str(controller))
-    return scenario.with_(rest)
+        scenario = scenario.governed(str(controller))
+    return scenario.changed(rest)
 
 
 def kinds_in(toml: str) -> list[str]:

@@ -16,7 +16,7 @@ from incast.errors import RunStopped, ScenarioError
 from incast.executor import default_workers
 from incast.scenario import Scenario
 from incast.study import copies
-from incast.study.definition import Definition
+from incast.study.definition import Definition, kinds_in
 from incast.study.making import fresh_tasks
 from incast.study.record import Task, make, read_record, run_of
 from incast.study.store import STORE_FILE, Store, parquet
@@ -48,6 +48,8 @@ class Estimate:
     runs: int
     there: int
     tried: Sequence[Tried]
+    unseen: Sequence[str]
+    """Classes that were not looked at, since nothing has allowed them: their runs are not tried."""
     workers: int
     free_disk: int
 
@@ -55,6 +57,11 @@ class Estimate:
         """Say it in lines."""
         new = self.runs - self.there
         told = [f"runs: {new:,} new, {self.there:,} there ({self.points:,} points)"]
+        if self.unseen:
+            told.append(
+                f"not looked at: {', '.join(self.unseen)}, which are code; what follows is of the other runs, and "
+                "--allow-code tries all"
+            )
         if not self.tried:
             return told
         n = len(self.tried)
@@ -82,16 +89,28 @@ class Estimate:
 
 
 def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
-    """Try some runs of a study that the store in ``folder`` lacks; nothing is written there."""
+    """Try some runs of a study that the store in ``folder`` lacks; nothing is written there.
+
+    Classes that are not allowed yet are not run, and nobody is asked.
+    """
     there = Store.at(folder).known() if (folder / STORE_FILE).exists() else set()
     with tempfile.TemporaryDirectory(prefix="incast-") as place:
         aside = Store.make(place)
-        points, runs, tasks = fresh_tasks(aside, copies.canonical(aside, study), there)
-        step = max(1, len(tasks) // TRIED)
-        tried = [_tried(task, aside.folder, study.keep) for task in tasks[step // 2 :: step][:TRIED]]
+        with study.reading():
+            points, runs, tasks = fresh_tasks(aside, copies.canonical(aside, study), there)
+            unseen = {task.toml: _unseen(task.toml) for task in tasks}
+            own = [task for task in tasks if not unseen[task.toml]]
+            step = max(1, len(own) // TRIED)
+            tried = [_tried(task, aside.folder, study.keep) for task in own[step // 2 :: step][:TRIED]]
+        names = dict.fromkeys(str(copies.spoken(name)) for found in unseen.values() for name in found)
     home = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     at_once = max(1, min(workers or default_workers(), len(tasks)))
-    return Estimate(points, runs, runs - len(tasks), tried, at_once, shutil.disk_usage(home).free)
+    return Estimate(points, runs, runs - len(tasks), tried, list(names), at_once, shutil.disk_usage(home).free)
+
+
+def _unseen(toml: str) -> list[str]:
+    """Name the classes of a scenario that were not looked at."""
+    return [kind for kind in kinds_in(toml) if ":" in kind and controllers.find(kind, [])[0] is controllers.NotLookedAt]
 
 
 def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
@@ -119,7 +138,7 @@ def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
 def _cut_disk(task: Task, scenario: Scenario, folder: Path, keep: Sequence[str]) -> float | None:
     """Measure the disk of a run that is too long to try by a short one: it has the same flows and ports."""
     try:
-        short = scenario.with_({"run.warmup": "0s", "run.duration": "1us"})
+        short = scenario.changed({"run.warmup": "0s", "run.duration": "1us"})
         return _disk(Task(task.run, short.toml(), task.name, task.seed), folder, keep)
     except ScenarioError:
         return None

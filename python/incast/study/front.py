@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from incast import consent
 from incast.errors import StudyError
 from incast.scenario import text_of
 from incast.study.axes import Axis
@@ -28,6 +29,17 @@ class Study(Definition):
     range: ``{"from": 0.01, "to": 1, "steps": 5, "scale": "log"}``. ``arms`` gives settings by name. ``seeds`` is a
     number n (seeds 1 to n) or a list. Raises ``StudyError`` with what was expected.
     """
+
+    def _check(self) -> None:
+        super()._check()
+        if not self.file:  # a call names the classes, as a command line does
+            arms = self.arms.values()
+            layers = [self.settings, *(arm.settings for arm in arms)]
+            layers += [{axis.key: value} for axis in self._all_axes() for value in axis.values]
+            consent.grant(*map(self._located, layers))
+
+    def _all_axes(self) -> list[Axis]:
+        return [*self.axes, *(axis for arm in self.arms.values() for axis in arm.axes)]
 
     def __repr__(self) -> str:
         counts = {"axis": len(self.axes), "arm": len(self.arms), "seed": len(self.seeds)}
@@ -71,12 +83,15 @@ class Study(Definition):
         return make(store, self, workers=workers, **options)
 
 
-def load(path: str | Path) -> Study:
-    """Read a study file. Raises ``StudyError`` with file, key, value and what was expected."""
-    return read(path, Study)
+def load(path: str | Path, *, allow_code: bool = False) -> Study:
+    """Read a study file. Raises ``StudyError`` with file, key, value and what was expected.
+
+    Classes that it or its scenarios name as controllers are programs. Without ``allow_code`` they are refused.
+    """
+    return read(path, Study, allow_code)
 
 
-def of_store(store: Store, name: str | None = None) -> Study:
+def of_store(store: Store, name: str | None = None, *, allow_code: bool = False) -> Study:
     """Read a study from a store; its only one unless named. Raises ``StudyError`` where there is no such study."""
     there = store.studies()
     pending = store.pending()
@@ -93,7 +108,7 @@ def of_store(store: Store, name: str | None = None) -> Study:
         place = store.folder / "pending" / "study"
     else:
         store.checked(f"studies/{name}/study.toml")
-    return load(place / "study.toml")
+    return load(place / "study.toml", allow_code=allow_code)
 
 
 def extend(
@@ -104,11 +119,13 @@ def extend(
     axes: Mapping[str, Any] | None = None,
     arms: Mapping[str, Any] | None = None,
     samples: int | None = None,
+    allow_code: bool = False,
     **options: Any,
 ) -> Store:
     """Extend a study of a store by seeds, values, arms or samples, and make what is new.
 
+    With ``allow_code`` classes of which the store has copies may run; those that ``axes`` and ``arms`` name may anyway.
     Takes the options of ``Study.run`` too. Raises ``StudyError`` for an axis or a study that is not there.
     """
-    grown = of_store(store, name).extended(seeds=seeds, axes=axes, arms=arms, samples=samples)
+    grown = of_store(store, name, allow_code=allow_code).extended(seeds=seeds, axes=axes, arms=arms, samples=samples)
     return make(store.folder, grown, **options)

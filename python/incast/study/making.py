@@ -79,7 +79,7 @@ def make(
     limit = machine_memory() if memory_limit is None else memory_limit
     there = Path(folder).is_dir()
     store = Store.make(folder, repair=rebuild)
-    with store.alone():
+    with store.alone(), study.reading():
         try:
             store.refuse_other_build(rebuild or any_build)
             if rebuild:

@@ -1,8 +1,13 @@
-"""SQL over a store: DuckDB with a view for the runs and one for each table that the store has."""
+"""SQL over a store: DuckDB with a view for the runs and one for each table that the store has.
+
+DuckDB by itself reads and writes any file that its user may, and loads extensions, which are programs. Here it reads
+the store alone unless the user asks for more: a query may come from a page or a mail.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +17,19 @@ from incast.memory import free_memory
 from incast.study.store import RUNS, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
 SHARE = 0.8
 """Part of the free memory that a query may take."""
 
 
-def connect(store: Store) -> Any:
+def connect(store: Store, *, allow_files: bool = False) -> Any:
     """Open a DuckDB connection with the store's views: ``runs``, and ``flows``, ``ports`` ... with a column ``run``.
+
+    It reaches no files but the store's, and loads no extensions, unless ``allow_files``. Within the store's folder it
+    may write too, if it is told to: ``query`` refuses that.
 
     Raises ``StudyError`` where DuckDB is not installed, ``FolderError`` where the store holds no runs.
     """
@@ -36,6 +46,10 @@ def connect(store: Store) -> Any:
     try:
         if (free := free_memory()) < math.inf:
             connection.execute(f"SET memory_limit = '{int(free * SHARE)}B'")
+        if not allow_files:
+            connection.execute(f"SET allowed_directories = [{_text(store.folder, '/')}]")
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
         for name, paths in views.items():
             for path in paths:
                 files.read_footer(path)  # of a pipe DuckDB would wait for who writes to it
@@ -50,14 +64,22 @@ def connect(store: Store) -> Any:
     return connection
 
 
-def query(store: Store, sql: str) -> pa.Table:
-    """Answer a query as an Arrow table. Raises ``StudyError`` with DuckDB's words where it cannot."""
-    connection = connect(store)
+def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
+    """Answer a query as an Arrow table. Raises ``StudyError`` with DuckDB's words where it cannot.
+
+    It only reads, and only the store. With ``allow_files`` it may do what DuckDB can: read and write files, load
+    extensions, change settings.
+    """
+    connection = connect(store, allow_files=allow_files)
     import duckdb
 
     try:
+        if not allow_files:
+            _refuse_writes(connection.extract_statements(sql))
         answer = connection.sql(sql)
         rows: pa.Table | None = None if answer is None else answer.to_arrow_table()
+    except duckdb.PermissionException as error:
+        raise StudyError(f"query: {error}; {BEYOND}") from None
     except duckdb.Error as error:
         raise StudyError(f"query: {str(error).strip()}") from None
     finally:
@@ -73,6 +95,23 @@ def _quoted(name: str) -> str:
     return f'"{inner}"'
 
 
-def _text(path: Path) -> str:
-    quoted = str(path.resolve()).replace("'", "''")
+BEYOND = "a query reads the store alone unless --allow-files (in Python allow_files=True) gives it other files too"
+
+
+def _refuse_writes(statements: Sequence[Any]) -> None:
+    """Raise ``StudyError`` for what is no question: of the store's folder too nothing is written."""
+    for statement in statements:
+        kind, sql = statement.type.name, statement.query.strip()
+        # what DuckDB takes apart into several, a PIVOT, may be the source of a COPY; EXPLAIN ANALYZE carries out
+        is_question = (
+            kind == "SELECT"
+            or (kind == "MULTI" and re.match(r"(?:WITH|PIVOT|FROM|SELECT)\b", sql, re.IGNORECASE))
+            or (kind == "EXPLAIN" and not re.search(r"\bCOPY\b|\bEXPORT\b", sql, re.IGNORECASE))
+        )
+        if not is_question:
+            raise StudyError(f"query: {sql.split(maxsplit=1)[0].upper()}: expected a SELECT; {BEYOND}")
+
+
+def _text(path: Path, end: str = "") -> str:
+    quoted = f"{path.resolve()}{end}".replace("'", "''")
     return f"'{quoted}'"

@@ -19,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from incast import consent
 from incast.errors import RunError, RunStopped, StudyError
 from incast.executor import Status
 from incast.run_folder import engine_digest
@@ -65,7 +66,8 @@ def _ray() -> Any:
 class Worker:
     """The worker, as an actor."""
 
-    def __init__(self, files: dict[str, bytes], keep: Sequence[str]) -> None:
+    def __init__(self, files: dict[str, bytes], keep: Sequence[str], allowed: Sequence[str]) -> None:
+        consent.inherit(allowed)
         self._place = tempfile.TemporaryDirectory(prefix="incast-")
         self._folder = Path(self._place.name)
         for name, data in files.items():
@@ -156,7 +158,7 @@ class Rays:
                 return actor
 
     def _made(self) -> Any:
-        actor = self._kind.remote(self._files, self._keep)
+        actor = self._kind.remote(self._files, self._keep, consent.granted())
         try:
             build = self._ray.get(actor.build.remote(), timeout=PATIENCE_S)
         except (self._ray.exceptions.RayError, self._ray.exceptions.GetTimeoutError):

@@ -13,6 +13,7 @@ import sys
 import uuid
 from pathlib import Path
 
+from incast import consent
 from incast.errors import RunError, StudyError
 from incast.folders import write_whole
 from incast.study.making import Outside, journalled, missing
@@ -54,7 +55,8 @@ def outside(parts: int = 0, options: str = "") -> Outside:
 
 def script(folder: Path, parts: int, options: str = "") -> str:
     """Write the script of the array job."""
-    words = [sys.executable, "-m", "incast", "study", "work", str(folder.resolve()), "--of", str(parts), "--part"]
+    words = [sys.executable, "-P", "-m", "incast", "study", "work", str(folder.resolve()), "--of", str(parts)]
+    words += [word for allowed in consent.granted() for word in ("--allowed", allowed)]
     given = "".join(f"#SBATCH {one}\n" for one in shlex.split(options))
     return (
         "#!/bin/bash\n"
@@ -62,7 +64,7 @@ def script(folder: Path, parts: int, options: str = "") -> str:
         f"#SBATCH --array=0-{parts - 1}\n"
         f"#SBATCH --output={shlex.quote(str(folder.resolve() / 'log' / 'slurm-%A-%a.out'))}\n"
         f"{given}"
-        f'exec {shlex.join(words)} "$SLURM_ARRAY_TASK_ID"\n'
+        f'exec {shlex.join(words)} --part "$SLURM_ARRAY_TASK_ID"\n'
     )
 
 

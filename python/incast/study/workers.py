@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
-from incast import errors
+from incast import consent, errors
 from incast.errors import RunError, RunStopped
 from incast.executor import Status
 from incast.study.record import Task, make
@@ -162,8 +162,10 @@ class Processes:
                 raise RunStopped("not begun")
             if self._idle:
                 return self._idle.pop()
+            allowed = json.dumps(consent.granted())
+            # -P: modules are not looked for in the working directory, whatever lies there
             process = subprocess.Popen(
-                [sys.executable, "-m", "incast.study", str(os.getpid()), *self._words],
+                [sys.executable, "-P", "-m", "incast.study", str(os.getpid()), *self._words, allowed],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},

@@ -8,8 +8,9 @@ use crate::text::problem::Problem;
 use incast_cc::external::External;
 use std::sync::OnceLock;
 
-/// Makes the controller of that name with those parameters, or says in words why it cannot.
-pub type Resolver = fn(name: &str, params: Vec<(String, String)>) -> Result<External, String>;
+/// Makes the controller of that name with those parameters, or says in words why it cannot. `key` is where the
+/// scenario names it: whoever embeds this crate may ask before it runs the code behind the name.
+pub type Resolver = fn(name: &str, params: Vec<(String, String)>, key: &str) -> Result<External, String>;
 
 /// Key of the code's fingerprint in resolved scenarios.
 pub const SOURCE: &str = "source";
@@ -54,7 +55,7 @@ pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str)
         let message = "a controller of one's own needs the Python package: run the scenario with incast";
         return Err(Problem::with_value(key, quoted(name), message));
     };
-    let found = resolver(name, params).map_err(|message| Problem::with_value(key, quoted(name), message))?;
+    let found = resolver(name, params, key).map_err(|message| Problem::with_value(key, quoted(name), message))?;
     match wanted {
         Some(wanted) if wanted != found.0.source() => {
             let message = format!(

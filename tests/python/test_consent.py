@@ -1,0 +1,478 @@
+"""Code that files name: nothing runs it unasked, whoever sent the file."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import QUICK, ROOT, Command, command, environment
+from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, own_code
+from incast.study import front, slurm
+from incast.study import query as queries
+from incast.study.store import Store
+
+CLASS = """
+import os
+with open(os.path.join({place!r}, "RAN"), "a") as file:
+    file.write("ran\\n")
+
+
+class Mine:
+    def on_ack(self, ack): pass
+    def on_loss(self, event): pass
+    def on_timeout(self, event): pass
+"""
+SHORT = "[set]\nrun.duration = '2ms'\nrun.warmup = '0s'\n"
+REFUSED = "is a program that would run with your rights"
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Callable[[], bool]:
+    """Write a class that leaves a mark when it is imported; say whether it has, and take the mark away."""
+    (tmp_path / "evil.py").write_text(CLASS.format(place=str(tmp_path)))
+    dumbbell = Scenario.load("dumbbell").with_({"run.duration": "2ms", "run.warmup": "0s"}).toml()
+    head, _, _ = dumbbell.partition("\n[controller]")
+    assert head != dumbbell
+    plain = "\n".join(line for line in dumbbell.splitlines() if not line.startswith('name = "dumbbell"'))
+    tables = plain.split("\n[")
+    kept = [one for one in tables if not one.startswith(("controller]", "traffic.controller]"))]
+    (tmp_path / "x.toml").write_text('controller = "evil.py:Mine"\n' + "\n[".join(kept) + "\n")
+    (tmp_path / "study.toml").write_text(
+        f"scenario = 'dumbbell'\n{SHORT}[arms]\nmine = 'evil.py:Mine'\ndctcp = 'dctcp'\n"
+    )
+
+    def mark() -> bool:
+        there = (tmp_path / "RAN").exists()
+        (tmp_path / "RAN").unlink(missing_ok=True)
+        return there
+
+    return mark
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin without what earlier tests have allowed in this process."""
+    monkeypatch.setattr(consent, "_state", consent._State())
+
+
+def test_a_class_that_a_scenario_names_is_refused_without_a_terminal(
+    incast: Command, tmp_path: Path, ran: Callable[[], bool]
+) -> None:
+    answer = incast("run", "x.toml", "--out", "r")
+    answer.refused(
+        'controller = "evil.py:Mine"', f"class Mine of {tmp_path.resolve()}/evil.py", "x.toml", "--allow-code"
+    )
+    assert REFUSED in answer.err and not ran() and not (tmp_path / "r").exists()
+    assert answer.err.count("\n") == 1, "one sentence"
+    for words in (("compare", "x.toml", "--cc", "dctcp"), ("coexist", "x.toml", "--cc", "dctcp", "--cc", "swift")):
+        incast(*words, "--out", words[0]).refused(REFUSED, "evil.py")
+    assert not ran()
+
+
+def test_with_the_flag_it_runs_and_is_told_once(incast: Command, ran: Callable[[], bool]) -> None:
+    answer = incast("run", "x.toml", "--out", "r", "--allow-code")
+    assert answer.status == 0, answer.err
+    assert answer.err.count("note: runs code: class Mine of") == 1 and "which x.toml (controller) names" in answer.err
+    assert ran()
+    assert incast("report", "r").status == 0 and not ran()
+
+
+def test_a_class_on_the_command_line_runs_as_it_is(incast: Command, ran: Callable[[], bool], tmp_path: Path) -> None:
+    short = ("--set", "run.duration=2ms", "--set", "run.warmup=0s")
+    for value in ("evil.py:Mine", '{kind="evil.py:Mine"}', f"{tmp_path}/evil.py:Mine"):
+        answer = incast("run", "dumbbell", *short, "--set", f"controller={value}", "--out", "r")
+        assert (answer.status, "runs code" in answer.err) == (0, False), answer.err
+        assert ran()
+        shutil.rmtree(tmp_path / "r")
+    assert incast("compare", "dumbbell", *short, "--cc", "evil.py:Mine", "--seeds", "1", "--out", "c", "-q").status == 0
+    assert ran()
+    assert incast("report", "c", "-q").status == 0 and not ran(), "a report of what was sent runs nothing"
+    # the same file, which the scenario names: the permission is for the code
+    assert incast("run", "x.toml", "--set", "controller=evil.py:Mine", "--out", "again").status == 2
+    assert not ran(), "the scenario is read before its key is set"
+
+
+def test_a_study_asks_and_only_estimates_without(incast: Command, ran: Callable[[], bool], tmp_path: Path) -> None:
+    for words in (("study", "run", "study.toml"), ("study", "run", "study.toml", "--on", "threads")):
+        incast(*words, "--store", "s").refused("evil.py", REFUSED, "study.toml")
+    assert not (tmp_path / "s").exists() and not ran()
+    dry = incast("study", "run", "study.toml", "--store", "s", "--dry-run")
+    assert dry.status == 0 and not ran()
+    assert "runs: 2 new" in dry.out and "not looked at: evil.py:Mine" in dry.out
+    assert "measured: 1 of the runs" in dry.out, "the arm that is no class is tried"
+    allowed = incast("study", "run", "study.toml", "--store", "s", "--dry-run", "--allow-code")
+    assert "measured: 2 of the runs" in allowed.out and "not looked at" not in allowed.out and ran()
+
+
+@pytest.mark.parametrize("on", ["threads", "processes"])
+def test_a_store_that_was_sent_is_read_and_not_run(
+    incast: Command, ran: Callable[[], bool], tmp_path: Path, on: str
+) -> None:
+    assert incast("study", "run", "study.toml", "--store", "s", "--allow-code", "--on", on).status == 0
+    assert ran(), "workers have the permission of their program"
+    (tmp_path / "evil.py").unlink()
+    (run,) = {row["run"] for row in Store.at(tmp_path / "s").runs.to_pylist() if row["arm"] == "mine"}
+    reading = (
+        ("study", "status", "s", "--check"),
+        ("study", "export", "s", "--out", "runs.csv"),
+        ("study", "export", "s", "--run", run, "--out", "one"),
+        ("query", "s", "SELECT arm, count(*) FROM runs GROUP BY arm"),
+        ("report", "one"),
+        ("plot", "one"),
+    )
+    for words in reading if on == "threads" else ():
+        assert incast(*words).status == 0, words
+        assert not ran(), words
+    # its copy is asked for again by whoever extends the store
+    incast("study", "extend", "s", "--seeds", "2").refused("files/", "evil.py", REFUSED, "studies/study/study.toml")
+    assert not ran()
+    grown = incast("study", "extend", "s", "--seeds", "2", "--allow-code", "--on", on)
+    assert grown.status == 0 and ran() and "4 runs" in grown.out
+
+
+def test_what_a_store_has_still_to_make_is_asked_for_too(
+    incast: Command, ran: Callable[[], bool], tmp_path: Path
+) -> None:
+    """A batch that was asked for elsewhere names classes by scenarios of its own."""
+    (tmp_path / "small.toml").write_text(f"scenario = 'dumbbell'\nseeds = 30\n{SHORT}[arms]\nmine = 'evil.py:Mine'\n")
+    answer = incast("study", "run", "small.toml", "--store", "s", "--allow-code", "--on", "slurm")
+    assert "no program sbatch" in answer.err
+    assert (tmp_path / "s/pending").exists() and ran()
+    incast("study", "run", "small.toml", "--store", "s").refused(REFUSED)
+    part = ("study", "work", "s", "--part", "0", "--of", "30")
+    assert REFUSED in incast(*part).err and not ran()
+    script = (tmp_path / "s/pending/slurm.sh").read_text()
+    words = shlex.split(script)
+    assert incast(*part, "--allowed", words[words.index("--allowed") + 1]).status == 0 and ran()
+
+
+def test_parts_of_an_array_get_digests_and_import_nothing_from_where_they_are_submitted(tmp_path: Path) -> None:
+    consent.allow_everything()
+    text = slurm.script(tmp_path, 2)
+    assert " -P -m incast study work " in text and "--allowed '*' --part" in text
+
+
+def test_workers_import_nothing_from_the_working_directory(
+    incast: Command, ran: Callable[[], bool], tmp_path: Path
+) -> None:
+    for name in ("json", "numpy", "signal"):
+        (tmp_path / f"{name}.py").write_text(CLASS.format(place=str(tmp_path)))
+    (tmp_path / "plain.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}")
+    program = [Path(sys.executable).with_name("incast"), "study", "run", "plain.toml", "--on", "processes"]
+    done = subprocess.run([*program, "--store", "s"], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not ran()
+
+
+def test_pictures_follow_no_settings_of_the_working_directory(incast: Command, tmp_path: Path) -> None:
+    """Texts by TeX would call a program for each; a program of its own, since the others have Matplotlib loaded."""
+    assert incast("run", "dumbbell", *QUICK, "--out", "r", "-q").status == 0
+    (tmp_path / "matplotlibrc").write_text("text.usetex: True\nfigure.facecolor: black\n")
+    (tmp_path / "latex").write_text(f"#!/bin/sh\ntouch '{tmp_path}/RAN'\n")
+    (tmp_path / "latex").chmod(0o755)
+    env = environment() | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(command(["plot", "r"]), cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "RAN").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("this:s", "no module this of an installed package; expected a file such as this.py"),
+        ("antigravity:Mine", "no module antigravity"),
+        ("os.path:join", "no module os"),
+        ("evil:Mine", "no module evil of an installed package; expected a file such as evil.py"),
+        ("lab.mine:Mine", "expected a file such as lab/mine.py"),
+        ("numpy.nothing:Mine", "no module numpy.nothing; expected one of the package numpy"),
+        ("__main__:Mine", "no module __main__"),
+    ],
+)
+def test_modules_are_those_of_installed_packages(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    (tmp_path / "lab").mkdir()
+    for file in ("__init__.py", "mine.py"):
+        (tmp_path / "lab" / file).write_text(CLASS.format(place=str(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    consent.allow_everything()
+    with pytest.raises(ScenarioError, match=f"controller = .*{told}"):
+        Scenario.load("dumbbell").with_({"controller": name})
+    assert "antigravity" not in sys.modules and "this" not in sys.modules and not ran()
+
+
+def test_a_distribution_that_lies_in_the_working_directory_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/__init__.py").touch()
+    (tmp_path / "lab-1.dist-info").mkdir()
+    (tmp_path / "lab-1.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1\n")
+    (tmp_path / "lab-1.dist-info/top_level.txt").write_text("lab\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ScenarioError, match="no module lab of an installed package"):
+        own_code.locate("lab")
+
+
+def test_a_module_of_an_installed_package_is_found_and_asked_for() -> None:
+    assert own_code.locate("incast.episode").file == ROOT / "python/incast/episode.py"
+    assert own_code.locate("numpy").package is not None
+    text = Scenario.load("two-senders").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
+    assert "dctcp" in text
+    named = text.replace('kind = "dctcp"', 'kind = "typer.main:Typer"')
+    assert named != text
+    with pytest.raises(ScenarioError, match=REFUSED):
+        Scenario.from_toml(named)
+
+
+def test_python_asks_for_a_word_where_a_file_is_read(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for read in (
+        lambda: Scenario.load("x.toml"),
+        lambda: Scenario.from_toml((tmp_path / "x.toml").read_text()),
+        lambda: front.load("study.toml").run("s"),
+        lambda: Study("x.toml", axes={"traffic.flows": [1]}),
+    ):
+        with pytest.raises(ScenarioError, match=REFUSED):
+            read()
+    assert not ran() and not (tmp_path / "s").exists()
+    # what is changed of a scenario that was allowed is the same code
+    scenario = Scenario.load("x.toml", allow_code=True)
+    assert ran()
+    assert scenario.with_seed(2).with_({"run.duration": "1ms"}).run().summary["run"]["seed"] == 2
+
+
+def test_a_call_names_a_class_as_a_command_line_does(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Scenario.load("dumbbell").with_controller("evil.py:Mine")
+    assert ran()
+    monkeypatch.setattr(consent, "_state", consent._State())
+    study = Study("dumbbell", arms={"mine": "evil.py:Mine"}, settings={"run.duration": "1ms", "run.warmup": "0s"})
+    study.run("s", workers=1)
+    assert len(Store.at("s").known()) == 1
+    monkeypatch.setattr(consent, "_state", consent._State())
+    with pytest.raises(ScenarioError, match=REFUSED):
+        front.extend(Store.at("s"), seeds=2)
+    assert len(Store.at("s").known()) == 1
+    front.extend(Store.at("s"), seeds=2, allow_code=True)
+    assert len(Store.at("s").known()) == 2
+
+
+def test_permission_is_for_the_code_and_not_for_its_name(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Scenario.load("x.toml", allow_code=True)
+    Scenario.load("x.toml")
+    (tmp_path / "evil.py").write_text((tmp_path / "evil.py").read_text() + "changed = True\n")
+    with pytest.raises(ScenarioError, match=REFUSED):
+        Scenario.load("x.toml")
+
+
+def test_a_compiled_file_beside_the_source_is_not_what_was_allowed(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python takes a file of ``__pycache__`` for the source whose time and size it names."""
+    import py_compile
+
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/__init__.py").touch()
+    bad, mine = CLASS.format(place=str(tmp_path)), tmp_path / "lab/mine.py"
+    base = "class Base:\n" + "".join(f"    def {name}(self, _): pass\n" for name in ("on_ack", "on_loss", "on_timeout"))
+    good = {"base.py": base, "mine.py": "from .base import Base\nclass Mine(Base): pass\n"}
+    for name, text in good.items():
+        path = tmp_path / "lab" / name
+        size = max(len(text), len(bad))
+        path.write_text(bad.ljust(size, "\n"))
+        os.utime(path, (1e9, 1e9))
+        py_compile.compile(str(path))
+        path.write_text(text.ljust(size, "\n"))
+        os.utime(path, (1e9, 1e9))
+    monkeypatch.chdir(tmp_path)
+    Scenario.load("dumbbell").with_controller(f"{mine}:Mine")
+    assert not ran()
+
+
+def test_a_flow_list_names_a_class_too(incast: Command, tmp_path: Path, ran: Callable[[], bool]) -> None:
+    (tmp_path / "flows.csv").write_text("start,source,destination,size,controller\n0s,0,2,10kB,evil.py:Mine\n")
+    (tmp_path / "list.toml").write_text(
+        re.sub(r"(?ms)^\[\[traffic\]\].*", "", (tmp_path / "x.toml").read_text()).replace("evil.py:Mine", "dctcp")
+        + "[[traffic]]\npattern = 'file'\nfile = 'flows.csv'\napp = { kind = 'bulk' }\n"
+    )
+    incast("run", "list.toml").refused("evil.py", REFUSED)
+    assert not ran()
+    assert incast("run", "list.toml", "--allow-code").status == 0 and ran()
+    assert Scenario.load(tmp_path / "list.toml").name == "list", "the list is read when the run is built"
+
+
+def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran: Callable[[], bool]) -> None:
+    text = (paper / "fig1.toml").read_text()
+    (paper / "fig1.toml").write_text(re.sub(r"(?m)^controller = .*", 'controller = "evil.py:Mine"', text))
+    (paper / "fig1.toml").write_text((paper / "fig1.toml").read_text().replace('"20ms"', '"7ms"'))
+    words = ("./small", "--seeds", "1", "--out", "p")
+    incast("paper", "run", *words).refused("evil.py", REFUSED, "fig1.toml")
+    assert incast("paper", "list", "./small").status == 0 and not ran()
+    assert incast("paper", "run", *words, "--allow-code").status == 0 and ran()
+    answer = incast("paper", "report", *words)
+    assert answer.status == 0 and "not looked at" not in answer.err and not ran()
+
+
+def test_a_tuning_file_asks(incast: Command, tmp_path: Path, ran: Callable[[], bool]) -> None:
+    for name, what in (("tune", "objectives = { 'flows.jain' = 'max' }"), ("sensitivity", "figures = ['flows.jain']")):
+        (tmp_path / f"{name}.toml").write_text(
+            "scenario = 'x.toml'\nseeds = 2\n[axes]\n'queue.limit' = { from = 10, to = 20, whole = true }\n"
+            f"[{name}]\n{what}\n"
+        )
+        incast(name, f"{name}.toml").refused("evil.py", REFUSED)
+    assert not ran()
+
+
+def test_what_makes_no_runs_looks_at_no_class(incast: Command, ran: Callable[[], bool]) -> None:
+    """A closed form of a scenario needs none, and its report is that of runs that are there."""
+    assert incast("model", "fair-share", "x.toml").status == 0 and not ran()
+    short = ("--seeds", "1", "--cc", "dctcp", "--cc", "swift", "-q", "--out", "c")
+    assert incast("compare", "x.toml", *short, "--allow-code").status == 0 and ran()
+    assert incast("report", "c", "-q").status == 0 and not ran()
+
+
+def asked_at_a_terminal(words: list[str], cwd: Path, said: str) -> tuple[int, str]:
+    """Run a command whose input and errors are a terminal; say something when it asks."""
+    child, here = pty.openpty()
+    process = subprocess.Popen(command(words), cwd=cwd, env=environment(), preexec_fn=lambda: os.login_tty(here))
+    os.close(here)
+    told, until = b"", time.monotonic() + 60
+    while time.monotonic() < until:
+        if select.select([child], [], [], 0.1)[0]:
+            try:
+                told += os.read(child, 65536)
+            except OSError:
+                break
+            if b"[y/N]" in told and said:
+                os.write(child, said.encode())
+                said = ""
+        elif process.poll() is not None:
+            break
+    status = process.wait(timeout=60)
+    os.close(child)
+    return status, told.decode()
+
+
+@pytest.mark.parametrize(("said", "status"), [("y\n", 0), ("\n", 2), ("\x03", 130)])
+def test_a_terminal_is_asked_and_the_answer_is_no_unless_it_is_yes(
+    tmp_path: Path, ran: Callable[[], bool], said: str, status: int
+) -> None:
+    """Two processes with the program's whole start."""
+    found, told = asked_at_a_terminal(["run", "x.toml", "--out", "r"], tmp_path, said)
+    assert found == status, told
+    assert f"class Mine of {tmp_path.resolve()}/evil.py, which x.toml (controller) names" in " ".join(told.split())
+    assert told.count("[y/N]") == 1
+    assert ran() == (status == 0) == (tmp_path / "r").exists()
+
+
+GRANTS = {
+    "scenario.py": {"with_", "with_controller"},
+    "coexistence.py": {"parse"},
+    "kinds.py": {"description"},
+    "study/comparing.py": {"parse"},
+    "study/definition.py": {"extended"},
+    "study/front.py": {"_check"},
+    "commands/options.py": {"settings"},
+    "consent.py": {"grant"},
+}
+"""Functions that give what a command line or a call names permission to run."""
+IMPORTS = {
+    "__init__.py": {"__getattr__"},
+    "result.py": {"plot", "view", "needed"},
+    "controllers.py": {"_imported", "_by_itself", "_of_package"},
+}
+"""Functions that import a module whose name they are told: of this package, or behind the permission."""
+FROM_FILES = {"commands/run.py", "commands/model.py", "learn.py"}
+"""Files that change a scenario by words of a command line or a call; others have words of files."""
+
+
+def test_there_is_one_way_to_import_what_a_file_names() -> None:
+    """Who else imports by a name, unpickles, or gives permission, is to be thought about: this list says where."""
+    names = {"import_module", "__import__", "exec_module", "module_from_spec", "run_path", "run_module", "load_module"}
+    for path in sorted((ROOT / "python/incast").rglob("*.py")):
+        place = path.relative_to(ROOT / "python/incast").as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for one in ast.walk(tree):
+            modules = [one.module or ""] if isinstance(one, ast.ImportFrom) else []
+            modules += [alias.name for alias in one.names] if isinstance(one, ast.Import) else []
+            assert not {"pickle", "shelve", "marshal", "dill", "cloudpickle", "runpy", "yaml"} & set(modules), place
+        for owner in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)):
+            for call in (one for one in ast.walk(owner) if isinstance(one, ast.Call)):
+                called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+                if called in names:
+                    assert owner.name in IMPORTS.get(place, ()), (place, owner.name)
+                bare = isinstance(call.func, ast.Name) and called in ("eval", "exec", "compile")
+                assert not bare, (place, owner.name)
+                if called == "grant":
+                    assert owner.name in GRANTS.get(place, ()), (place, owner.name)
+                if called in ("with_", "with_controller") and place != "scenario.py":
+                    assert place in FROM_FILES, f"{place}: {owner.name}: what a file says is applied by changed()"
+
+
+def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
+    (tmp_path / "plain.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}")
+    (tmp_path / "o'hara").mkdir()
+    place = "o'hara/s"
+    assert incast("study", "run", "plain.toml", "--store", place).status == 0
+    before = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
+    secret = tmp_path / "secret.txt"
+    secret.write_text("told")
+    copies = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
+    inside = f"COPY (SELECT 1) TO '{(tmp_path / place / 'runs.parquet').as_posix()}'".replace("o'hara", "o''hara")
+    store = Store.at(tmp_path / place)
+    for sql in (
+        inside,
+        f"EXPLAIN ANALYZE {inside}",
+        f"COPY (PIVOT (SELECT 1 a) ON a USING sum(a)) TO '{tmp_path}/out.csv'",
+        f"SELECT * FROM read_text('{secret}')",
+        f"SELECT * FROM '{tmp_path}/plain.csv'",
+        f"ATTACH '{tmp_path}/new.db'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+        "SELECT 1; LOAD httpfs",
+        f"EXPORT DATABASE '{tmp_path}/db'",
+        "PREPARE x AS SELECT 1",
+    ):
+        with pytest.raises(StudyError, match="query: .*--allow-files"):
+            queries.query(store, sql)
+    incast("query", place, copies).refused("query: COPY: expected a SELECT", "--allow-files")
+    after = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
+    assert after == before and not (tmp_path / "out.csv").exists()
+    for sql in (
+        "WITH a AS (SELECT * FROM runs) SELECT count(*) AS n FROM a JOIN flows USING (run) JOIN costs USING (run)",
+        "FROM runs SELECT arm",
+        "PIVOT (SELECT arm, seed FROM runs) ON arm USING count(*)",
+        "DESCRIBE runs",
+        "SUMMARIZE SELECT seed FROM runs",
+        "SHOW TABLES",
+        "EXPLAIN ANALYZE SELECT count(*) FROM runs",
+    ):
+        assert queries.query(store, sql).num_rows
+    assert queries.query(store, f"SELECT * FROM read_text('{secret}')", allow_files=True).num_rows == 1
+    assert incast("query", place, copies, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
+    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
+    with pytest.raises(IncastError, match="file system operations are disabled"):
+        result.sql(f"SELECT * FROM read_text('{secret}')")
+    assert result.sql(f"SELECT * FROM flows, read_text('{secret}')", allow_files=True).num_rows

@@ -1,7 +1,7 @@
 //! A random scenario: drawn from the schema, and mended where the checks refuse it, by the keys that their problems
 //! name.
 
-use crate::grammar::{Around, Draw};
+use crate::grammar::{Around, Draw, kind_path};
 use crate::random::Random;
 use crate::{files, place};
 use incast_engine::spec::Spec;
@@ -13,7 +13,7 @@ use std::path::Path;
 use toml::Table;
 
 /// Times that a scenario is mended before it is left refused.
-const MENDED: usize = 60;
+const MENDED: usize = 40;
 
 /// A scenario, and the files that it names.
 #[derive(Clone, PartialEq, Debug)]
@@ -82,12 +82,15 @@ pub fn draw(seed: u64, number: u64, dir: &Path) -> io::Result<Drawn> {
         around.files = vec![("graph", case.files[0].0.clone())];
     }
     if kind == "cell" {
-        case.files = files::places(&mut random);
-        around.files = vec![("places", case.files[0].0.clone())];
+        around.files = vec![("places", "places.csv".into())];
     }
     let mut seen = Seen::default();
     // the network first: the rest has its names
     let mut base = network_alone(kind, &around, &mut random);
+    if kind == "cell" {
+        let sources = base.table["topology"].get("sources").and_then(toml::Value::as_integer).unwrap_or(1);
+        case.files = files::places(sources + 1, &mut random);
+    }
     base.files.clone_from(&case.files);
     let network = mend(&mut base, &around, &mut random, dir, &mut seen)?;
     if let Ok(spec) = network {
@@ -99,7 +102,7 @@ pub fn draw(seed: u64, number: u64, dir: &Path) -> io::Result<Drawn> {
         around.files.extend(more.iter().map(|(what, name, _)| (*what, name.clone())));
         case.files.extend(more.into_iter().map(|(_, name, content)| (name, content)));
     }
-    let mut draw = Draw { random: &mut random, around: &around, said: Vec::new() };
+    let mut draw = Draw { random: &mut random, around: &around, said: vec![kind_path("topology", kind)] };
     draw.keys(whole, "", &mut case.table);
     if let Some(topology) = base.table.remove("topology") {
         case.table.insert("topology".into(), topology);
@@ -148,6 +151,8 @@ fn mend(
     seen: &mut Seen,
 ) -> io::Result<Result<Spec, Errors>> {
     case.write(dir)?;
+    let kind = case.table.get("topology").and_then(|t| t.get("kind")).and_then(toml::Value::as_str);
+    let said: Vec<String> = kind.iter().map(|kind| kind_path("topology", kind)).collect();
     let mut blamed: Vec<String> = Vec::new();
     let mut last = Err(Errors(Vec::new()));
     for _ in 0..MENDED {
@@ -155,10 +160,10 @@ fn mend(
         let Err(Errors(problems)) = &last else { break };
         seen.problems += problems.len() as u64;
         seen.lost = seen.lost.take().or_else(|| problems.iter().find(|p| !place::is_found(&case.table, p)).cloned());
-        for problem in problems.iter().take(4) {
+        for problem in problems.iter().take(8) {
             let often = blamed.iter().filter(|key| **key == problem.key).count();
             blamed.push(problem.key.clone());
-            let mut draw = Draw { random, around, said: Vec::new() };
+            let mut draw = Draw { random, around, said: said.clone() };
             place::mend(&mut case.table, problem, often, &mut draw);
         }
     }

@@ -45,10 +45,10 @@ pub fn graphs(random: &mut Random) -> Vec<(String, String)> {
     vec![("graph.toml".into(), text)]
 }
 
-/// Places of stations.
-pub fn places(random: &mut Random) -> Vec<(String, String)> {
+/// Places of so many stations.
+pub fn places(stations: i64, random: &mut Random) -> Vec<(String, String)> {
     let mut text = "x,y\n".to_owned();
-    for i in 0..2 + random.below(7) {
+    for i in 0..stations.clamp(2, 50) {
         let _ = writeln!(text, "{},{}", i * 7, random.below(60));
     }
     vec![("places.csv".into(), text)]

@@ -134,8 +134,11 @@ impl Draw<'_> {
         let text = match format {
             "time" => self.time(path),
             "rate" => self.rate(),
+            "size" if path.ends_with(".burst") && self.random.chance(0.9) => {
+                format!("{}B", self.random.scaled(1_600.0, 200e3).round())
+            }
             "size" => self.size(),
-            "limit" => self.limit(),
+            "limit" => self.limit(path),
             "line-rate" if self.random.chance(0.7) => format!("{}%", 1 + self.random.below(100)),
             "line-rate" => self.rate(),
             "headroom" => match self.random.below(3) {
@@ -169,7 +172,7 @@ impl Draw<'_> {
     }
 
     /// A limit of a queue, rather in the unit of the one before: limits of one queue have one unit.
-    fn limit(&mut self) -> String {
+    fn limit(&mut self, path: &str) -> String {
         if self.random.chance(0.06) {
             return "none".to_owned();
         }
@@ -177,10 +180,12 @@ impl Draw<'_> {
         let packets = unit.filter(|_| self.random.chance(0.95)).unwrap_or_else(|| self.random.chance(0.5));
         self.said.push(format!("limit={}", if packets { "p" } else { "B" }));
         if packets {
-            return format!("{}p", self.random.scaled(1.0, 200.0).round());
+            let (least, most) = if path.ends_with("limit") { (2.0, 200.0) } else { (1.0, 40.0) };
+            return format!("{}p", self.random.scaled(least, most).round());
         }
-        let least = if self.random.chance(0.9) { 1_600.0 } else { 1.0 };
-        format!("{}B", self.random.scaled(least, 300e3).round())
+        let (least, most) = if path.ends_with("limit") { (1_600.0, 300e3) } else { (500.0, 60e3) };
+        let least = if self.random.chance(0.95) { least } else { 1.0 };
+        format!("{}B", self.random.scaled(least, most).round())
     }
 
     fn size(&mut self) -> String {
@@ -218,6 +223,7 @@ impl Draw<'_> {
 
     fn controller(&mut self) -> Toml {
         let kind = *self.random.one(KINDS);
+        self.said.push(format!("controller<{}>", kind.name));
         let mut table = Table::new();
         table.insert("kind".into(), Toml::String(kind.name.into()));
         let chance = (2.0 / kind.params.len().max(1) as f64).min(0.3);
@@ -263,6 +269,57 @@ pub fn key_path(path: &str, key: &str) -> String {
 /// The place of a table of kind `word` at `path`.
 pub fn kind_path(path: &str, word: &str) -> String {
     format!("{path}<{word}>")
+}
+
+/// A place of the schema with the places right below it that must be drawn there.
+pub struct Level<'s> {
+    /// Its schema.
+    pub schema: Schema<'s>,
+    /// Where it is.
+    pub path: String,
+    /// Keys, words, kinds or branches.
+    pub below: BTreeSet<String>,
+}
+
+/// Every place of the schema that has others below it.
+pub fn levels<'s>(schema: Schema<'s>, path: &str, all: &mut Vec<Level<'s>>) {
+    let mut below = BTreeSet::new();
+    match schema.shape() {
+        Shape::Words(words) => below.extend(words.iter().map(|word| format!("{path}={word}"))),
+        Shape::Variants(variants) => {
+            for (_, word, of) in variants {
+                let path = kind_path(path, word);
+                below.insert(path.clone());
+                levels_of_keys(of, &path, all);
+            }
+        }
+        Shape::Either(branches) => {
+            for (i, branch) in branches.into_iter().enumerate() {
+                below.insert(format!("{path}|{i}"));
+                levels(branch, path, all);
+            }
+        }
+        Shape::List { of, .. } => levels(of, &format!("{path}[]"), all),
+        Shape::Names(of) => levels(of, &format!("{path}.*"), all),
+        Shape::Table(of) => levels_of_keys(of, path, all),
+        Shape::Controller => below.extend(KINDS.iter().map(|kind| format!("controller<{}>", kind.name))),
+        _ => {}
+    }
+    if !below.is_empty() {
+        all.push(Level { schema, path: path.to_owned(), below });
+    }
+}
+
+fn levels_of_keys<'s>(schema: Schema<'s>, path: &str, all: &mut Vec<Level<'s>>) {
+    let mut below = BTreeSet::new();
+    for (key, of, _) in schema.keys() {
+        let path = key_path(path, key);
+        if !hints::is_left_out(&path) {
+            below.insert(path.clone());
+            levels(of, &path, all);
+        }
+    }
+    all.push(Level { schema, path: path.to_owned(), below });
 }
 
 /// Every place of the schema: keys, and of kinds and words each.

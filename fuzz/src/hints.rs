@@ -23,14 +23,14 @@ const COUNTS: &[(&str, i64, i64)] = &[
     (".overhead", 0, 60),
     (".lose[]", 0, 60),
     (".members", 2, 8),
-    (".flows", 0, 10),
+    (".flows", 1, 10),
     (".roots.count", 1, 3),
     (".roots.racks", 1, 3),
     (".roots.in_rack", 0, 3),
     (".roots.in_pod", 0, 3),
     (".roots.elsewhere", 0, 3),
-    (".class", 0, 3),
-    (".ack_class", 0, 3),
+    ("traffic[].class", 0, 3),
+    ("traffic[].ack_class", 0, 3),
     (".outstanding", 1, 6),
     (".count", 1, 6),
     ("measure.trace[]", 0, 4),
@@ -45,7 +45,7 @@ const COUNTS: &[(&str, i64, i64)] = &[
 const CHANCES: &[(&str, f64)] = &[
     ("name", 0.05),
     ("description", 0.02),
-    ("controller", 0.8),
+    ("controller", 0.95),
     ("links", 0.25),
     ("failures", 0.2),
     ("buffer", 0.15),
@@ -61,11 +61,20 @@ const CHANCES: &[(&str, f64)] = &[
     ("traffic[].transport", 0.1),
     ("traffic[].transport.preset", 0.6),
     ("traffic[].controller", 0.2),
-    ("traffic[].flows", 0.7),
     ("traffic[].app", 0.9),
-    ("traffic[].app<bulk>.size", 0.75),
+    ("traffic[].deadline_draw", 0.01),
     ("traffic[].app<query>.count", 0.6),
-    ("traffic[].app<query>.response", 0.7),
+    ("traffic[].app<query>.response", 0.9),
+    ("traffic[].app<query>.total", 0.03),
+    ("traffic[].roots.in_rack", 0.6),
+    ("traffic[].roots.in_pod", 0.1),
+    ("traffic[].roots.elsewhere", 0.5),
+    ("failures[].link", 0.9),
+    ("failures[].between", 0.1),
+    ("failures[].share", 0.1),
+    ("measure.entries", 0.02),
+    ("measure.lost_after", 0.02),
+    ("topology<graph>.link.lose", 0.03),
     ("traffic[].app<closed-loop>.count", 0.6),
     ("topology<three-tier>.cores", 1.0),
     ("topology<three-tier>.aggregations", 1.0),
@@ -80,7 +89,8 @@ const CHANCES: &[(&str, f64)] = &[
 /// checks refuse. The scenario's own seed and threads are set by who runs it.
 pub fn is_left_out(path: &str) -> bool {
     let nested = |key: &str| path.split(['.', '<', '>', '[']).filter(|part| *part == key).count() > 1;
-    nested("host") || path.contains("classes[]") && path.contains(".host")
+    let of_another = path.contains("classes[]") || path.starts_with("links[]");
+    nested("host") || of_another && path.contains(".host")
 }
 
 /// Keys that only some words of another key have, with the part of the scenarios with such a word that has them.
@@ -95,6 +105,11 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("traffic[].start_unit", "traffic[].pattern", &["connection-matrix"], 1.0),
     ("traffic[].arrivals", "traffic[].pattern", &["poisson"], 1.0),
     ("traffic[].roots", "traffic[].pattern", &["partition-aggregate"], 1.0),
+    ("traffic[].flows", "traffic[].pattern", &["hotspot", "random-hotspot", "random-pairs", "incast", "elephants"], 1.0),
+    ("traffic[].app<query>.close", "traffic[].app<query>.connections", &["per-query"], 0.4),
+    ("failures[].rate", "failures[].kind", &["degraded"], 0.5),
+    ("failures[].delay", "failures[].kind", &["degraded"], 0.5),
+    ("failures[].loss", "failures[].kind", &["degraded"], 0.5),
     ("transport.ndp", "transport.preset", &["ndp"], 0.5),
     ("transport.eqds", "transport.preset", &["eqds"], 0.5),
     ("transport.uet", "transport.preset", &["uet"], 0.6),
@@ -103,11 +118,18 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("transport.phost", "transport.preset", &["phost"], 0.5),
 ];
 
+/// Keys that fit everywhere but are rare, as most of what stands beside them does not go with them.
+const RARE: &[&str] = &[".burst", ".lose", ".device", ".count_in_service", ".count_overhead"];
+
 /// Words of a key that go with another word or kind, the last one said.
 const WITH: &[(&str, &str, &[&str])] = &[
     ("transport.preset", "queue<trimming>", &["ndp", "eqds", "uet"]),
     ("transport.preset", "queue<credit-shaping>", &["expresspass"]),
     ("transport.preset", "queue<strict-priority>", &["homa", "phost", "linux", "ns3", "htsim"]),
+    ("transport.preset", "topology<cell>", &["ns3-ipv6"]),
+    ("program[]", "controller<rcp>", &["rcp"]),
+    ("program[]", "controller<xcp>", &["xcp"]),
+    ("program[]", "controller<bolt>", &["bolt"]),
     ("traffic[].app", "traffic[].pattern=matrix", &["bulk"]),
     ("traffic[].app", "traffic[].pattern=connection-matrix", &["bulk"]),
     ("traffic[].app", "traffic[].pattern=poisson", &["bulk"]),
@@ -137,6 +159,26 @@ pub fn chance(path: &str, said: &[String]) -> Option<f64> {
         let word = said.iter().rev().find_map(|word| word.strip_prefix(&of));
         return Some(if word.is_some_and(|word| words.contains(&word)) { *chance } else { 0.01 });
     }
+    let asks = |word: &String| ["controller<rcp>", "controller<xcp>", "controller<bolt>"].contains(&word.as_str());
+    match path {
+        "program" if said.iter().any(asks) => return Some(0.95),
+        "transport.mss" if said.iter().any(|word| word == "topology<cell>") => return Some(0.95),
+        "traffic[].app<bulk>.size" => {
+            let pattern = said.iter().rev().find_map(|word| word.strip_prefix("traffic[].pattern="));
+            return Some(match pattern {
+                Some("matrix" | "connection-matrix" | "poisson") => 0.01,
+                Some("all-to-all" | "ring-allreduce") => 1.0,
+                _ => 0.8,
+            });
+        }
+        _ => {}
+    }
+    if path.contains("classes[]") && RARE.iter().any(|key| path.ends_with(key)) {
+        return Some(0.01);
+    }
+    if RARE.iter().any(|key| path.ends_with(key)) {
+        return Some(0.06);
+    }
     CHANCES.iter().find(|(key, _)| *key == path).map(|(_, chance)| *chance)
 }
 
@@ -146,6 +188,9 @@ pub fn value(draw: &mut Draw, path: &str) -> Option<Toml> {
     if let Some((_, least, most)) = COUNTS.iter().find(|(key, ..)| ends(key)) {
         let n = draw.random.between(*least, *most);
         return Some(Toml::Integer(if ends("topology<fat-tree>.k") { 2 * n } else { n }));
+    }
+    if ends("transport.mss") && draw.said.iter().any(|word| word == "topology<cell>") {
+        return Some(Toml::Integer(draw.random.scaled(1.0, 900.0) as i64));
     }
     if path == "run.duration" {
         return Some(Toml::String(format!("{}ns", draw.around.run.round())));
@@ -243,6 +288,10 @@ fn formula(draw: &mut Draw, path: &str) -> Option<String> {
     ];
     const FLAGS: &[&str] = &["SYN/SYN", "FIN/FIN", "ACK/ACK+RST", "SYN/SYN+ACK", "ACK", "PSH/PSH", "ECE/ECE", "RST/RST"];
     let last = path.rsplit('.').next()?;
+    // a number, or a text that is drawn when it comes to it
+    if ["to", "add", "source", "destination"].contains(&last) && draw.random.chance(0.25) {
+        return None;
+    }
     let list = match last {
         "when" => CONDITIONS,
         "to" if draw.random.chance(0.5) => &["flows", "seen"],

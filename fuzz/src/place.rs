@@ -20,14 +20,14 @@ enum Step {
 
 /// The way to a key, by name or number of lists' entries; the last may be a key that is not there.
 fn steps(table: &Table, key: &str) -> Option<Vec<Step>> {
-    let mut at = Toml::Table(table.clone());
-    let mut way = Vec::new();
-    let parts: Vec<&str> = key.split('.').collect();
-    for (i, part) in parts.iter().enumerate() {
-        let next = match &at {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let mut way = vec![Step::Key(first.to_owned())];
+    let mut at = table.get(first);
+    for part in rest.into_iter().flat_map(|rest| rest.split('.')) {
+        at = match at? {
             Toml::Table(table) => {
-                way.push(Step::Key((*part).to_owned()));
-                table.get(*part).cloned()
+                way.push(Step::Key(part.to_owned()));
+                table.get(part)
             }
             Toml::Array(list) => {
                 let named = |entry: &Toml| {
@@ -36,18 +36,16 @@ fn steps(table: &Table, key: &str) -> Option<Vec<Step>> {
                 };
                 let number = list.iter().position(named).or_else(|| part.parse().ok().filter(|n| *n < list.len()))?;
                 way.push(Step::Entry(number));
-                list.get(number).cloned()
+                list.get(number)
             }
             _ => return None,
         };
-        match next {
-            Some(next) => at = next,
-            // a key that has a default, or should be there, perhaps with keys of its own
-            None if i > 0 || parts.len() == 1 => return known(&way).then_some(way),
-            None => return known(&way).then_some(way),
+        // a key that has a default, or should be there, perhaps with keys of its own
+        if at.is_none() {
+            break;
         }
     }
-    Some(way)
+    known(&way).then_some(way)
 }
 
 /// Whether the first part is a key of scenarios.

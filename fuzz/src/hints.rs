@@ -93,6 +93,9 @@ pub fn is_left_out(path: &str) -> bool {
     nested("host") || of_another && path.contains(".host")
 }
 
+/// Patterns that have a number of flows, or (`poisson`) a largest one.
+const FLOWS: &[&str] = &["hotspot", "random-hotspot", "random-pairs", "incast", "elephants", "poisson"];
+
 /// Keys that only some words of another key have, with the part of the scenarios with such a word that has them.
 const OF: &[(&str, &str, &[&str], f64)] = &[
     ("traffic[].of", "traffic[].pattern", &["elephants"], 1.0),
@@ -105,7 +108,7 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("traffic[].start_unit", "traffic[].pattern", &["connection-matrix"], 1.0),
     ("traffic[].arrivals", "traffic[].pattern", &["poisson"], 1.0),
     ("traffic[].roots", "traffic[].pattern", &["partition-aggregate"], 1.0),
-    ("traffic[].flows", "traffic[].pattern", &["hotspot", "random-hotspot", "random-pairs", "incast", "elephants"], 1.0),
+    ("traffic[].flows", "traffic[].pattern", FLOWS, 1.0),
     ("traffic[].app<query>.close", "traffic[].app<query>.connections", &["per-query"], 0.4),
     ("failures[].rate", "failures[].kind", &["degraded"], 0.5),
     ("failures[].delay", "failures[].kind", &["degraded"], 0.5),

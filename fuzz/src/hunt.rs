@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Scenarios of one law that are made small; of the others the numbers are kept.
-const SHRUNK: u64 = 2;
+const SHRUNK: u64 = 1;
 /// Time without a word from a worker, after which it hangs.
 const SILENT: Duration = Duration::from_secs(100);
 
@@ -33,6 +33,8 @@ pub struct Asked {
     pub minutes: Option<f64>,
     /// Workers.
     pub cores: u64,
+    /// Scenarios that broke a law are tried again.
+    pub again: bool,
     /// Laws that are known to be broken: counted, and kept apart.
     pub apart: Vec<String>,
     /// Folder of journals and of what was found.
@@ -69,9 +71,9 @@ impl Counts {
         let parts: Vec<&str> = line.splitn(5, ' ').collect();
         let number = |i: usize| parts.get(i).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
         let Some(Ok(scenario)) = parts.first().map(|n| n.parse()) else { return };
-        if !self.done.insert(scenario) {
-            return;
-        }
+        // what broke a law may have been tried again
+        self.done.insert(scenario);
+        self.broken.values_mut().for_each(|numbers| numbers.retain(|n| *n != scenario));
         self.problems += number(2);
         self.cpu_ms += number(3);
         let rest = parts.get(4).copied().unwrap_or_default();
@@ -97,6 +99,10 @@ pub fn hunt(asked: &Asked) -> io::Result<bool> {
     if let Ok(journal) = File::open(&path) {
         BufReader::new(journal).lines().map_while(Result::ok).for_each(|line| counts.take(&line));
     }
+    if asked.again {
+        let broken: HashSet<u64> = counts.broken.values().flatten().copied().collect();
+        counts.done.retain(|number| !broken.contains(number));
+    }
     let before = counts.done.iter().filter(|n| **n < asked.count).count();
     if before > 0 {
         println!("{before} scenarios of seed {} are done; going on ({})", asked.seed, path.display());
@@ -115,7 +121,7 @@ pub fn hunt(asked: &Asked) -> io::Result<bool> {
     let lines: io::Result<Vec<Vec<String>>> =
         supervised.into_iter().map(|one| one.join().unwrap_or_else(|_| Ok(Vec::new()))).collect();
     lines?.iter().flatten().for_each(|line| counts.take(line));
-    Ok(report(asked, &counts, begin.elapsed()))
+    Ok(report(asked, counts, begin.elapsed()))
 }
 
 /// One worker, started anew where it hangs or dies, until its scenarios are done; its lines.
@@ -185,11 +191,12 @@ fn start(asked: &Asked, worker: u64, left: &[u64]) -> io::Result<(Child, Receive
 }
 
 /// The counts, and whether all is well.
-fn report(asked: &Asked, counts: &Counts, time: Duration) -> bool {
+fn report(asked: &Asked, mut counts: Counts, time: Duration) -> bool {
     let places = grammar::places(Schema::new(schema()));
     let drawn = places.intersection(&counts.places).count();
     let broken: u64 = counts.broken.values().map(|n| n.len() as u64).sum();
     let apart = |law: &str| asked.apart.iter().any(|known| law.starts_with(known.as_str()));
+    counts.broken.retain(|_, numbers| !numbers.is_empty());
     let known: u64 = counts.broken.iter().filter(|(law, _)| apart(law)).map(|(_, n)| n.len() as u64).sum();
     println!("seed {}", asked.seed);
     println!("scenarios drawn     {}", counts.done.len());

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use toml::{Table, Value as Toml};
 
 /// Trials and time that a scenario is made smaller in.
-const TRIALS: u32 = 3_000;
-const LONGEST: Duration = Duration::from_secs(120);
+const TRIALS: u32 = 1_500;
+const LONGEST: Duration = Duration::from_secs(40);
 
 /// A scenario that breaks `law`, made smaller in `dir`; `alive` is called now and then.
 pub fn smallest(case: Case, broken: Broken, dir: &Path, draws: u64, alive: &mut dyn FnMut()) -> (Case, Broken) {

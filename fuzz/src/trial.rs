@@ -3,14 +3,15 @@
 use crate::case::Case;
 use crate::laws::Broken;
 use crate::random::Random;
-use crate::runs;
+use crate::runs::{self, Cut};
 use incast_engine::spec::{RunError, Spec};
+use std::backtrace::Backtrace;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Hops of a run at most, about.
-pub const HOPS: u64 = 6_000;
+pub const HOPS: u64 = 3_000;
 /// Bytes that a run may take; a scenario that takes more is left out.
 const MOST_MEMORY: u64 = 300_000_000;
 
@@ -37,6 +38,7 @@ static PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
 pub fn keep_panics() {
     panic::set_hook(Box::new(|info| {
         let at = info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
+        let at = place(&Backtrace::force_capture().to_string()).unwrap_or(at);
         let payload = info.payload();
         let text = payload.downcast_ref::<String>().cloned();
         let text = text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default();
@@ -44,6 +46,14 @@ pub fn keep_panics() {
         // the first is the cause; those of threads that wait for it follow
         kept.get_or_insert((at, text));
     }));
+}
+
+/// The first place in a backtrace in a crate of ours that is no operator of a unit.
+fn place(trace: &str) -> Option<String> {
+    let places = trace.lines().filter_map(|line| line.trim().strip_prefix("at "));
+    let ours = |at: &&str| at.contains("crates/") && !at.contains("cc/src/units.rs");
+    let at = places.map(|at| at.trim_start_matches("./")).find(ours)?;
+    Some(at.rsplit_once(':').map_or(at, |(line, _)| line).to_owned())
 }
 
 /// What `run` gives, or the panic that it ends in.
@@ -74,22 +84,26 @@ fn judged(mut spec: Spec, draws: u64) -> Verdict {
     if spec.memory() > MOST_MEMORY {
         return Verdict::Refused;
     }
-    let end = match runs::cut(&spec, HOPS) {
-        Ok(end) => end,
+    let first = match runs::cut(&spec, HOPS) {
+        Ok(Cut::Whole(outcome)) => Ok(outcome),
+        Ok(Cut::At(end)) => {
+            (spec.duration, spec.measure_to) = (end, end);
+            if spec.measure_from >= end {
+                spec.measure_from = incast_cc::Time::ZERO;
+            }
+            runs::plain(&spec)
+        }
+        Err(error) => Err(error),
+    };
+    let first = match first {
+        Ok(outcome) => outcome,
         Err(RunError::Stopped) => return Verdict::Broken(Broken::new("no hang", "a run took longer than it may")),
         Err(error) => return unrefused(&error),
     };
-    if end < spec.duration {
-        (spec.duration, spec.measure_to) = (end, end);
-        if spec.measure_from >= end {
-            spec.measure_from = incast_cc::Time::ZERO;
-        }
-    }
-    let judged = runs::judge(&spec, &mut Random::new(draws, 1));
-    match (judged.refused, judged.broken) {
-        (Some(error), _) => unrefused(&error),
-        (None, Some(broken)) => Verdict::Broken(broken),
-        (None, None) => Verdict::Held { runs: judged.runs + 1, hops: judged.hops },
+    let judged = runs::judge(&spec, first, &mut Random::new(draws, 1));
+    match judged.broken {
+        Some(broken) => Verdict::Broken(broken),
+        None => Verdict::Held { runs: judged.runs, hops: judged.hops },
     }
 }
 

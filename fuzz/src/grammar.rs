@@ -3,8 +3,8 @@
 
 use crate::hints;
 use crate::random::Random;
-use incast_cc::registry::{Param, ValueKind};
 use incast_cc::KINDS;
+use incast_cc::registry::{Param, ValueKind};
 use incast_scenario::text::schema::{Schema, Shape};
 use std::collections::BTreeSet;
 use toml::{Table, Value as Toml};
@@ -244,7 +244,9 @@ impl Draw<'_> {
             ValueKind::OptionalNumber if self.random.chance(0.3) => Toml::String("none".into()),
             ValueKind::Number | ValueKind::OptionalNumber if self.random.chance(0.05) => Toml::Float(0.0),
             ValueKind::Number | ValueKind::OptionalNumber => Toml::Float(near(param.default) * factor),
-            ValueKind::Integer if self.random.chance(0.05) => Toml::Integer(*self.random.one(&[0, i64::from(u32::MAX)])),
+            ValueKind::Integer if self.random.chance(0.05) => {
+                Toml::Integer(*self.random.one(&[0, i64::from(u32::MAX)]))
+            }
             ValueKind::Integer => Toml::Integer((near(param.default) * factor).round() as i64),
             ValueKind::Flag => Toml::Boolean(self.random.chance(0.5)),
             ValueKind::AutoTime if self.random.chance(0.3) => Toml::String("auto".into()),

@@ -281,15 +281,36 @@ fn formula(draw: &mut Draw, path: &str) -> Option<String> {
         return None;
     }
     const NUMBERS: &[&str] = &[
-        "1", "0", "-1", "wnd / 2", "max(rate[ingress] * 300us / 8 / (flows[ingress] + 1), 1B)", "size", "len + 1",
-        "flows[egress]", "queue[egress]", "sent[egress]", "seen + 1", "min(wnd, 4kB)", "now / 1us", "flow",
-        "9223372036854775807 * 2", "1 / 0",
+        "1",
+        "0",
+        "-1",
+        "wnd / 2",
+        "max(rate[ingress] * 300us / 8 / (flows[ingress] + 1), 1B)",
+        "size",
+        "len + 1",
+        "flows[egress]",
+        "queue[egress]",
+        "sent[egress]",
+        "seen + 1",
+        "min(wnd, 4kB)",
+        "now / 1us",
+        "flow",
+        "9223372036854775807 * 2",
+        "1 / 0",
     ];
     const CONDITIONS: &[&str] = &[
-        "flows[egress] > 0", "flows[ingress] > 0", "size > 100B", "len == 0", "seen < 5", "queue[egress] > 3kB",
-        "now > 10us and size < 1kB", "not (flow == 0)", "wnd > 2kB or len > 0",
+        "flows[egress] > 0",
+        "flows[ingress] > 0",
+        "size > 100B",
+        "len == 0",
+        "seen < 5",
+        "queue[egress] > 3kB",
+        "now > 10us and size < 1kB",
+        "not (flow == 0)",
+        "wnd > 2kB or len > 0",
     ];
-    const FLAGS: &[&str] = &["SYN/SYN", "FIN/FIN", "ACK/ACK+RST", "SYN/SYN+ACK", "ACK", "PSH/PSH", "ECE/ECE", "RST/RST"];
+    const FLAGS: &[&str] =
+        &["SYN/SYN", "FIN/FIN", "ACK/ACK+RST", "SYN/SYN+ACK", "ACK", "PSH/PSH", "ECE/ECE", "RST/RST"];
     let last = path.rsplit('.').next()?;
     // a number, or a text that is drawn when it comes to it
     if ["to", "add", "source", "destination"].contains(&last) && draw.random.chance(0.25) {

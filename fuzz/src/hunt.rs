@@ -17,10 +17,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Laws that are broken for known reasons: ideals of one path where routing uses several, counts of what a queue takes
+/// for what it sends, figures of fair NICs, transfers that `stop` cuts short, and refusals of the engine without a key.
+pub const KNOWN: &[&str] = &[
+    "no flow beats its ideal",
+    "a finished flow has delivered its size",
+    "bytes sent are at most rate x time and the bucket",
+    "the mean queue",
+    "p99 of a queue is at most the largest",
+    "refused scenarios say a key",
+];
+
 /// Scenarios of one law that are made small; of the others the numbers are kept.
 const SHRUNK: u64 = 1;
 /// Time without a word from a worker, after which it hangs.
-const SILENT: Duration = Duration::from_secs(100);
+const SILENT: Duration = Duration::from_secs(300);
 
 /// What a hunt is asked for.
 #[derive(Clone, Debug)]
@@ -111,9 +122,8 @@ pub fn hunt(asked: &Asked) -> io::Result<bool> {
     let begin = Instant::now();
     let supervised: Vec<_> = (0..asked.cores)
         .map(|worker| {
-            let left: Vec<u64> = (0..asked.count)
-                .filter(|n| n % asked.cores == worker && !counts.done.contains(n))
-                .collect();
+            let left: Vec<u64> =
+                (0..asked.count).filter(|n| n % asked.cores == worker && !counts.done.contains(n)).collect();
             let (asked, journal) = (asked.clone(), journal.try_clone());
             thread::spawn(move || supervise(&asked, worker, left, &mut journal?, begin))
         })
@@ -263,7 +273,8 @@ pub fn try_one(seed: u64, number: u64, dir: &Path) -> io::Result<(u64, Option<Ca
         Err(broken) => return Ok((0, None, Verdict::Broken(broken))),
     };
     if let Some(problem) = drawn.lost {
-        let broken = Broken::new("refused scenarios say a key", problem.to_string());
+        let text = problem.to_string();
+        let broken = Broken::new(trial::without_key(&text), text);
         return Ok((drawn.problems, Some(drawn.case), Verdict::Broken(broken)));
     }
     let verdict = match drawn.spec {
@@ -276,8 +287,14 @@ pub fn try_one(seed: u64, number: u64, dir: &Path) -> io::Result<(u64, Option<Ca
 /// Makes a scenario small, and leaves it with the command that repeats it.
 pub fn save(asked: &Asked, number: u64, case: Case, broken: Broken, dir: &Path) -> io::Result<()> {
     let law = broken.law.clone();
-    let mut alive = || println!("alive");
-    let (small, broken) = shrink::smallest(case, broken, dir, number, &mut alive);
+    let (small, broken) = shrink::smallest(case, broken, &mut |case| {
+        println!("alive");
+        case.write(dir).ok()?;
+        match trial::of_case(case, dir, number) {
+            Verdict::Broken(broken) => Some(broken),
+            _ => None,
+        }
+    });
     let name: String = law.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let folder = asked.folder().join("found").join(format!("{name}-{number}"));
     small.write(&folder)?;

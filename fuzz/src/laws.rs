@@ -39,18 +39,27 @@ fn of_flow(flow: &FlowRecord) -> Option<Broken> {
         ("a flow delivers what was written", flow.delivered <= flow.written),
         ("segments arrive or drop once sent", flow.datagrams || flow.arrived <= flow.sent),
         ("a flow ends after its start", flow.finish_ps.is_none_or(|finish| finish >= flow.start_ps)),
-        ("the receiver ends before the sender", match (flow.received_ps, flow.finish_ps) {
-            (Some(received), Some(finish)) => received <= finish,
-            _ => true,
-        }),
-        ("a finished flow has delivered its size", match (flow.finish_ps, flow.size) {
-            (Some(_), Some(size)) => flow.delivered == size,
-            _ => true,
-        }),
-        ("no flow beats its ideal", match (flow.finish_ps, flow.ideal_fct_ps) {
-            (Some(finish), Some(ideal)) => (finish - flow.start_ps) as f64 >= ideal as f64 * (1.0 - ROUNDING),
-            _ => true,
-        }),
+        (
+            "the receiver ends before the sender",
+            match (flow.received_ps, flow.finish_ps) {
+                (Some(received), Some(finish)) => received <= finish,
+                _ => true,
+            },
+        ),
+        (
+            "a finished flow has delivered its size",
+            match (flow.finish_ps, flow.size) {
+                (Some(_), Some(size)) => flow.delivered == size,
+                _ => true,
+            },
+        ),
+        (
+            "no flow beats its ideal",
+            match (flow.finish_ps, flow.ideal_fct_ps) {
+                (Some(finish), Some(ideal)) => (finish - flow.start_ps) as f64 >= ideal as f64 * (1.0 - ROUNDING),
+                _ => true,
+            },
+        ),
         ("largest delay is at least the mean", flow.arrived == 0 || flow.delay_sum_ps == 0 || flow.delay_max_ps > 0),
     ];
     holds.into_iter().find(|(_, holds)| !holds).map(|(law, _)| Broken::new(law, what()))
@@ -73,7 +82,10 @@ fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
         let room = u128::from(largest) + 120 + u128::from(link.overhead) + u128::from(link.bucket);
         let most = u128::from(rate) * u128::from(interval) / 8_000_000_000_000 + room;
         if port.rate_bps > 0 && link.cell.is_none() && u128::from(port.bytes) > most {
-            return Some(Broken::new("bytes sent are at most rate x time and the bucket", format!("{most} {}", what())));
+            return Some(Broken::new(
+                "bytes sent are at most rate x time and the bucket",
+                format!("{most} {}", what()),
+            ));
         }
         if let Some(broken) = of_queue(port) {
             return Some(broken);
@@ -86,7 +98,10 @@ fn of_queue(port: &PortRecord) -> Option<Broken> {
     let (mean, most) = (port.queue_mean_packets, port.queue_max_packets as f64);
     let holds = [
         ("the mean queue is at most the largest", mean <= most * (1.0 + ROUNDING)),
-        ("the mean queue in bytes is at most the largest", port.queue_mean_bytes <= port.queue_max_bytes as f64 * (1.0 + ROUNDING)),
+        (
+            "the mean queue in bytes is at most the largest",
+            port.queue_mean_bytes <= port.queue_max_bytes as f64 * (1.0 + ROUNDING),
+        ),
         ("p99 of a queue is at most the largest", port.queue_p99_packets.is_none_or(|p99| p99 <= most)),
     ];
     holds.into_iter().find(|(_, holds)| !holds).map(|(law, _)| Broken::new(law, format!("{port:?}")))
@@ -97,9 +112,11 @@ fn of_others(o: &Outcome) -> Option<Broken> {
     if let Some(engine) = o.engines.iter().find(|engine| engine.busy_ps > interval) {
         return Some(Broken::new("a host stage is busy at most always", format!("{engine:?}")));
     }
-    if let Some(radio) = o.radios.iter().find(|radio| radio.receiving_ps > interval || radio.channel_busy_ps > interval) {
+    if let Some(radio) = o.radios.iter().find(|radio| radio.receiving_ps > interval || radio.channel_busy_ps > interval)
+    {
         return Some(Broken::new("a channel is busy at most always", format!("{radio:?}")));
     }
-    let message = o.messages.iter().find(|m| m.finish_ps.is_some_and(|finish| finish < m.start_ps || finish > o.end_ps));
+    let message =
+        o.messages.iter().find(|m| m.finish_ps.is_some_and(|finish| finish < m.start_ps || finish > o.end_ps));
     message.map(|message| Broken::new("messages end after they begin, in the run", format!("{message:?}")))
 }

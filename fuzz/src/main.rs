@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: fuzz [--seed N] [--count N] [--minutes N] [--cores N] [--again] [--apart LAW] [--out FOLDER]
+const USAGE: &str =
+    "usage: fuzz [--seed N] [--count N] [--minutes N] [--cores N] [--again] [--apart LAW] [--out FOLDER]
        fuzz [--seed N] --only N        draws one scenario, prints it, and makes it small where it breaks a law
        fuzz --file FILE [--draws N]    tries a scenario of a file";
 
@@ -22,7 +23,9 @@ struct Line {
 }
 
 fn read() -> Result<Line, String> {
-    let asked = Asked { seed: 1, count: 1_000, minutes: None, cores: 1, again: false, apart: Vec::new(), out: "runs/fuzz".into() };
+    let known = hunt::KNOWN.iter().map(|law| (*law).to_owned()).collect();
+    let asked =
+        Asked { seed: 1, count: 1_000, minutes: None, cores: 1, again: false, apart: known, out: "runs/fuzz".into() };
     let mut line = Line { asked, only: None, file: None, draws: 0, worker: None, list: PathBuf::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {

@@ -7,8 +7,11 @@ use toml::{Table, Value as Toml};
 
 /// Whether a problem says where it is: a key of the document, or a place in a file.
 pub fn is_found(table: &Table, problem: &Problem) -> bool {
-    steps(table, &problem.key).is_some() || problem.key.contains(", ") || problem.key.contains(".csv")
-        || problem.key.contains(".cm") || problem.key.contains(".toml")
+    steps(table, &problem.key).is_some()
+        || problem.key.contains(", ")
+        || problem.key.contains(".csv")
+        || problem.key.contains(".cm")
+        || problem.key.contains(".toml")
 }
 
 /// One part of the way to a value.

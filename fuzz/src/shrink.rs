@@ -3,8 +3,6 @@
 
 use crate::case::Case;
 use crate::laws::Broken;
-use crate::trial::{self, Verdict};
-use std::path::Path;
 use std::time::{Duration, Instant};
 use toml::{Table, Value as Toml};
 
@@ -12,9 +10,9 @@ use toml::{Table, Value as Toml};
 const TRIALS: u32 = 1_500;
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// A scenario that breaks `law`, made smaller in `dir`; `alive` is called now and then.
-pub fn smallest(case: Case, broken: Broken, dir: &Path, draws: u64, alive: &mut dyn FnMut()) -> (Case, Broken) {
-    let mut shrink = Shrink { case, broken, dir, draws, alive, trials: 0, begin: Instant::now() };
+/// A scenario that breaks a law, made smaller: `judge` says what law a smaller one breaks.
+pub fn smallest(case: Case, broken: Broken, judge: &mut dyn FnMut(&Case) -> Option<Broken>) -> (Case, Broken) {
+    let mut shrink = Shrink { case, broken, judge, trials: 0, begin: Instant::now() };
     while shrink.round() {}
     shrink.drop_files();
     (shrink.case, shrink.broken)
@@ -23,9 +21,7 @@ pub fn smallest(case: Case, broken: Broken, dir: &Path, draws: u64, alive: &mut 
 struct Shrink<'s> {
     case: Case,
     broken: Broken,
-    dir: &'s Path,
-    draws: u64,
-    alive: &'s mut dyn FnMut(),
+    judge: &'s mut dyn FnMut(&Case) -> Option<Broken>,
     trials: u32,
     begin: Instant,
 }
@@ -40,13 +36,12 @@ impl Shrink<'_> {
 
     /// Takes a smaller scenario, if it breaks the law too.
     fn try_case(&mut self, case: Case) -> bool {
-        if self.over() || case == self.case || case.write(self.dir).is_err() {
+        if self.over() || case == self.case {
             return false;
         }
         self.trials += 1;
-        (self.alive)();
-        match trial::of_case(&case, self.dir, self.draws) {
-            Verdict::Broken(broken) if broken.law == self.broken.law => {
+        match (self.judge)(&case) {
+            Some(broken) if broken.law == self.broken.law => {
                 (self.case, self.broken) = (case, broken);
                 true
             }
@@ -193,7 +188,10 @@ fn simpler(value: &Toml) -> Vec<Toml> {
         }
         Toml::Float(x) => {
             let less = [0.0, 1.0, x.round(), (x * 10.0).round() / 10.0];
-            less.into_iter().filter(|less| less != x && less.to_string().len() < x.to_string().len()).map(Toml::Float).collect()
+            less.into_iter()
+                .filter(|less| less != x && less.to_string().len() < x.to_string().len())
+                .map(Toml::Float)
+                .collect()
         }
         Toml::Boolean(true) => vec![Toml::Boolean(false)],
         Toml::String(text) => simpler_text(text),
@@ -219,7 +217,8 @@ fn simpler_text(text: &str) -> Vec<Toml> {
         all.push(format!("{}{unit}", (n / digits).floor() * digits));
     }
     let shorter = |other: &String| other != text && other.len() <= text.len();
-    let round = ["0s", "1us", "10us", "100us", "1ms", "10Gbps", "1Gbps", "1B", "1kB", "10kB", "100kB", "1p", "10p", "100p"];
+    let round =
+        ["0s", "1us", "10us", "100us", "1ms", "10Gbps", "1Gbps", "1B", "1kB", "10kB", "100kB", "1p", "10p", "100p"];
     if round.contains(&text) {
         let at = round.iter().position(|r| *r == text).unwrap_or(0);
         all.retain(|other| round.iter().position(|r| r == other).is_some_and(|o| o < at));

@@ -114,5 +114,11 @@ fn unrefused(error: &RunError) -> Verdict {
     if text.starts_with("more than ") || text.starts_with("records of the run") {
         return Verdict::Refused;
     }
-    Verdict::Broken(Broken::new("refused scenarios say a key", text))
+    Verdict::Broken(Broken::new(without_key(&text), text))
+}
+
+/// The law that `text`, which says no key, breaks: one for each kind of message.
+pub fn without_key(text: &str) -> String {
+    let kind: String = text.chars().filter(|c| !c.is_ascii_digit()).take(50).collect();
+    format!("refused scenarios say a key: {kind}")
 }

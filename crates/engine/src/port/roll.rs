@@ -228,13 +228,15 @@ impl Port {
                 Some(j) => self.slot(j).departure,
             };
             let rest = leaves.saturating_sub(at);
-            count.packet_time -= rest;
+            count.packet_time = count.packet_time.wrapping_sub(rest.0);
             count.byte_time -= rest.0 as u128 * size as u128;
         }
         if let Some(frames) = &self.rare.frames {
             count.max_bytes = count.max_bytes.max(frames.max_before);
         }
-        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed: self.owed(at) }
+        let station = self.station().is_some();
+        let owed = self.rare.queues.as_ref().map_or_else(|| self.owed(at), |queues| queues.unpaid(at, station));
+        Snapshot { count, events: self.rare.events, bytes_in: self.bytes_in, owed }
     }
 
     /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.

@@ -47,7 +47,7 @@ impl Settings {
             framing: if queue.count_overhead { link.overhead } else { 0 },
             overhead: if queue.count_overhead { 0 } else { link.overhead },
             below: match link.bucket {
-                0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
+                0 => queue.device.saturating_add(u32::from(queue.device > 0 || !queue.count_in_service)),
                 _ => 0,
             },
             discipline,

@@ -130,8 +130,8 @@ fn scale(kind: &str, random: &mut Random) -> Around {
 /// A scenario of a network of a kind, and little beside.
 fn network_alone(kind: &str, around: &Around, random: &mut Random) -> Case {
     let text = format!(
-        "topology = {{ kind = \"{kind}\" }}\n[run]\nduration = \"{:.0}ns\"\n[queue]\nkind = \"drop-tail\"\nlimit = \"none\"\n\
-         [[traffic]]\npattern = \"hotspot\"\nflows = 1\nto_itself = \"skip\"",
+        "[topology]\nkind = \"{kind}\"\n[run]\nduration = \"{:.0}ns\"\n[queue]\nkind = \"drop-tail\"\n\
+         limit = \"none\"\n[[traffic]]\npattern = \"hotspot\"\nflows = 1\nto_itself = \"skip\"",
         around.run
     );
     let mut table: Table = text.parse().unwrap_or_default();

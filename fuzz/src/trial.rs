@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::laws::Broken;
 use crate::random::Random;
 use crate::runs::{self, Cut};
+use incast_cc::Time;
 use incast_engine::spec::{RunError, Spec};
 use std::backtrace::Backtrace;
 use std::panic::{self, AssertUnwindSafe};
@@ -14,6 +15,9 @@ use std::sync::{Mutex, PoisonError};
 pub const HOPS: u64 = 3_000;
 /// Bytes that a run may take; a scenario that takes more is left out.
 const MOST_MEMORY: u64 = 300_000_000;
+
+/// Points of time series, samples of queues and rows of a timeline that a run may have.
+const MOST_POINTS: u64 = 1_000_000;
 
 /// What became of a scenario.
 #[derive(Clone, Debug)]
@@ -81,7 +85,7 @@ pub fn of_spec(spec: Spec, draws: u64) -> Verdict {
 }
 
 fn judged(mut spec: Spec, draws: u64) -> Verdict {
-    if spec.memory() > MOST_MEMORY {
+    if spec.memory() > MOST_MEMORY || points(&spec) > MOST_POINTS {
         return Verdict::Refused;
     }
     let first = match runs::cut(&spec, HOPS) {
@@ -89,7 +93,7 @@ fn judged(mut spec: Spec, draws: u64) -> Verdict {
         Ok(Cut::At(end)) => {
             (spec.duration, spec.measure_to) = (end, end);
             if spec.measure_from >= end {
-                spec.measure_from = incast_cc::Time::ZERO;
+                spec.measure_from = Time::ZERO;
             }
             runs::plain(&spec)
         }
@@ -105,6 +109,16 @@ fn judged(mut spec: Spec, draws: u64) -> Verdict {
         Some(broken) => Verdict::Broken(broken),
         None => Verdict::Held { runs: judged.runs, hops: judged.hops },
     }
+}
+
+/// Points that a run of the whole duration has at most of what is observed at fixed intervals.
+fn points(spec: &Spec) -> u64 {
+    let (o, ports) = (&spec.observe, spec.links.len() as u64);
+    let instants = |interval: Time| spec.duration.0 / interval.0.max(1);
+    let series = 8 * o.flows.len() as u64 + (o.ports.len() + o.cells.len()) as u64;
+    let of_series = o.interval.map_or(0, |interval| instants(interval).saturating_mul(series));
+    let of_queues = instants(o.queue_interval).saturating_mul(ports);
+    of_series.saturating_add(of_queues).saturating_add(spec.timeline_rows())
 }
 
 /// The engine refuses what the checks of scenarios took, without a key.

@@ -7,7 +7,8 @@ use incast_cc::Time;
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
-    /// Sum of times in the queue of what was accepted so far, ps modulo 2^64: packets that wait for hours add up to more.
+    /// Sum of times in the queue of what was accepted so far, ps modulo 2^64: those of a long queue at a slow link add
+    /// up to more.
     pub packet_time: u64,
     /// The same weighted by size, byte ps.
     pub byte_time: u128,

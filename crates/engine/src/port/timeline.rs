@@ -90,7 +90,10 @@ impl Port {
         let (mut since, mut idle) = (None, held == 0);
         if let Some(queues) = self.explicit_queues() {
             since = queues.pausing.since;
-            idle = idle && queues.unpaid(at, self.station().is_some()) == Time::ZERO && since.is_none() && queues.filling().0 == 0;
+            idle = idle
+                && queues.unpaid(at, self.station().is_some()) == Time::ZERO
+                && since.is_none()
+                && queues.filling().0 == 0;
         } else {
             idle = idle && self.free_at <= at;
         }

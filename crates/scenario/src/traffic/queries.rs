@@ -88,7 +88,9 @@ impl Traffic {
                 let what = format!("{} workers and {count} queries", connections.len());
                 let message = format!("expected less: {key}s of {what} are at most {MOST_BYTES} bytes");
                 let key = format!("{}.app.{key}", flows.path);
-                return Err(size.map_or_else(|| Problem::new(&*key, &*message), |s| Problem::quoted(&*key, s, &*message)));
+                return Err(
+                    size.map_or_else(|| Problem::new(&*key, &*message), |s| Problem::quoted(&*key, s, &*message))
+                );
             }
         }
         Ok(())

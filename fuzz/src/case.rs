@@ -159,7 +159,7 @@ fn mend(
         last = case.build(dir);
         let Err(Errors(problems)) = &last else { break };
         seen.problems += problems.len() as u64;
-        seen.lost = seen.lost.take().or_else(|| problems.iter().find(|p| !place::is_found(&case.table, p)).cloned());
+        seen.lost = seen.lost.take().or_else(|| problems.iter().find(|p| !place::is_found(p)).cloned());
         for problem in problems.iter().take(8) {
             let often = blamed.iter().filter(|key| **key == problem.key).count();
             blamed.push(problem.key.clone());

@@ -6,12 +6,11 @@ use incast_scenario::{Problem, schema};
 use toml::{Table, Value as Toml};
 
 /// Whether a problem says where it is: a key of the document, or a place in a file.
-pub fn is_found(table: &Table, problem: &Problem) -> bool {
-    steps(table, &problem.key).is_some()
-        || problem.key.contains(", ")
-        || problem.key.contains(".csv")
-        || problem.key.contains(".cm")
-        || problem.key.contains(".toml")
+pub fn is_found(problem: &Problem) -> bool {
+    let key = &problem.key;
+    let first = key.split('.').next().unwrap_or_default();
+    let of_file = [".csv", ".cm", ".toml"].iter().any(|end| key.contains(end));
+    of_file || key.contains(", ") || known(&[Step::Key(first.to_owned())])
 }
 
 /// One part of the way to a value.
@@ -27,7 +26,9 @@ fn steps(table: &Table, key: &str) -> Option<Vec<Step>> {
     let mut way = vec![Step::Key(first.to_owned())];
     let mut at = table.get(first);
     for part in rest.into_iter().flat_map(|rest| rest.split('.')) {
-        at = match at? {
+        // a key that has a default, or should be there, perhaps with keys of its own
+        let Some(here) = at else { break };
+        at = match here {
             Toml::Table(table) => {
                 way.push(Step::Key(part.to_owned()));
                 table.get(part)
@@ -43,10 +44,6 @@ fn steps(table: &Table, key: &str) -> Option<Vec<Step>> {
             }
             _ => return None,
         };
-        // a key that has a default, or should be there, perhaps with keys of its own
-        if at.is_none() {
-            break;
-        }
     }
     known(&way).then_some(way)
 }

@@ -55,8 +55,8 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, of the end of a transmission that is lost, of a drop, or of the end of a host's work on
-    /// a packet; with priority flow control of the last event at a port, which may come after it.
+    /// Time of the last arrival, drop, end of a transmission that is lost, or end of a host's work on a packet; with
+    /// priority flow control of the last event at a port, which may come after it.
     pub last: Time,
 }
 

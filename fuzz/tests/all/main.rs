@@ -71,7 +71,7 @@ fn scenarios_of_a_hunt_keep_all_laws() {
     trial::keep_panics();
     let dir = folder("smoke");
     let (mut held, mut runs) = (0, 0);
-    for number in 0..60 {
+    for number in 0..25 {
         let (_, case, verdict) = hunt::try_one(2, number, &dir).unwrap();
         match verdict {
             Verdict::Held { runs: more, .. } => (held, runs) = (held + 1, runs + more),
@@ -83,7 +83,7 @@ fn scenarios_of_a_hunt_keep_all_laws() {
         }
     }
     fs::remove_dir_all(&dir).unwrap();
-    assert!(held >= 20 && runs >= 80, "{held} scenarios, {runs} runs");
+    assert!(held >= 8 && runs >= 30, "{held} scenarios, {runs} runs");
 }
 
 #[test]

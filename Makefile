@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -105,7 +105,7 @@ loom: ## The barrier between threads of a run under all interleavings of two thr
 
 lines:
 	@echo "lines of code and scenarios have at most 120 characters"
-	@! LC_ALL=C.UTF-8 grep -rnE --include='*.rs' --include='*.toml' '^.{121,}$$' crates scenarios parity/scenarios tools *.toml
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.rs' --include='*.toml' '^.{121,}$$' crates fuzz scenarios parity/scenarios tools *.toml
 
 # `cargo install cargo-deny --locked` installs it; DENY="licenses bans sources" asks no server.
 DENY ?= licenses bans sources advisories
@@ -122,6 +122,11 @@ test-rust-build:
 
 properties: ## The Rust tests with all random cases, of which `make test` tries a quarter
 	INCAST_CASES=all cargo test --workspace --exclude incast-python
+
+# FUZZ="--count 100000", "--minutes 30", "--cores 2", "--seed 7", "--only 123": TESTING.md. A hunt that was interrupted goes on.
+FUZZ ?= --count 1000
+fuzz: ## Random scenarios of the whole grammar by every engine; one that breaks a law is made small (FUZZ="--count 100000")
+	cargo run --quiet --profile test -p incast-fuzz -- $(FUZZ)
 
 test-python: dev ## The Python, command-line and documentation tests
 	$(BIN)/pytest -n auto --dist worksteal

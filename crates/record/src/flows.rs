@@ -443,7 +443,7 @@ fn lost_pct(entries: &[Entry]) -> Option<f64> {
 }
 
 fn sum(entries: &[Entry], count: fn(&Entry) -> u64) -> f64 {
-    entries.iter().map(count).sum::<u64>() as f64
+    entries.iter().map(|entry| u128::from(count(entry))).sum::<u128>() as f64
 }
 
 /// Unweighted mean of the per cent of their packets that entries lack.

@@ -11,13 +11,13 @@ use incast_cc::Time;
 
 impl Simulation<'_> {
     /// Has ports mark later that can. Windows are `length` long; a packet lies in a bucket from `near` before its
-    /// arrival on. A trace has its lines in the order of departures.
+    /// arrival on. A trace has its lines in the order of departures, and some hosts
+    /// [act at them](Self::ports_without_turns).
     pub fn mark_later(&mut self, length: Time, near: Time) {
         let spec = self.net.spec;
         let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
         if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() && !spec.observe.monitors() {
-            let ports = self.domains.iter_mut().flat_map(|d| &mut d.nodes.ports);
-            ports.for_each(|port| port.mark_later(length, near));
+            self.ports_without_turns().for_each(|port| port.mark_later(length, near));
         }
     }
 }

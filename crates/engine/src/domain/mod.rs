@@ -192,7 +192,7 @@ impl Domain {
                 return ctx.transmit(port, packet, ext);
             }
             Route::Choose | Route::None => {
-                ctx.counts.dropped += 1;
+                ctx.counts.drop_at(at.time);
                 return;
             }
         }

@@ -55,9 +55,18 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, or of the end of a transmission that a failure has had; with priority flow control
-    /// of the last event at a port, which may come after it.
+    /// Time of the last arrival, drop, end of a transmission that is lost, or end of a host's work on a packet; with
+    /// priority flow control of the last event at a port, which may come after it.
     pub last: Time,
+}
+
+impl Counts {
+    /// A packet is dropped, or its transmission that is lost ends, at `time`.
+    #[inline]
+    pub fn drop_at(&mut self, time: Time) {
+        self.dropped += 1;
+        self.last = self.last.max(time);
+    }
 }
 
 /// State that nodes of a domain share, where there is some.

@@ -18,7 +18,7 @@ pub fn pass_marking_later<O: Outbox>(
 ) {
     port.settle_due(at.time, interval);
     let Sent::Arrives { time, .. } = port.enqueue(at.time, packet, interval) else {
-        counts.dropped += 1;
+        counts.drop_at(at.time);
         return;
     };
     counts.hops += 1;

@@ -44,7 +44,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             Ok(Some(ends)) => self.timer(ends, Timer::Process(EngineId::new(node, side, engine))),
             Ok(None) => {}
             Err(Full) => {
-                self.counts.dropped += 1;
+                self.counts.drop_at(self.now);
                 if packet.len > 0 && self.measured() {
                     self.rec.host_drop(packet.flow.0);
                 }
@@ -60,6 +60,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let h = &mut self.hosts[host];
         let own = if id.side() == Side::Send { &mut h.send } else { &mut h.receive };
         let (held, next) = own.as_mut()?.finish(id.engine(), self.now, &self.net.interval)?;
+        self.counts.last = self.counts.last.max(self.now);
         if let Some(ends) = next {
             self.timer(ends, Timer::Process(id));
         }

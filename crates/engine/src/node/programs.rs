@@ -206,7 +206,7 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// A program drops a packet.
     fn refused(&mut self, packet: &Packet, site: Site) {
-        self.counts.dropped += 1;
+        self.counts.drop_at(self.now);
         if packet.has(flag::SLOW_PATH) {
             self.trace(packet, Happening::Drop, site);
         }

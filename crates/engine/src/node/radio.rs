@@ -83,13 +83,13 @@ impl<E: Effects> NodeCtx<'_, E> {
             }
             Effect::Done { station } => {
                 let port = map.up[station as usize];
-                if self.end_service(port).is_some_and(|departed| departed.next.is_some()) {
+                if self.goes_on(port) {
                     self.hand_to_cell(port);
                 }
                 self.shared.cells[map.local as usize].resume(self.now, station);
             }
             Effect::Lost { from, packet, unreachable } => {
-                self.counts.dropped += 1;
+                self.counts.drop_at(self.now);
                 let port = &mut self.ports[map.up[from as usize]];
                 port.count_loss(self.now);
                 let link = port.link;
@@ -130,16 +130,22 @@ impl<E: Effects> NodeCtx<'_, E> {
                 }
             } else {
                 // no way leads there
-                self.counts.dropped += 1;
+                self.counts.drop_at(self.now);
                 self.ports[port].count_loss(self.now);
                 if packet.has(flag::SLOW_PATH) {
                     self.trace(&packet, Happening::Loss, Site::Link(self.ports[port].link));
                 }
             }
-            if self.end_service(port).is_none_or(|departed| departed.next.is_none()) {
+            if !self.goes_on(port) {
                 return;
             }
         }
+    }
+
+    /// The cell is done with the packet at the head of a port's queue: whether another waits.
+    fn goes_on(&mut self, port: PortIx) -> bool {
+        self.ports[port].done_by_cell(self.now);
+        self.end_service(port).is_some_and(|departed| departed.next.is_some())
     }
 
     /// Sets the event at which the next thing happens in a cell, if none is set.

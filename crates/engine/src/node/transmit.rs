@@ -51,11 +51,11 @@ fn send_on<O: Outbox>(
             let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
             out.arrive(packet, stamp, ext, generation);
         }
-        Sent::Lost { .. } => {
+        Sent::Lost { at } => {
             counts.hops += 1;
-            counts.dropped += 1;
+            counts.drop_at(at);
         }
-        Sent::Dropped => counts.dropped += 1,
+        Sent::Dropped => counts.drop_at(at.time),
     }
 }
 
@@ -211,7 +211,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             if returns {
                 self.send_back(&packet);
             } else if !lost {
-                self.counts.dropped += 1;
+                self.counts.drop_at(self.now);
                 if packet.has(flag::SLOW_PATH) {
                     self.trace(&packet, Happening::Drop, Site::Link(link));
                 }
@@ -247,6 +247,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.out.timer(next, generation, Timer::Departure(link));
         }
         if departed.lost {
+            self.counts.last = self.counts.last.max(self.now);
             return;
         }
         if self.ports[port].is_programmed() && !departed.packet.is(Kind::Pause) {
@@ -259,8 +260,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             if departed.packet.is(Kind::Pause) {
                 return;
             }
-            self.counts.last = self.counts.last.max(self.now);
-            self.counts.dropped += 1;
+            self.counts.drop_at(self.now);
             if departed.packet.has(flag::SLOW_PATH) {
                 self.trace(&departed.packet, Happening::Loss, Site::Link(link));
             }

@@ -8,8 +8,9 @@ use std::ops::{Add, AddAssign};
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
-    /// Sum of times in the queue of what was accepted so far.
-    pub packet_time: Time,
+    /// Sum of times in the queue of what was accepted so far, ps modulo 2^64: those of a long queue at a slow link add
+    /// up to more.
+    pub packet_time: u64,
     /// The same weighted by size, byte ps.
     pub byte_time: u128,
     pub max_bytes: u64,
@@ -21,7 +22,7 @@ impl Counters {
     /// A packet of `size` bytes is `wait` in the queue.
     #[inline]
     pub(super) fn add_wait(&mut self, wait: Time, size: u64) {
-        self.packet_time += wait;
+        self.packet_time = self.packet_time.wrapping_add(wait.0);
         self.byte_time += wait.0 as u128 * size as u128;
     }
 

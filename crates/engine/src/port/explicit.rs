@@ -188,6 +188,15 @@ impl Port {
         }
     }
 
+    /// The cell is done with the packet of this station at `now`: the port was at work for as long as that took,
+    /// whatever the packet takes on a wire.
+    pub fn done_by_cell(&mut self, now: Time) {
+        if let Some((began, wire)) = self.rare.queues.as_ref().and_then(|queues| queues.served()) {
+            let odd = &mut self.rare.events.odd_busy;
+            *odd = odd.wrapping_add((now - began).0).wrapping_sub(wire.0);
+        }
+    }
+
     /// Ends the transmission under way at `now`; `None` if there is none, and tokens were waited for.
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.settings.below;

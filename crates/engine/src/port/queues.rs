@@ -190,9 +190,29 @@ impl Queues {
 
     /// Transmitting time owed at `at` to what is here, nothing having come since.
     pub(super) fn owed(&self, at: Time) -> Time {
-        let rest = |began: Time, ends: Time| ends.saturating_sub(began.max(at));
-        let gone = self.gone.iter().fold(self.work, |sum, g| sum + rest(g.began, g.left));
-        gone + self.service.as_ref().map_or(Time::ZERO, |s| rest(s.began, s.ends))
+        self.owed_before(at) + self.service.as_ref().map_or(Time::ZERO, |s| s.ends.saturating_sub(s.began.max(at)))
+    }
+
+    /// The same for the account of busy time, modulo 2^64 ps. The service of a radio `station` lasts as long as the
+    /// cell takes, more or less than the packet on a wire: until it ends it owes the wire's time less what it took.
+    pub(super) fn unpaid(&self, at: Time, station: bool) -> Time {
+        match &self.service {
+            Some(s) if station => {
+                let rest = s.ends.0.wrapping_sub(s.began.max(at).0);
+                Time(self.owed_before(at).0.wrapping_add(rest))
+            }
+            _ => self.owed(at),
+        }
+    }
+
+    /// When the transmission under way began, and how long it takes on a wire.
+    pub(super) fn served(&self) -> Option<(Time, Time)> {
+        Some((self.service.as_ref()?.began, self.served.as_ref()?.wire))
+    }
+
+    /// What is owed without the transmission under way.
+    fn owed_before(&self, at: Time) -> Time {
+        self.gone.iter().fold(self.work, |sum, g| sum + g.left.saturating_sub(g.began.max(at)))
     }
 
     /// Packets that wait and will arrive.
@@ -373,7 +393,7 @@ impl Queues {
             return;
         }
         self.known_to = until;
-        count.packet_time += span * self.counted(below) as u64;
+        count.packet_time = count.packet_time.wrapping_add(span.0.wrapping_mul(self.counted(below) as u64));
         count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
     }
 

@@ -106,7 +106,7 @@ impl Port {
             marks: (b.marks - a.marks) as u64
                 + queues.map_or(0, |q| q.marks())
                 + self.rare.pending_marks.as_ref().map_or(0, |marks| marks.count),
-            queue_mean_packets: mean((b.packet_time - a.packet_time).0 as f64),
+            queue_mean_packets: mean(b.packet_time.wrapping_sub(a.packet_time) as f64),
             queue_p99_packets: self.rare.samples.percentile(99),
             queue_max_packets: b.max_packets as u64,
             queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),

@@ -243,7 +243,7 @@ impl Port {
                 Some(j) => self.slot(j).departure,
             };
             let rest = leaves.saturating_sub(at);
-            count.packet_time -= rest;
+            count.packet_time = count.packet_time.wrapping_sub(rest.0);
             count.byte_time -= rest.0 as u128 * size as u128;
         }
         if let Some(frames) = &self.rare.frames {
@@ -252,7 +252,9 @@ impl Port {
         let ahead = self.ahead();
         ahead.pass(at, &mut count);
         let (events, bytes_in) = (self.rare.events, self.bytes_in);
-        let (owed, held, ahead) = (self.owed(at), self.held(at), (ahead.packets, ahead.bytes));
+        let station = self.station().is_some();
+        let owed = self.rare.queues.as_ref().map_or_else(|| self.owed(at), |queues| queues.unpaid(at, station));
+        let (held, ahead) = (self.held(at), (ahead.packets, ahead.bytes));
         Snapshot { count, events, bytes_in, owed, held, ahead }
     }
 

@@ -47,7 +47,7 @@ impl Settings {
             framing: queue.framing(link),
             overhead: link.overhead - queue.framing(link),
             below: match link.bucket {
-                0 => queue.device + u32::from(queue.device > 0 || !queue.count_in_service),
+                0 => queue.device.saturating_add(u32::from(queue.device > 0 || !queue.count_in_service)),
                 _ => 0,
             },
             discipline,

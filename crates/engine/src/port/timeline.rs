@@ -90,7 +90,10 @@ impl Port {
         let (mut since, mut idle) = (None, held == 0);
         if let Some(queues) = self.explicit_queues() {
             since = queues.pausing.since;
-            idle = idle && queues.owed(at) == Time::ZERO && since.is_none() && queues.filling().0 == 0;
+            idle = idle
+                && queues.unpaid(at, self.station().is_some()) == Time::ZERO
+                && since.is_none()
+                && queues.filling().0 == 0;
         } else {
             idle = idle && self.free_at <= at && !self.has_ahead;
         }
@@ -158,11 +161,12 @@ impl Port {
 
     /// What it has counted by `at`, nothing having arrived since, and the bytes that its queue counts then.
     fn totals(&mut self, at: Time) -> (Totals, u64) {
+        let station = self.station().is_some();
         if self.is_explicit()
             && let Some(queues) = &mut self.rare.queues
         {
             queues.advance(at, self.settings.below, &mut self.count);
-            let (held, owed) = (queues.counted_bytes(), queues.owed(at));
+            let (held, owed) = (queues.counted_bytes(), queues.unpaid(at, station));
             return (self.totals_with(self.count.byte_time, owed), held);
         }
         self.totals_of_fifo(at)

@@ -54,11 +54,11 @@ impl Queues {
         let Some(newest) = data.queue.back().map(|w| w.size) else { return false };
         let place = data.queue.len() - 1;
         let without = Arrival { packets: arrival.packets - 1, bytes: arrival.bytes - newest, ..*arrival };
-        let rest = held - newest;
+        let (rest, arrival_size) = (held - newest, arrival.size);
         let fits = |pool: &Pool| {
             let mut pool = pool.clone();
             pool.give_back(rest, newest);
-            pool.takes(rest, arrival.size)
+            pool.takes(rest, arrival_size)
         };
         // htsim takes the arrival whatever it is larger by, which matters where probes are among the data
         let takes = self.trim.as_ref().is_some_and(Trim::drops) || data.admit(&without) != Verdict::Drop;
@@ -87,7 +87,12 @@ impl Queues {
         let arrival = Arrival { packets: packets as u64, bytes, size: cut.size, ..*arrival };
         let held = self.here_of(HEADERS).1;
         let headers = &mut self.classes[HEADERS];
-        let full = pool.as_deref().is_some_and(|pool| !pool.takes(held, cut.size));
+        // the arrival is to have the room that was found for it
+        let full = pool.as_deref().is_some_and(|pool| {
+            let mut left = pool.clone();
+            left.take(rest, arrival_size);
+            !left.takes(held, cut.size)
+        });
         let verdict = if full { headers.refuse() } else { headers.admit(&arrival) };
         if verdict == Verdict::Drop {
             // a packet that the wire was to lose is counted as lost since it was accepted

@@ -183,8 +183,9 @@ fn ways(spec: &Spec) -> Vec<Option<Way>> {
 fn way_over(spec: &Spec, link: &LinkSpec, longest: Time) -> Way {
     let queue = &spec.queues[link.queue as usize];
     let packet = spec.transports.first().map_or(0, |transport| transport.mss);
-    let trip = (link.delay + longest * 2) * 4 + link.rate.serialize(packet as u64) * 6;
-    let carried = if link.rate == Rate::INFINITE { 0.0 } else { link.rate.0 as f64 / 8.0 * trip.0 as f64 * 1e-12 };
+    let trip = 4.0 * link.delay.as_secs_f64() + 8.0 * longest.as_secs_f64();
+    let trip = trip + 6.0 * link.rate.serialize(packet as u64).as_secs_f64();
+    let carried = if link.rate == Rate::INFINITE { 0.0 } else { link.rate.0 as f64 / 8.0 * trip };
     Way { rate: link.rate, carried: carried as u64, limit: limit(queue), mark: mark(queue) }
 }
 

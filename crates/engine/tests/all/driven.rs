@@ -104,6 +104,18 @@ pub fn with(mut spec: Spec, transport: TransportSpec, queue: QueueSpec) -> Spec 
     spec
 }
 
+#[test]
+fn hosts_that_hand_over_packets_as_the_wire_gets_free_mark_at_departures_as_the_reference_engine_does() {
+    let mark = Limit::Packets(1);
+    for transport in [uet(true, false, STAR, Spread::Oblivious), ndp(20, false)] {
+        let mut spec = with(star(3, Rate::gbps(10), Time::us(1)), transport, cutting(2 * PACKET));
+        spec.queues[1] = queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark }), Limit::None);
+        spec.flows = vec![bulk(0, 2, Some(60_000)), bulk(1, 2, Some(60_000)), bulk(0, 1, Some(60_000))];
+        run_for(&mut spec, Time::ms(1));
+        compared(&spec);
+    }
+}
+
 /// Completion times, ps.
 fn times(o: &Outcome) -> Vec<u64> {
     o.flows.iter().map(|f| f.finish_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()

@@ -18,6 +18,50 @@ pub struct Schema<'a> {
     node: &'a Json,
 }
 
+/// What a place of a document takes.
+#[derive(Clone)]
+pub enum Shape<'a> {
+    /// A controller, in either form.
+    Controller,
+    /// One of a few words.
+    Words(Vec<&'a str>),
+    /// A table of one of several kinds: the key that says which, its word, the schema of the others.
+    Variants(Vec<(&'a str, &'a str, Schema<'a>)>),
+    /// One of several shapes.
+    Either(Vec<Schema<'a>>),
+    /// A text, by the name of its format; empty for one without.
+    Text(&'a str),
+    /// A whole number.
+    Integer {
+        /// The least,
+        least: i64,
+        /// and the most that it may be.
+        most: i64,
+        /// What it is a multiple of.
+        multiple: i64,
+    },
+    /// A number, between bounds where there are some.
+    Number {
+        /// The least, or what it is above,
+        least: Option<f64>,
+        /// and the most, or what it is below.
+        most: Option<f64>,
+    },
+    /// True or false.
+    Flag,
+    /// A list, of a fixed length where there is one.
+    List {
+        /// Its entries.
+        of: Schema<'a>,
+        /// So many of them.
+        length: Option<u64>,
+    },
+    /// A table of these keys: [`Schema::keys`].
+    Table(Schema<'a>),
+    /// A table of names that users choose.
+    Names(Schema<'a>),
+}
+
 impl<'a> Schema<'a> {
     /// The whole schema.
     pub fn new(root: &'a Json) -> Schema<'a> {
@@ -157,6 +201,39 @@ impl<'a> Schema<'a> {
     /// The place of a controller, in either form.
     pub fn is_controller(self) -> bool {
         self.resolved().format() == "controller"
+    }
+
+    /// The values that may stand at this place, in the same order of cases as [`Schema::check`] goes through them.
+    pub fn shape(self) -> Shape<'a> {
+        let s = self.resolved();
+        if s.is_controller() {
+            return Shape::Controller;
+        }
+        if let Some(words) = s.words() {
+            return Shape::Words(words.into_iter().map(|(word, _)| word).collect());
+        }
+        if let Some(variants) = s.variants() {
+            return Shape::Variants(variants);
+        }
+        if let Some(branches) = s.branches("anyOf") {
+            return Shape::Either(branches.into_iter().map(|branch| s.at(branch)).collect());
+        }
+        let bound = |key: &str| s.node[key].as_f64();
+        match s.types().first().copied() {
+            Some("string") => Shape::Text(s.format()),
+            Some("integer") => Shape::Integer {
+                least: s.node["minimum"].as_i64().unwrap_or(0),
+                most: s.node["maximum"].as_i64().unwrap_or(i64::MAX),
+                multiple: s.node["multipleOf"].as_i64().unwrap_or(1),
+            },
+            Some("number") => Shape::Number {
+                least: bound("minimum").or(bound("exclusiveMinimum")),
+                most: bound("maximum").or(bound("exclusiveMaximum")),
+            },
+            Some("boolean") => Shape::Flag,
+            Some("array") => Shape::List { of: s.at(&s.node["items"]), length: s.length() },
+            _ => s.named_values().map_or(Shape::Table(s), Shape::Names),
+        }
     }
 
     /// Condition on a value, in words.

@@ -1,7 +1,9 @@
 //! What kinds of programs answer, each in its own words.
 
 use crate::text::problem::Report;
+use crate::text::quantity::Time;
 use crate::topology::network::Network;
+use incast_cc as cc;
 use incast_cc::Asks;
 use incast_engine::spec::{self, Spec};
 
@@ -28,6 +30,16 @@ pub trait NodeProgram {
     /// Why it can do nothing in a run, if it cannot.
     fn without_effect(&self, _spec: &Spec) -> Option<&'static str> {
         None
+    }
+}
+
+/// Shortest time between two steps of a program.
+const SHORTEST_STEP: cc::Time = cc::Time::ns(100);
+
+/// Reports a time between two steps of a program, of key `key`, that is too short; `why` says what a step is.
+pub(super) fn check_step(key: &str, time: Option<Time>, why: &str, at: &mut Report) {
+    if let Some(time) = time.filter(|time| time.0 < SHORTEST_STEP) {
+        at.text(key, time, format!("expected {SHORTEST_STEP} or more: {why}"));
     }
 }
 

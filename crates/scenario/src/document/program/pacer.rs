@@ -1,6 +1,6 @@
 //! Keys of pacers.
 
-use super::kind::{Around, NodeProgram, connects};
+use super::kind::{Around, NodeProgram, check_step, connects};
 use crate::text::default::{microseconds, thousandths};
 use crate::text::problem::Report;
 use crate::text::quantity::{Rate, Size, Time};
@@ -77,9 +77,7 @@ impl NodeProgram for Pacer {
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
             at.value("beta", self.beta, "expected a number of at least 0");
         }
-        if self.period.0 < cc::Time::ns(100) {
-            at.text("period", self.period, "expected 100ns or more: what waits looks at the rate once a period");
-        }
+        check_step("period", Some(self.period), "what waits looks at the rate once a period", at);
         if let Some(burst) = self.burst.filter(|burst| burst.0.0 == 0) {
             at.text("burst", burst, "expected at least 1B");
         }

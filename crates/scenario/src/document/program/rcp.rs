@@ -1,6 +1,6 @@
 //! Keys of explicit rates.
 
-use super::kind::{Around, NodeProgram, is_asked, switches};
+use super::kind::{Around, NodeProgram, check_step, is_asked, switches};
 use crate::text::default::{bytes, thousandths};
 use crate::text::problem::Report;
 use crate::text::quantity::{Size, Time};
@@ -71,9 +71,7 @@ impl NodeProgram for Rcp {
             }
         }
         for (key, time) in [("period", self.period), ("rtt", self.rtt)] {
-            if let Some(time) = time.filter(|time| time.0 == cc::Time::ZERO) {
-                at.text(key, time, "expected a time above 0");
-            }
+            check_step(key, time, "every port changes its rate once in it", at);
         }
         if self.least.0.0 == 0 {
             at.text("least", self.least, "expected at least 1B: a rate of nothing never rises again");

@@ -1,6 +1,6 @@
 //! Keys of explicit windows.
 
-use super::kind::{Around, NodeProgram, is_asked, switches};
+use super::kind::{Around, NodeProgram, check_step, is_asked, switches};
 use crate::text::default::thousandths;
 use crate::text::problem::Report;
 use crate::text::quantity::Time;
@@ -80,9 +80,7 @@ impl NodeProgram for Xcp {
         if !(self.queue_share > 0.0 && self.queue_share <= 1.0) {
             at.value("queue_share", self.queue_share, "expected a share of the round trip above 0 and at most 1");
         }
-        if let Some(rtt) = self.rtt.filter(|rtt| rtt.0 == cc::Time::ZERO) {
-            at.text("rtt", rtt, "expected a time above 0");
-        }
+        check_step("rtt", self.rtt, "every port shares out once in it", at);
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {

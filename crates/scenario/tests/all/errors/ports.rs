@@ -374,3 +374,14 @@ fn sleek_is_for_switches_that_cut_nothing() {
         );
     }
 }
+
+#[test]
+fn programs_with_too_many_steps() {
+    let program = |keys: &str| message("[routing]", &format!("[[program]]\n{keys}\n[routing]"));
+    for (kind, key) in [("rcp", "rtt"), ("rcp", "period"), ("xcp", "rtt")] {
+        said(
+            program(&format!("kind = \"{kind}\"\n{key} = \"1ps\"")),
+            &format!("program.0.{key} = \"1ps\": expected 100ns or more"),
+        );
+    }
+}

@@ -309,3 +309,15 @@ fn deadlines_in_the_past_and_of_what_has_no_end() {
     let within = spec.flows.iter().map(|f| f.deadline.map(|d| d.within)).collect::<Vec<_>>();
     assert_eq!(within, [Some(incast_cc::Time::us(30)), None]);
 }
+
+#[test]
+fn queries_of_more_bytes_than_can_be_counted() {
+    let query = |keys: &str| message("kind = \"bulk\", size = \"1MB\"", &format!("kind = \"query\", {keys}"));
+    said(query("response = \"6000000000GB\""), "traffic.load.app.response = \"6000000000GB\": expected less");
+    said(
+        query("response = \"1B\", request = \"6000000000GB\""),
+        "traffic.load.app.request = \"6000000000GB\": expected",
+    );
+    let many = "response = \"1GB\", count = 9223372036854775807";
+    said(query(many), "traffic.load.app.response = \"1GB\": expected less");
+}

@@ -1,0 +1,231 @@
+//! The runs of a scenario: by every engine, under partitions, threads and observation, whose outcomes must be the same
+//! to the byte.
+
+use crate::laws::{self, Broken};
+use crate::random::Random;
+use incast_cc::Time;
+use incast_engine::Progress;
+use incast_engine::spec::{RunError, Spec, TimelineSpec};
+use incast_engine::testing::windows::{self, Threads};
+use incast_engine::testing::{Simulation, Visit, reference};
+use incast_record::{Outcome, summary};
+use std::fmt::Write;
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Parts of a run at whose ends its hops are counted.
+const PARTS: u64 = 128;
+/// Processor time of one run, above which it hangs.
+const HANGS: Duration = Duration::from_secs(10);
+
+/// A clock of one run.
+struct Clock {
+    begin: Duration,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { begin: Clock::now() }
+    }
+
+    /// Processor time of this process, whatever runs beside it; wall time where the system does not tell.
+    fn now() -> Duration {
+        let told = fs::read_to_string("/proc/self/schedstat").ok();
+        let ns = told.and_then(|text| text.split(' ').next()?.parse().ok());
+        ns.map_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(), Duration::from_nanos)
+    }
+
+    fn goes_on(&self) -> bool {
+        Clock::now().saturating_sub(self.begin) < HANGS
+    }
+}
+
+/// Runs that one scenario had, and what is wrong with them.
+pub struct Judged {
+    /// Runs made.
+    pub runs: u64,
+    /// Hops of one run.
+    pub hops: u64,
+    /// The first law that is broken.
+    pub broken: Option<Broken>,
+}
+
+/// A run that has at most `hops` hops.
+pub enum Cut {
+    /// All of it.
+    Whole(Outcome),
+    /// It has more, and ends at this end of a part of it.
+    At(Time),
+}
+
+/// Runs a scenario until it has had more than `hops` hops.
+pub fn cut(spec: &Spec, hops: u64) -> Result<Cut, RunError> {
+    let mut spec = Spec { threads: Some(1), ..spec.clone() };
+    let mut looked_closer = 0;
+    loop {
+        let every = Time((spec.duration.0 / PARTS).max(1));
+        spec.told_every = Some(every);
+        let (mut next, mut end) = (every, None);
+        let clock = Clock::start();
+        let mut listener = |progress: Progress| {
+            if progress.hops > 40 * hops {
+                end = Some(next);
+            }
+            if progress.now >= next {
+                next = Time((progress.now.0 / every.0 + 1) * every.0);
+                if progress.hops > hops {
+                    end = Some(Time(progress.now.0 / every.0 * every.0));
+                }
+            }
+            end.is_none() && clock.goes_on()
+        };
+        match incast_engine::run(&spec, &mut listener) {
+            Ok(outcome) if looked_closer == 0 => return Ok(Cut::Whole(outcome)),
+            Ok(_) => return Ok(Cut::At(spec.duration)),
+            Err(RunError::Stopped) => {}
+            Err(error) => return Err(error),
+        }
+        let Some(end) = end else { return Err(RunError::Stopped) };
+        if end > every || every == Time(1) {
+            return Ok(Cut::At(end));
+        }
+        looked_closer += 1;
+        // all of it in the first part: look closer
+        (spec.duration, spec.measure_from, spec.measure_to) = (every, Time::ZERO, every);
+    }
+}
+
+/// The outcome of a plain run.
+pub fn plain(spec: &Spec) -> Result<Outcome, RunError> {
+    windows_run(&Spec { threads: Some(1), ..spec.clone() }, Visit::Forward, Threads::Own(1))
+}
+
+/// Runs a scenario, whose outcome by a plain run is `first`, in other ways that `random` chooses.
+pub fn judge(spec: &Spec, first: Outcome, random: &mut Random) -> Judged {
+    let mut judged = Judged { runs: 1, hops: first.hops, broken: None };
+    let text = format!("{first:?}");
+    let broken = laws::broken(spec, &first).or_else(|| all_numbers(&text)).or_else(|| sound_summary(&first));
+    judged.broken = broken.or_else(|| compare(spec, &text, random, &mut judged.runs));
+    if judged.broken.is_none() && random.chance(0.6) {
+        judged.runs += 1;
+        judged.broken = observed_otherwise(spec, first, random);
+    }
+    judged
+}
+
+fn windows_run(spec: &Spec, visit: Visit, threads: Threads) -> Result<Outcome, RunError> {
+    let clock = Clock::start();
+    windows::run(Simulation::new(spec)?, visit, threads, &mut |_| clock.goes_on())
+}
+
+/// No figure is infinite or no number. A point of a time series may be missing, which is no number.
+fn all_numbers(text: &str) -> Option<Broken> {
+    let missing = ["value: NaN", "value: number"];
+    let text = text.replace(missing[0], missing[1]);
+    let at = ["NaN", ": inf", ": -inf", "(inf", "(-inf", "[inf", ", inf"].iter().find_map(|word| text.find(word))?;
+    let around: String = text[text.floor_char_boundary(at.saturating_sub(200))..].chars().take(260).collect();
+    Some(Broken::new("figures are numbers", around))
+}
+
+/// Figures of the summary say nothing infinite.
+fn sound_summary(outcome: &Outcome) -> Option<Broken> {
+    let text = summary::summary_text(&summary::summarize(outcome, "fuzz", "0"));
+    let at = ["NaN", "inf,", "Infinity"].iter().find_map(|word| text.find(word))?;
+    Some(Broken::new(
+        "figures of the summary are numbers",
+        text[at.saturating_sub(100)..].chars().take(200).collect::<String>(),
+    ))
+}
+
+/// The same by the reference engine, and by the engine of windows with 3 and 7 threads under some partitions and orders
+/// of visits.
+fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Option<Broken> {
+    let nodes = spec.node_names.len() as u32;
+    let partition = |random: &mut Random| match random.below(4) {
+        0 => ("one domain", vec![0; nodes as usize]),
+        1 => ("a domain a node", (0..nodes).collect()),
+        2 => ("as given", spec.domain_of.clone()),
+        _ => ("drawn", (0..nodes).map(|_| random.below(u64::from(nodes)) as u32).collect()),
+    };
+    let own = random.chance(0.15);
+    // the reference engine always, and two of the others
+    let left_out = *random.one(&[1, 3, 7]);
+    for threads in [0, 1, 3, 7].into_iter().filter(|threads| *threads != left_out) {
+        let (name, domain_of) = if threads == 0 { ("as given", spec.domain_of.clone()) } else { partition(random) };
+        let visit = *random.one(&[Visit::Forward, Visit::Reverse, Visit::Shuffled]);
+        let spec = Spec { threads: Some(threads.max(1)), domain_of: dense(domain_of), ..spec.clone() };
+        *runs += 1;
+        let how = if own { Threads::Own(threads as usize) } else { Threads::InTurn(threads as usize) };
+        let (who, other) = match threads {
+            0 => ("the reference engine".to_owned(), Simulation::new(&spec).and_then(reference::run)),
+            n => (format!("{n} threads, {name}, {visit:?}, {how:?}"), windows_run(&spec, visit, how)),
+        };
+        match other {
+            Ok(other) => {
+                if let Some(difference) = different(text, &other) {
+                    let law = if threads == 0 { "reference engine" } else { "partitions and threads" };
+                    return Some(Broken::new(format!("the same bytes by {law}"), format!("{who}: {difference}")));
+                }
+            }
+            Err(error) => return Some(Broken::new("every engine takes it", format!("{who}: {error}"))),
+        }
+    }
+    None
+}
+
+/// Numbers without gaps, as specifications have them.
+fn dense(domain_of: Vec<u32>) -> Vec<u32> {
+    let mut used = domain_of.clone();
+    used.sort_unstable();
+    used.dedup();
+    domain_of.iter().map(|d| used.partition_point(|u| u < d) as u32).collect()
+}
+
+/// Where an outcome differs, if it does.
+fn different(text: &str, other: &Outcome) -> Option<String> {
+    let mut of_other = String::with_capacity(text.len());
+    let _ = write!(of_other, "{other:?}");
+    if of_other == text {
+        return None;
+    }
+    let at = text.bytes().zip(of_other.bytes()).position(|(a, b)| a != b).unwrap_or(text.len().min(of_other.len()));
+    let part = |text: &str| {
+        let from = text.floor_char_boundary(at.saturating_sub(160));
+        text[from..].chars().take(220).collect::<String>()
+    };
+    Some(format!("\n  {}\nand\n  {}", part(text), part(&of_other)))
+}
+
+/// The same with other observation: without where there is some, and with all of it where there is none.
+fn observed_otherwise(spec: &Spec, first: Outcome, random: &mut Random) -> Option<Broken> {
+    let mut other = Spec { threads: Some(1), ..spec.clone() };
+    let o = &mut other.observe;
+    if o.trace.is_empty() && o.flows.is_empty() && o.ports.is_empty() && o.timeline.is_none() {
+        let flows = spec.flows.len() as u32;
+        o.flows = (0..flows).filter(|_| random.chance(0.5)).collect();
+        o.trace = (0..flows).filter(|_| random.chance(0.3)).collect();
+        o.ports = (0..spec.links.len() as u32).filter(|_| random.chance(0.5)).collect();
+        if random.chance(0.7) {
+            o.timeline = Some(TimelineSpec { every: Time((spec.duration.0 / 100).max(1_000)), most: 200 });
+        }
+    } else {
+        (o.trace, o.flows, o.ports, o.timeline) = (Vec::new(), Vec::new(), Vec::new(), None);
+    }
+    let bare = |o: Outcome| Outcome {
+        samples: Vec::new(),
+        port_frames: Default::default(),
+        flow_frames: Default::default(),
+        timeline_events: Vec::new(),
+        paths: Vec::new(),
+        frame_ps: None,
+        trace: Vec::new(),
+        ..o
+    };
+    match windows_run(&other, Visit::Forward, Threads::Own(1)) {
+        Ok(seen) => {
+            let text = format!("{:?}", bare(first));
+            different(&text, &bare(seen)).map(|what| Broken::new("the same bytes however it is observed", what))
+        }
+        Err(error) => Some(Broken::new("every engine takes it", format!("observed otherwise: {error}"))),
+    }
+}

@@ -1,0 +1,138 @@
+//! A scenario tried: built, cut to a length, run in every way. Whatever happens is a verdict, a panic too.
+
+use crate::case::Case;
+use crate::laws::Broken;
+use crate::random::Random;
+use crate::runs::{self, Cut};
+use incast_cc::Time;
+use incast_engine::spec::{RunError, Spec};
+use std::backtrace::Backtrace;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Hops of a run at most, about.
+pub const HOPS: u64 = 3_000;
+/// Bytes that a run may take; a scenario that takes more is left out.
+const MOST_MEMORY: u64 = 300_000_000;
+
+/// Points of time series, samples of queues and rows of a timeline that a run may have.
+const MOST_POINTS: u64 = 1_000_000;
+
+/// What became of a scenario.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Every law holds in so many runs of so many hops.
+    Held {
+        /// Runs.
+        runs: u64,
+        /// Hops of one.
+        hops: u64,
+    },
+    /// It is refused, and says why.
+    Refused,
+    /// A law is broken.
+    Broken(Broken),
+}
+
+/// Where the last panic was, and what it said.
+static PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
+
+/// Keeps what panics say, instead of printing it.
+pub fn keep_panics() {
+    panic::set_hook(Box::new(|info| {
+        let at = info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
+        let at = place(&Backtrace::force_capture().to_string()).unwrap_or(at);
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default();
+        let mut kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
+        // the first is the cause; those of threads that wait for it follow
+        kept.get_or_insert((at, text));
+    }));
+}
+
+/// The first place in a backtrace in a crate of ours that is no operator of a unit.
+fn place(trace: &str) -> Option<String> {
+    let places = trace.lines().filter_map(|line| line.trim().strip_prefix("at "));
+    let ours = |at: &&str| at.contains("crates/") && !at.contains("cc/src/units.rs");
+    let at = places.map(|at| at.trim_start_matches("./")).find(ours)?;
+    Some(at.rsplit_once(':').map_or(at, |(line, _)| line).to_owned())
+}
+
+/// What `run` gives, or the panic that it ends in.
+pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Broken> {
+    *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    panic::catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
+        let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (at, text) = kept.unwrap_or_default();
+        Broken::new(format!("no panic: {at}"), text)
+    })
+}
+
+/// Tries a scenario whose files lie in `dir`; `draws` decides which partitions and observations.
+pub fn of_case(case: &Case, dir: &Path, draws: u64) -> Verdict {
+    let tried = caught(|| match case.build(dir) {
+        Ok(spec) => of_spec(spec, draws),
+        Err(_) => Verdict::Refused,
+    });
+    tried.unwrap_or_else(Verdict::Broken)
+}
+
+/// Tries what was built.
+pub fn of_spec(spec: Spec, draws: u64) -> Verdict {
+    caught(|| judged(spec, draws)).unwrap_or_else(Verdict::Broken)
+}
+
+fn judged(mut spec: Spec, draws: u64) -> Verdict {
+    if spec.memory() > MOST_MEMORY || points(&spec) > MOST_POINTS {
+        return Verdict::Refused;
+    }
+    let first = match runs::cut(&spec, HOPS) {
+        Ok(Cut::Whole(outcome)) => Ok(outcome),
+        Ok(Cut::At(end)) => {
+            (spec.duration, spec.measure_to) = (end, end);
+            if spec.measure_from >= end {
+                spec.measure_from = Time::ZERO;
+            }
+            runs::plain(&spec)
+        }
+        Err(error) => Err(error),
+    };
+    let first = match first {
+        Ok(outcome) => outcome,
+        Err(RunError::Stopped) => return Verdict::Broken(Broken::new("no hang", "a run took longer than it may")),
+        Err(error) => return unrefused(&error),
+    };
+    let judged = runs::judge(&spec, first, &mut Random::new(draws, 1));
+    match judged.broken {
+        Some(broken) => Verdict::Broken(broken),
+        None => Verdict::Held { runs: judged.runs, hops: judged.hops },
+    }
+}
+
+/// Points that a run of the whole duration has at most of what is observed at fixed intervals.
+fn points(spec: &Spec) -> u64 {
+    let (o, ports) = (&spec.observe, spec.links.len() as u64);
+    let instants = |interval: Time| spec.duration.0 / interval.0.max(1);
+    let series = 8 * o.flows.len() as u64 + (o.ports.len() + o.cells.len()) as u64;
+    let of_series = o.interval.map_or(0, |interval| instants(interval).saturating_mul(series));
+    let of_queues = instants(o.queue_interval).saturating_mul(ports);
+    of_series.saturating_add(of_queues).saturating_add(spec.timeline_rows())
+}
+
+/// The engine refuses what the checks of scenarios took, without a key.
+fn unrefused(error: &RunError) -> Verdict {
+    let text = error.to_string();
+    // an endless loop is found as it runs, and the records' size too
+    if text.starts_with("more than ") || text.starts_with("records of the run") {
+        return Verdict::Refused;
+    }
+    Verdict::Broken(Broken::new(without_key(&text), text))
+}
+
+/// The law that `text`, which says no key, breaks: one for each kind of message.
+pub fn without_key(text: &str) -> String {
+    let kind: String = text.chars().filter(|c| !c.is_ascii_digit()).take(50).collect();
+    format!("refused scenarios say a key: {kind}")
+}

@@ -3,7 +3,8 @@
 Prints hops, CPU seconds, hops per CPU second and peak memory of each case on one thread, one process a case (the best
 of its repetitions). A hop is one packet passing one port. Before each repetition of a case on a fat tree the bare
 forwarding loop (``bench/ceiling``) runs on a tree of that size, and the share is the median of the ratios of their hops
-per CPU second. Then a table by threads, and counts by callgrind of slices of about a million hops. Raw figures go to
+per CPU second. Then a table by threads, one of ``run.threads = "auto"`` beside them (``bench/auto.py``), and counts by
+callgrind of slices of about a million hops. Raw figures go to
 ``bench/runs`` as JSON, named by date, so that a change can be compared on the machine it was measured on.
 
 Floors and ceilings are held; aims are not reached yet. Exit status 1: a floor or a ceiling is missed. 2: only aims are.
@@ -20,16 +21,14 @@ import platform
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from bench import bare, callgrind
+from bench import auto, bare, callgrind
 from bench.bare import ROOT
 from bench.cases import CASES, CONTROLLER_SLICE, NEEDS, SET_UP, SHARE, SLICES, Case
-
-INCAST = Path(sys.executable).parent / "incast"
+from bench.program import INCAST, result
 
 
 @dataclass
@@ -69,14 +68,11 @@ class Figures:
 
 def figures_of(case: Case, threads: int = 1) -> Figures:
     """Run a case once, in a process of its own, on so many threads."""
-    with tempfile.TemporaryDirectory() as folder:
-        sets = [word for pair in (*case.sets, f"run.threads={threads}") for word in ("--set", pair)]
-        command = [str(INCAST), "run", case.scenario, *sets, "--json", "--quiet", "--out", f"{folder}/out"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    if done.returncode != 0:
-        sys.exit(f"{case.name}: {done.stderr}")
-    result = json.loads(done.stdout)
-    cost, hops = result["cost"], result["run"]["hops"]
+    try:
+        said = result(case.scenario, (*case.sets, f"run.threads={threads}"))
+    except RuntimeError as error:
+        sys.exit(f"{case.name}: {error}")
+    cost, hops = said["cost"], said["run"]["hops"]
     rss, slowest = cost["peak_rss_bytes"] / 1e6, max(cost["threads_cpu_s"])
     speed = cost["hops_per_cpu_s"]
     return Figures(case.name, hops, cost["cpu_s"], cost["wall_s"], speed, rss, cost["threads"], slowest)
@@ -261,6 +257,9 @@ def measured(cases: Sequence[Case], options: argparse.Namespace, record: dict[st
     every += found
     if options.only:
         return every
+    rows = list(auto.rows(auto.cases(slow=not options.quick)))
+    record["auto_threads"] = [asdict(row) for row in rows]
+    every += [Limit(f"{row.case}: run.threads=auto in {auto.MOST:g} of the better", row.held) for row in rows]
     if callgrind.build():
         counts, found = slices()
         record["counts_per_hop"] = {name: asdict(counted) for name, counted in counts.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import bare, callgrind, cells
+from bench import auto, bare, callgrind, cells
 from bench import run as bench_run
 from bench.cases import CASES, CONTROLLER_SLICE, NEEDS, Case
 from bench.run import Figures, Limit, limits, status
@@ -95,11 +95,44 @@ def test_a_part_that_fails_leaves_the_record_of_those_before_it(
     monkeypatch.setattr(bench_run, "ROOT", tmp_path)
     monkeypatch.setattr(bench_run, "all_cases", lambda *_: [figures()])
     monkeypatch.setattr(bench_run, "by_threads", lambda _: ([], []))
+    monkeypatch.setattr(auto, "rows", lambda _: iter([auto.Row("y", 1.0, 2.0, 1.2, 2)]))
     monkeypatch.setattr(callgrind, "build", fails)
     with pytest.raises(OSError, match="no room"):
         bench_run.main()
     (kept,) = (tmp_path / "bench" / "runs").glob("*.json")
     assert [case["case"] for case in json.loads(kept.read_text())["cases"]] == ["x"]
+    assert [row["case"] for row in json.loads(kept.read_text())["auto_threads"]] == ["y"]
+
+
+def test_auto_threads_are_held_to_the_better_of_one_and_all() -> None:
+    rows = [auto.Row("x", *times, threads=2) for times in ((1.0, 2.0, 1.029), (2.0, 1.0, 1.04), (0.01, 0.02, 0.0107))]
+    assert [row.held for row in rows] == [True, False, True]
+    assert str(rows[1]).endswith("1.04  1.03: MISSED")
+
+
+def test_auto_threads_take_turns_with_the_others_and_the_least_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    walls = {"1": iter([3.0, 2.0, 4.0]), "2": iter([6.0, 6.0, 5.0]), "auto": iter([9.0, 2.1, 2.2])}
+    asked: list[str] = []
+
+    def result(_: str, sets: tuple[str, ...]) -> dict[str, dict[str, float]]:
+        asked.append(sets[-1].removeprefix("run.threads="))
+        return {"cost": {"wall_s": next(walls[asked[-1]]), "threads": 1 + len(asked) // 9}}
+
+    monkeypatch.setattr(auto, "result", result)
+    assert auto.measured(CASES[0], cores=2) == auto.Row("k8-4kB", 2.0, 5.0, 2.1, 2)
+    assert asked == ["1", "2", "auto"] * 3
+
+
+def test_auto_threads_are_compared_on_every_built_in_scenario_and_sparse_runs() -> None:
+    every = auto.cases()
+    names = [case.name for case in every]
+    assert len(set(names)) == len(names)
+    assert {name for name, _ in kinds.listing("scenarios")} <= set(names)
+    assert {"k8-4kB", "k64-100kB"} <= set(names) and "k64-100kB" not in {c.name for c in auto.cases(slow=False)}
+    assert names[:5] == [case.name for case in auto.SPARSE]
+    for case in auto.SPARSE:
+        pairs = (pair.split("=", 1) for pair in case.sets)
+        assert Scenario.load(case.scenario).with_({key: value_of(text) for key, text in pairs}).hash
 
 
 def value_of(text: str) -> object:

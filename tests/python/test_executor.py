@@ -80,6 +80,8 @@ def test_a_thread_that_the_system_refuses_is_an_error(incast: Command, monkeypat
     assert answer.status != 0
     assert "run.threads = 2: the system refused a thread after 1 (" in answer.err
     assert incast("run", "permutation", "--set", "run.duration=100us", "--threads", "1", "--quiet").status == 0
+    # nobody asked for a thread: the run goes on with the one that it has
+    assert incast("run", "permutation", "--set", "run.duration=200us", "--quiet").status == 0
 
 
 def test_threads_are_those_of_the_scenario() -> None:

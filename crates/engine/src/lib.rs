@@ -60,6 +60,7 @@ pub mod testing {
     pub use crate::run::windows::Threads;
     pub use crate::run::worker::Visit;
     pub use crate::switch::route::Planned;
+    pub use crate::threads::pace::{Done, Rule};
     pub use crate::transport::ranges::Ranges;
     pub use crate::transport::reordering::Reordering;
     pub use crate::transport::tcp::receiver::Receiver;

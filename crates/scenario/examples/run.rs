@@ -15,7 +15,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let s = begin.elapsed().as_secs_f64();
     let summary = incast_record::summary::summarize(&outcome, scenario.name(), env!("CARGO_PKG_VERSION"));
     println!("{} hops in {s:.3} s: {:.2} million a second", outcome.hops, outcome.hops as f64 / s / 1e6);
-    println!("processor time by thread: {:.3?}", cost.threads);
+    println!("processor time by thread: {:.3?}, windows in step: {}", cost.threads, cost.in_step);
     for key in ["flows", "fct", "queues", "radios", "flowmonitor"] {
         println!("{:#}", summary[key]);
     }

@@ -44,6 +44,24 @@ pub fn tell_place((first, domains): (u32, &mut [Domain]), net: &FabricMap, packe
     port_of(first, domains, net, packet.link).placed(packet, place);
 }
 
+/// Sets the marks of the links `due` that are decided, as [`set_marks`]: their packets are about to move.
+pub fn set_decided(
+    due: &[LinkId],
+    (first, domains): (u32, &mut [Domain]),
+    net: &FabricMap,
+    mut set: impl FnMut(LinkId, DomainId, Time, usize),
+) {
+    for link in due {
+        let to = net.links[*link].domain;
+        port_of(first, domains, net, *link).set_decided(|time, place| set(*link, to, time, place));
+    }
+}
+
+/// The port of `packet`, of one of these domains, is told that it has moved to `place`.
+pub fn tell_move((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
+    port_of(first, domains, net, packet.link).moved(packet, place);
+}
+
 /// The port of a link that leaves one of `domains`, from number `first` on.
 fn port_of<'a>(first: u32, domains: &'a mut [Domain], net: &FabricMap, link: LinkId) -> &'a mut Port {
     let from = net.place[net.spec.links[link].from as usize].domain;

@@ -92,7 +92,7 @@ impl Ahead {
     #[inline]
     pub(super) fn pass(&self, at: Time, count: &mut Counters) {
         let span = at.saturating_sub(self.since);
-        count.packet_time += span * self.packets as u64;
+        count.packet_time = count.packet_time.wrapping_add(span.0.wrapping_mul(self.packets as u64));
         count.byte_time += span.0 as u128 * self.bytes as u128;
     }
 }

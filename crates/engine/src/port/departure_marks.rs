@@ -11,6 +11,7 @@ use super::frames::Noted;
 use super::pending_marks::PendingMarks;
 use super::port::{Port, unusual};
 use crate::event::interval::Interval;
+use crate::event::packet::Packet;
 use crate::port::discipline::ActiveDiscipline;
 use crate::spec::Limit;
 use incast_cc::Time;
@@ -92,11 +93,31 @@ impl Port {
     /// lies at a place in its bucket. Whether the port is due again when the next window opens.
     pub fn set_marks(&mut self, now: Time, interval: &Interval, mut set: impl FnMut(Time, usize)) -> bool {
         self.settle(now, interval);
-        let delay = self.settings.delay;
-        let marked = self.rare.pending_marks.iter_mut().flat_map(|marks| marks.marked.drain(..));
-        marked.for_each(|(departure, place)| set(departure + delay, place as usize));
+        self.set_decided(&mut set);
         let due = self.is_above();
         self.unusual ^= if due { 0 } else { unusual::DUE };
         due
+    }
+
+    /// Sets the marks that are decided, as [`Port::set_marks`].
+    pub fn set_decided(&mut self, mut set: impl FnMut(Time, usize)) {
+        let delay = self.settings.delay;
+        let marked = self.rare.pending_marks.iter_mut().flat_map(|marks| marks.marked.drain(..));
+        marked.for_each(|(departure, place)| set(departure + delay, place as usize));
+    }
+
+    /// A packet that was sent, and has not arrived, lies at another `place` from now on. No decided mark is left.
+    pub fn moved(&mut self, packet: &Packet, place: usize) {
+        let (mut at, mut end) = (0, self.ring.len);
+        let departure = packet.time - self.settings.delay;
+        while at < end {
+            let middle = at + (end - at) / 2;
+            (at, end) = if self.slot(middle).departure < departure { (middle + 1, end) } else { (at, middle) };
+        }
+        if at == self.ring.len || self.slot(at).departure != departure {
+            return;
+        }
+        let number = self.head() + at as u64;
+        self.rare.pending_marks.iter_mut().for_each(|marks| marks.move_to(number, place));
     }
 }

@@ -48,6 +48,12 @@ impl PendingMarks {
         self.places.push_back(if packet.has(flag::ECT) { place as u32 } else { NOT_ECT });
     }
 
+    /// Packet `number` lies at `place` from now on, if it has had a place.
+    pub(super) fn move_to(&mut self, number: u64, place: usize) {
+        let at = number.checked_sub(self.first).and_then(|i| self.places.get_mut(i as usize));
+        at.into_iter().filter(|at| **at != NOT_ECT).for_each(|at| *at = place as u32);
+    }
+
     /// Packet `number` left at `departure` and is to be marked, if it is ECN-capable; whether it is.
     pub(super) fn mark(&mut self, number: u64, departure: Time, measured: bool) -> bool {
         let place = self.places[(number - self.first) as usize];

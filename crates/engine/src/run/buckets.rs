@@ -49,6 +49,14 @@ impl Bucket {
         }
     }
 
+    /// Tells `take` of its packets, in the order of sending.
+    pub fn each(&mut self, mut take: impl FnMut(&Head, &Packet, Option<&mut Ext>)) {
+        for (packet, head) in self.packets.iter().flat_map(|(_, heads, packets)| packets.iter().zip(heads)) {
+            let mut ext = packet.ext().map(|i| std::mem::take(&mut self.exts[i as usize]));
+            take(head, packet, ext.as_mut());
+        }
+    }
+
     fn clear(&mut self, spare: &mut Spare) {
         self.packets.clear(spare);
         self.exts.clear();
@@ -164,7 +172,7 @@ impl Buckets {
     }
 
     /// `window` is the open one from now on.
-    fn move_to(&mut self, window: u64) {
+    pub fn move_to(&mut self, window: u64) {
         self.window = window;
         self.start = self.length * window;
         self.reach = self.length * (NEAR - window % BLOCK);
@@ -175,13 +183,54 @@ impl Buckets {
         self.move_to(window);
         while let Some(block) = self.far.first_entry().filter(|block| *block.key() <= window / BLOCK + 1) {
             let mut bucket = block.remove();
-            for (packet, head) in bucket.packets.iter().flat_map(|(_, heads, packets)| packets.iter().zip(heads)) {
-                let Some(due) = self.due(packet.time) else { unreachable!("a block beyond the near windows") };
-                let mut ext = packet.ext().map(|i| take(&mut bucket.exts[i as usize]));
-                placed(packet, self.push(head.to, due, head.link, packet, ext.as_mut()).0);
-            }
+            bucket.each(|head, packet, ext| {
+                let Some(place) = self.take_in(head, packet, ext) else { unreachable!("beyond the near windows") };
+                placed(packet, place);
+            });
             self.keep(bucket);
         }
+    }
+
+    /// Takes a packet over from another bucket. Its place, if it is near.
+    #[inline]
+    pub fn take_in(&mut self, head: &Head, packet: &Packet, ext: Option<&mut Ext>) -> Option<usize> {
+        let Some(due) = self.due(packet.time) else {
+            self.push_far(head.to, packet.time, head.link, packet, ext);
+            return None;
+        };
+        Some(self.push(head.to, due, head.link, packet, ext).0)
+    }
+
+    /// Empty ones with the same window open, for another share of the domains.
+    pub fn beside(&self, lanes: Lanes, threads: usize) -> Buckets {
+        let mut buckets = Buckets::new(self.order, self.length, lanes, threads);
+        buckets.move_to(self.window);
+        buckets
+    }
+
+    /// Those that hold something, in the order of windows.
+    pub fn take_all(&mut self) -> Vec<Bucket> {
+        self.occupied = 0;
+        let lanes = self.near.len() as u64 / NEAR;
+        let slots =
+            (self.window..self.window + NEAR).flat_map(|w| (0..lanes).map(move |lane| lane * NEAR + (w & MASK)));
+        let near = slots.map(|slot| take(&mut self.near[slot as usize]));
+        near.chain(take(&mut self.far).into_values()).filter(|bucket| !bucket.packets.is_empty()).collect()
+    }
+
+    /// Links whose ports are to be visited, by the window.
+    pub fn take_all_visits(&mut self) -> BTreeMap<u64, Vec<LinkId>> {
+        take(&mut self.visits)
+    }
+
+    /// Timers that domains of this thread have set in any.
+    pub fn take_all_posts(&mut self) -> Vec<Post> {
+        self.posts.iter_mut().flat_map(take).collect()
+    }
+
+    /// The port of `link` is to be visited at the end of `window`.
+    pub fn visit_after(&mut self, link: LinkId, window: u64) {
+        self.visits.entry(window).or_insert_with(|| self.spare_visits.pop().unwrap_or_default()).push(link);
     }
 
     /// Opens the window that it went to and takes what arrives in it in this thread's domains.
@@ -318,8 +367,7 @@ impl Buckets {
     /// The port of `link` is to be visited at the end of the window of `time`, none before window number `from`.
     pub fn visit(&mut self, link: LinkId, time: Time, from: u64) {
         let window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
-        let links = self.visits.entry(window.max(from)).or_insert_with(|| self.spare_visits.pop().unwrap_or_default());
-        links.push(link);
+        self.visit_after(link, window.max(from));
     }
 
     /// The first window at whose end ports are to be visited.

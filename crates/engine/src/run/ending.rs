@@ -19,19 +19,16 @@ pub fn most_kept(spec: &Spec) -> u64 {
 }
 
 /// Why a run that was at `now` ends without a result: its records take more than they may.
-pub fn full(kept: &[&Collector], now: Time, spec: &Spec) -> RunError {
-    let (end, most) = (spec.duration, most_kept(spec));
-    let bytes: u64 = kept.iter().map(|c| c.kept_bytes()).sum();
-    let sum = |count: fn(&Collector) -> usize| kept.iter().map(|c| count(c)).sum::<usize>();
-    let (events, steps) = (sum(|c| c.trace.len()), sum(|c| c.monitored.len()));
-    let (points, messages) = (sum(|c| c.samples.len()), sum(|c| c.messages.len()));
+pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
+    let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), most_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
+    let (events, steps) = (kept.trace.len(), kept.monitored.len());
+    let (points, messages) = (kept.samples.len(), kept.messages.len());
     RunError::Invalid(format!(
-        "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets (measure.trace), {steps} steps \
-         of counted packets (measure.acks), {points} points of time series (measure.series), {messages} queries and \
-         writes; expected fewer traced flows, no measure.acks, a longer measure.series.interval, fewer or larger \
-         writes, or a shorter run.duration",
-        bytes as f64 * 1e-9,
-        most as f64 * 1e-9
+        "records of the run take {:.2} GB at {now} of {end}, and may take {:.2} GB: {events} events of packets \
+         (measure.trace), {steps} steps of counted packets (measure.acks), {points} points of time series \
+         (measure.series), {messages} queries and writes; expected fewer traced flows, no measure.acks, a longer \
+         measure.series.interval, fewer or larger writes, or a shorter run.duration",
+        gigabytes[0], gigabytes[1]
     ))
 }
 

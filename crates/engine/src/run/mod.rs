@@ -6,6 +6,7 @@ mod deal;
 pub mod ending;
 mod out;
 mod pages;
+mod parts;
 mod queues;
 pub mod windows;
 pub mod worker;

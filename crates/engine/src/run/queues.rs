@@ -134,6 +134,12 @@ impl Queues {
         Queues { first, list, wakes: BinaryHeap::new() }
     }
 
+    /// Plans the wake-ups of queues that other threads had.
+    pub fn plan_wakes(&mut self) {
+        self.forget_wakes();
+        (self.first..).zip(0..self.list.len()).for_each(|(domain, _)| self.register(DomainId(domain)));
+    }
+
     /// Place of a domain among them.
     #[inline(always)]
     pub fn place(&self, domain: DomainId) -> usize {
@@ -152,7 +158,7 @@ impl Queues {
         }
     }
 
-    /// Forgets planned wake-ups of the only domain, which has gone past them.
+    /// Forgets planned wake-ups, which an only domain has gone past.
     pub fn forget_wakes(&mut self) {
         self.wakes.clear();
         self.list.iter_mut().for_each(|queue| queue.wake = Time::NEVER);

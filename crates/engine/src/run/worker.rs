@@ -19,11 +19,11 @@ use crate::run::out::Out;
 use crate::run::queues::{Queues, Slot};
 use crate::switch::route::Planned;
 use crate::threads::crew::Report;
+use crate::threads::stretch::Share;
 use crate::threads::watch::Watch;
 use incast_cc::Time;
 use incast_record::Collector;
 use std::mem::take;
-use std::time::Duration;
 
 /// Ports of a fabric that fits the near caches: 256 KiB.
 const FEW_PORTS: usize = 2_048;
@@ -42,50 +42,49 @@ pub enum Visit {
     Shuffled,
 }
 
-/// The domains of one thread, and everything that moves in them.
+/// The domains of one thread, and everything that moves in them: all domains of a run, or one of its
+/// [parts](crate::run::parts).
 pub struct Worker<'a> {
-    net: &'a FabricMap<'a>,
-    domains: &'a mut [Domain],
-    ending: Ending,
-    visit: Visit,
+    pub(super) net: &'a FabricMap<'a>,
+    pub(super) domains: &'a mut [Domain],
+    pub(super) ending: Ending,
+    pub(super) visit: Visit,
     /// What they send.
-    pub buckets: Buckets,
+    pub(super) buckets: Buckets,
     /// Their own events.
-    pub queues: Queues,
-    collector: Collector,
-    deal: Deal<DomainId>,
+    pub(super) queues: Queues,
+    pub(super) collector: Collector,
+    pub(super) deal: Deal<DomainId>,
     /// Domains with work in the open window, and by domain the last window that it had work in.
-    todo: Vec<DomainId>,
-    queued: Vec<u64>,
+    pub(super) todo: Vec<DomainId>,
+    pub(super) queued: Vec<u64>,
     /// Packets that arrive within the last window, but after the end of the run.
-    under_way: Vec<Packet>,
-    scratch: Scratch,
+    pub(super) under_way: Vec<Packet>,
+    pub(super) scratch: Scratch,
     /// The fabric does not fit the near caches: makes no difference to the result.
-    pub far: bool,
+    pub(super) far: bool,
     /// Some of its ports [mark later](crate::port::departure_marks).
-    marks_later: bool,
+    pub(super) marks_later: bool,
     /// The earliest instant at which a domain found an endless loop.
-    endless: Time,
+    pub(super) endless: Time,
     /// Bytes of records above which the run ends.
-    most_kept: u64,
+    pub(super) most_kept: u64,
     /// Windows and hops so far, and hops of all threads as of the last word to the listener.
-    windows: u64,
-    hops: u64,
-    told: u64,
+    pub(super) windows: u64,
+    pub(super) hops: u64,
+    pub(super) told: u64,
     /// When the listener is told next, whatever the hops (`told_every`).
-    tell_at: Time,
-    stopped: bool,
-    /// Processor time that its thread took.
-    pub time: Duration,
+    pub(super) tell_at: Time,
+    pub(super) stopped: bool,
 }
 
 /// What a worker needs for one domain after the other.
 #[derive(Default)]
-struct Scratch {
-    by_port: ByPort,
+pub(super) struct Scratch {
+    pub(super) by_port: ByPort,
     /// The next hop of each of its packets, in order.
-    plans: Vec<Planned>,
-    sorter: Sorter,
+    pub(super) plans: Vec<Planned>,
+    pub(super) sorter: Sorter,
 }
 
 /// An open window.
@@ -96,13 +95,6 @@ pub struct Window {
     stop: Time,
     /// What arrives in it.
     bucket: Bucket,
-}
-
-impl Window {
-    /// Takes what another thread has sent for it, and for the queues of domains.
-    pub fn unpack(&mut self, buckets: &mut Buckets, queues: &mut Queues, parcel: &mut Parcel) {
-        buckets.unpack(&mut self.bucket, parcel, |post| queues.post(post));
-    }
 }
 
 /// How a run ended.
@@ -123,26 +115,14 @@ pub enum End {
     Full(Time),
 }
 
-/// What a worker leaves at the end.
-pub struct Left {
-    /// What it recorded.
-    pub collector: Collector,
-    /// Packets on their way.
-    pub under_way: Vec<Packet>,
-    /// Nothing is left to happen.
-    pub idle: bool,
-    /// Processor time that its thread took.
-    pub time: Duration,
-}
-
 impl<'a> Worker<'a> {
-    /// For `domains`, from number `first` on, of `count`; others are where `lanes` says.
+    /// For all `domains`.
     pub fn new(
         net: &'a FabricMap<'a>,
-        (first, domains, count): (u32, &'a mut [Domain], usize),
+        domains: &'a mut [Domain],
         ending: Ending,
         visit: Visit,
-        (length, lanes, threads): (Time, Lanes, usize),
+        length: Time,
     ) -> Worker<'a> {
         let apart = net.has_separable_ports(length);
         domains.iter_mut().for_each(|domain| domain.separable = apart && domain.is_separable());
@@ -151,14 +131,14 @@ impl<'a> Worker<'a> {
             net,
             ending,
             visit,
-            buckets: Buckets::new(net.order, length, lanes, threads),
-            queues: Queues::new(first, domains.len()),
+            buckets: Buckets::new(net.order, length, Lanes::default(), 1),
+            queues: Queues::new(0, domains.len()),
             marks_later: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_later),
-            domains,
             collector: Collector::new(net.spec.groups.len()),
-            deal: Deal::new(count),
+            deal: Deal::new(domains.len()),
             todo: Vec::new(),
-            queued: vec![u64::MAX; count],
+            queued: vec![u64::MAX; domains.len()],
+            domains,
             under_way: Vec::new(),
             far: net.links.len() > FEW_PORTS,
             scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
@@ -169,13 +149,17 @@ impl<'a> Worker<'a> {
             told: 0,
             tell_at: net.spec.told_every.unwrap_or(Time::NEVER),
             stopped: false,
-            time: Duration::ZERO,
         }
     }
+}
 
-    /// What the others need to know before the next window.
+impl Share for Worker<'_> {
+    type Parcel = Parcel;
+    type Open = Window;
+    type End = End;
+
     #[inline]
-    pub fn report(&self) -> Report {
+    fn report(&self) -> Report {
         Report {
             window: { self.buckets.first() }.unwrap_or(u64::MAX).min(self.buckets.first_visit().unwrap_or(u64::MAX)),
             wake: self.queues.first_wake().min(self.buckets.first_post()),
@@ -185,12 +169,12 @@ impl<'a> Worker<'a> {
             kept: self.collector.kept_bytes(),
             stopped: self.stopped,
             endless: self.endless,
+            parts: false,
         }
     }
 
-    /// Opens the next window in which any thread has work by what `all` of them report, or tells how the run ended.
     #[inline]
-    pub fn open(&mut self, all: &Report, watch: &mut Watch) -> Result<Window, End> {
+    fn open(&mut self, all: &Report, watch: &mut Watch) -> Result<Window, End> {
         if all.stopped {
             return Err(End::Stopped);
         }
@@ -232,23 +216,16 @@ impl<'a> Worker<'a> {
         Ok(Window { number, stop: (start + length).min(end), bucket })
     }
 
-    /// Tells the listener of every interval (`told_every`) that ends before the window at `start`: the time that it is
-    /// told is the end of the last window which may have had events of the interval.
-    #[cold]
-    fn tell(&mut self, start: Time, hops: u64, watch: &mut Watch) {
-        let length = self.buckets.length;
-        let every = self.net.spec.told_every.unwrap_or(Time::NEVER);
-        while self.tell_at <= start && !watch.stopped() {
-            watch.reached(start.min(length * self.tell_at.0.div_ceil(length.0)), hops);
-            watch.ask();
-            self.tell_at += every;
-        }
-        self.stopped |= watch.stopped();
+    fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
+        self.buckets.pack(to, parcel)
     }
 
-    /// Lets the domains do what they do in `window`.
+    fn unpack(&mut self, window: &mut Window, parcel: &mut Parcel) {
+        self.buckets.unpack(&mut window.bucket, parcel, |post| self.queues.post(post));
+    }
+
     #[inline]
-    pub fn pass(&mut self, mut window: Window, watch: &mut Watch) {
+    fn pass(&mut self, mut window: Window, watch: &mut Watch) {
         self.gather(&window);
         match (self.far, self.net.cells.is_empty()) {
             (true, true) => self.walk_all::<true, false>(&mut window, watch),
@@ -265,6 +242,22 @@ impl<'a> Worker<'a> {
         for post in self.buckets.take_posts() {
             self.queues.post(post);
         }
+    }
+}
+
+impl Worker<'_> {
+    /// Tells the listener of every interval (`told_every`) that ends before the window at `start`: the time that it is
+    /// told is the end of the last window which may have had events of the interval.
+    #[cold]
+    fn tell(&mut self, start: Time, hops: u64, watch: &mut Watch) {
+        let length = self.buckets.length;
+        let every = self.net.spec.told_every.unwrap_or(Time::NEVER);
+        while self.tell_at <= start && !watch.stopped() {
+            watch.reached(start.min(length * self.tell_at.0.div_ceil(length.0)), hops);
+            watch.ask();
+            self.tell_at += every;
+        }
+        self.stopped |= watch.stopped();
     }
 
     /// The ports of `links` do by themselves what they have to do before the end of `window`.
@@ -438,15 +431,6 @@ impl<'a> Worker<'a> {
         self.under_way.extend(turns[walked..].iter().map(|turn| packets[turn.place()]));
         self.queues.register(d);
         Ok(())
-    }
-
-    /// What is left when the run has ended.
-    pub fn leave(self) -> Left {
-        let posted = self.buckets.first_post() != Time::NEVER;
-        let idle = !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going());
-        let queued = self.queues.list.iter().flat_map(|q| q.waiting());
-        let under_way = self.under_way.iter().chain(self.buckets.packets()).copied().chain(queued).collect();
-        Left { collector: self.collector, under_way, idle, time: self.time }
     }
 }
 

@@ -84,8 +84,8 @@ pub struct Spec {
     pub observe: Observe,
     /// Order of arrivals on different links at equal times.
     pub ties: Ties,
-    /// Threads of the run, at most [`MOST_THREADS`]; `None` takes a core for every [`DOMAINS_A_THREAD`] domains. No
-    /// result depends on it.
+    /// Threads of the run, at most [`MOST_THREADS`]; `None` takes one, or a core for every [`DOMAINS_A_THREAD`] domains
+    /// where that is quicker. No result depends on it.
     pub threads: Option<u32>,
     /// Cores that the run may take where the number of threads is not given; `None`: those of the machine.
     pub cores: Option<u32>,

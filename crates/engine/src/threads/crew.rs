@@ -24,6 +24,8 @@ pub struct Report {
     pub stopped: bool,
     /// The instant at which a domain found an endless loop.
     pub endless: Time,
+    /// The threads part after this window: the run goes on in another [form](crate::threads::pace).
+    pub parts: bool,
 }
 
 impl Report {
@@ -37,6 +39,7 @@ impl Report {
         kept: 0,
         stopped: false,
         endless: Time::NEVER,
+        parts: false,
     };
 
     /// Two together.
@@ -50,6 +53,7 @@ impl Report {
             kept: self.kept + other.kept,
             stopped: self.stopped || other.stopped,
             endless: self.endless.min(other.endless),
+            parts: self.parts || other.parts,
         }
     }
 }
@@ -60,21 +64,24 @@ impl Report {
 struct Board {
     figures: [AtomicU64; 7],
     stopped: AtomicBool,
+    parts: AtomicBool,
 }
 
 impl Board {
     fn write(&self, report: &Report) {
-        let Report { window, wake, finished, finished_at, hops, kept, stopped, endless } = *report;
+        let Report { window, wake, finished, finished_at, hops, kept, stopped, endless, parts } = *report;
         let figures = [window, wake.0, finished, finished_at.0, hops, kept, endless.0];
         self.figures.iter().zip(figures).for_each(|(at, figure)| at.store(figure, Relaxed));
         self.stopped.store(stopped, Relaxed);
+        self.parts.store(parts, Relaxed);
     }
 
     fn read(&self) -> Report {
         let [window, wake, finished, finished_at, hops, kept, endless] =
             [0, 1, 2, 3, 4, 5, 6].map(|i| self.figures[i].load(Relaxed));
         let (wake, finished_at, endless) = (Time(wake), Time(finished_at), Time(endless));
-        Report { window, wake, finished, finished_at, hops, kept, stopped: self.stopped.load(Relaxed), endless }
+        let (stopped, parts) = (self.stopped.load(Relaxed), self.parts.load(Relaxed));
+        Report { window, wake, finished, finished_at, hops, kept, stopped, endless, parts }
     }
 }
 
@@ -110,14 +117,11 @@ impl<P: Default> Crew<P> {
         self.boards.len()
     }
 
-    /// Gives the report of all, as soon as everyone has made theirs. A thread that is alone takes its own.
+    /// Gives the report of all, as soon as everyone has made theirs.
     ///
     /// # Errors
     /// A thread panicked.
     pub fn agree(&self, me: usize, report: Report) -> Result<Report, Broken> {
-        if self.threads() == 1 {
-            return Ok(report);
-        }
         self.boards[me].write(&report);
         self.barrier.wait()?;
         Ok(self.boards.iter().map(Board::read).fold(Report::NOTHING, Report::and))
@@ -136,9 +140,6 @@ impl<P: Default> Crew<P> {
         mut unpack: impl FnMut(&mut W, &mut P),
     ) -> Result<(), Broken> {
         let others = || (0..self.threads()).filter(|other| *other != me);
-        if self.threads() == 1 {
-            return Ok(());
-        }
         for to in others() {
             let mailbox = &self.mailboxes[me * self.threads() + to];
             let full = pack(work, to, &mut mailbox.open());

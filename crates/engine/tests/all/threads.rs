@@ -3,8 +3,8 @@
 use super::support::*;
 use incast_cc::external::{External, ExternalController, ExternalFactory};
 use incast_cc::{Ack, Congestion, Controller, Env, Profile, Timeout};
-use incast_engine::Progress;
-use incast_engine::testing::{Simulation, Threads, Visit, windows};
+use incast_engine::testing::{Done, Rule, Simulation, Threads, Visit, windows};
+use incast_engine::{Cost, Progress, hash};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,10 +19,19 @@ fn on(spec: &Spec, threads: Threads) -> String {
     format!("{:?}", windows::run(Simulation::new(spec).unwrap(), Visit::Forward, threads, &mut |_| true).unwrap())
 }
 
+fn cost(spec: &Spec, threads: Threads) -> Cost {
+    windows::run_timed(Simulation::new(spec).unwrap(), Visit::Forward, threads, &mut |_| true).unwrap().1
+}
+
 /// How many threads it has.
 fn threads_of(spec: &Spec, threads: usize) -> usize {
-    let simulation = Simulation::new(spec).unwrap();
-    windows::run_timed(simulation, Visit::Forward, Threads::Own(threads), &mut |_| true).unwrap().1.threads.len()
+    cost(spec, Threads::Own(threads)).threads.len()
+}
+
+/// Two threads take half the time of one, and 1 us more a window.
+fn half(_: bool, alone: Done, together: Done) -> u64 {
+    let ns = |done: Done, of_one: u64| (done.windows + done.hops) * of_one;
+    ns(alone, 100) + ns(together, 50) + together.windows * 1_000
 }
 
 #[test]
@@ -34,6 +43,70 @@ fn any_number_of_threads_gives_the_same_bytes() {
         assert_eq!(on(&spec, Threads::Own(threads)), alone, "{threads} threads");
         assert_eq!(on(&spec, Threads::InTurn(threads)), alone, "{threads} shares in turn");
     }
+}
+
+/// Ports that set marks later know where packets lie; those that serve themselves are visited; and an account of a
+/// query, a trace and series pass from one collector to another.
+fn with_more_than_packets() -> [Spec; 4] {
+    let mut marks = lossy(100_000);
+    marks.queues[0] = queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Packets(2) }), Limit::Packets(40));
+    marks.transports[0].ecn = Some(Ecn::Classic);
+    let mut trimming = lossy(60_000);
+    let header_limit = Limit::Bytes(4_000);
+    let (header, headers_per_data, draws, drops, returns) = (64, 10, true, false, false);
+    let trims = Trimming { header, header_limit, headers_per_data, draws, drops, returns, ecn: None };
+    trimming.queues[0] = queue(Discipline::Trimming(trims), Limit::Packets(8));
+    let mut watched = lossy(60_000);
+    watched.observe.flows = vec![3, 11];
+    watched.observe.ports = vec![7, 90];
+    watched.observe.trace = vec![0, 5];
+    // links as long as some 300 windows: what is sent lies beyond the near ones
+    let mut far = lossy(1_000_000);
+    far.links.iter_mut().filter(|l| l.from % 3 == 0).for_each(|l| l.delay = Time::us(400));
+    [marks, trimming, watched, far]
+}
+
+#[test]
+fn changes_between_one_thread_and_several_give_the_same_bytes() {
+    const RULES: [fn(u64) -> bool; 4] =
+        [|_| true, often, |window| window == 40 || window == 41, |window| hash::mix(window).is_multiple_of(50)];
+    for (i, spec) in with_more_than_packets().iter().chain([&lossy(100_000)]).enumerate() {
+        let alone = on(spec, Threads::Own(1));
+        for (rule, threads) in RULES.into_iter().zip([2, 3, 7, 16]) {
+            let by = |in_turn| Threads::By(Rule::Given(rule), threads, in_turn);
+            assert_eq!(on(spec, by(true)), alone, "network {i}, {threads} shares in turn");
+            assert_eq!(on(spec, by(false)), alone, "network {i}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn a_sparse_run_that_may_take_several_threads_takes_one() {
+    // a packet every 24 us from each of 16 hosts: a few hops a window
+    let mut spec = fat_tree(6, Rate::gbps(100), Time::us(1));
+    (spec.threads, spec.cores) = (None, Some(2));
+    spec.flows = (0..16)
+        .map(|h| FlowSpec { app: App::Udp(Udp { gap: Time::us(24), random: true }), ..bulk(h, (h + 17) % 54, None) })
+        .collect();
+    run_for(&mut spec, Time::ms(20));
+    assert_eq!(Simulation::new(&spec).unwrap().team.threads(), 2);
+    let (outcome, cost) = incast_engine::run_timed(&spec, &mut |_| true).unwrap();
+    assert!(outcome.hops > 50_000, "{}", outcome.hops);
+    assert_eq!((cost.in_step, cost.threads.len()), (0, 1));
+    spec.threads = Some(2);
+    let (as_asked, cost) = incast_engine::run_timed(&spec, &mut |_| true).unwrap();
+    assert!(cost.in_step > 10_000 && cost.threads.len() == 2, "{} windows", cost.in_step);
+    assert_eq!(format!("{outcome:?}"), format!("{as_asked:?}"));
+}
+
+#[test]
+fn a_dense_run_takes_all_threads_that_it_may() {
+    let spec = lossy(2_000_000);
+    let all = cost(&spec, Threads::Own(2)).in_step;
+    let cost = cost(&spec, Threads::By(Rule::Quicker(half), 2, false));
+    // but for handshakes, the last repairs, and the time in which one thread's cost is measured
+    assert!(cost.in_step > all * 3 / 4, "{} of {all} windows", cost.in_step);
+    assert_eq!(cost.threads.len(), 2);
 }
 
 #[test]

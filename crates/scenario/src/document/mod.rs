@@ -126,8 +126,9 @@ pub struct Run {
     /// Nodes simulated together as one unit. It decides the cost of a run, never its result.
     #[serde(default)]
     pub domains: Domains,
-    /// Threads of one run; `auto` takes a core for every 16 domains, and no more than there are. It decides the time of
-    /// a run, never its result, and is no part of what tells scenarios apart.
+    /// Threads of one run; `auto` goes on one or on a core for every 16 domains, whichever is quicker at the time, and
+    /// on no more than there are cores. A number is kept from the first event to the last. It decides the time of a
+    /// run, never its result, and is no part of what tells scenarios apart.
     #[serde(default, skip_serializing_if = "Auto::is_auto")]
     #[schemars(extend("default" = "auto"))]
     pub threads: Auto<ThreadCount>,

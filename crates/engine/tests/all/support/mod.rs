@@ -20,7 +20,8 @@ pub use incast_record::{
 pub use queries::*;
 pub use transport::*;
 
-use incast_engine::testing::{Simulation, Threads, Visit, reference, windows};
+use incast_engine::hash;
+use incast_engine::testing::{Rule, Simulation, Threads, Visit, reference, windows};
 
 /// Picoseconds.
 pub const MS: u64 = 1_000_000_000;
@@ -215,7 +216,8 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
 }
 
 /// The outcome of the reference engine, to which every partition and every order of visits must be the same to the
-/// byte: eleven runs, and five with the domains dealt out to threads in turn, which also share set-up and outcome.
+/// byte: eleven runs, and five with the domains dealt out to threads in turn, which also share set-up and outcome. Two
+/// of the five go from one worker to several and back after every third window or so.
 /// [`run`] is for what is no matter of engines.
 pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
@@ -229,10 +231,10 @@ pub fn compared(spec: &Spec) -> Outcome {
         [("as given", spec, &[2, 7][..]), ("one domain", &one, &[1]), ("a domain a node", &each, &[3, 16])];
     for (partition, s, threads) in partitions {
         let visits = [Visit::Forward, Visit::Reverse, Visit::Shuffled].map(|visit| (visit, Threads::Own(1)));
-        let threads = threads.iter().map(|n| (Visit::Forward, Threads::InTurn(*n)));
-        for (visit, threads) in visits.into_iter().chain(threads) {
-            let (Threads::Own(n) | Threads::InTurn(n)) = threads;
-            let s = Spec { threads: Some(n as u32), ..s.clone() };
+        let in_turn = [Threads::InTurn(threads[0]), Threads::By(Rule::Given(often), *threads.last().unwrap(), true)];
+        let in_turn = in_turn.into_iter().take(threads.len()).map(|threads| (Visit::Forward, threads));
+        for (visit, threads) in visits.into_iter().chain(in_turn) {
+            let s = Spec { threads: Some(threads.most() as u32), ..s.clone() };
             let outcome = windows::run(Simulation::new(&s).unwrap(), visit, threads, &mut |_| true).unwrap();
             if format!("{outcome:?}") != expected {
                 let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));
@@ -242,6 +244,11 @@ pub fn compared(spec: &Spec) -> Outcome {
         }
     }
     conserved(spec, naive)
+}
+
+/// After every third window or so.
+pub fn often(window: u64) -> bool {
+    hash::mix(window).is_multiple_of(3)
 }
 
 /// The outcome of the reference engine ([`compared`]). Without its trace and its series, which have ports and packets

@@ -1,0 +1,161 @@
+//! A worker in parts, one a thread, and parts that are one worker again: between two windows, in the middle of a run.
+//!
+//! What moves is dealt out anew: a packet or a visit of a port is with the domain that its link leaves, a queue and its
+//! timers with their domain. Packets are copied; of one link they keep their order. So a change takes time by what is
+//! under way, and a run has few of them ([`crate::threads::pace`]).
+
+use crate::domain::departure_marks::{set_decided, tell_move};
+use crate::event::packet::Packet;
+use crate::ids::{DomainId, LinkId};
+use crate::run::buckets::{Buckets, Lanes};
+use crate::run::by_port::ByPort;
+use crate::run::deal::{Deal, Sorter};
+use crate::run::queues::Queues;
+use crate::run::worker::{Scratch, Worker};
+use incast_cc::Time;
+use incast_record::Collector;
+use std::mem::{replace, take};
+use std::ops::Range;
+use std::slice::from_mut;
+use std::sync::Arc;
+
+/// What moved in the domains of a worker, without them.
+pub struct Left {
+    /// What it recorded.
+    pub collector: Collector,
+    buckets: Buckets,
+    queues: Queues,
+    under_way: Vec<Packet>,
+    windows: u64,
+    /// As of the [report](Share::report): hops, the last word to the listener, and why it stops.
+    hops: u64,
+    told: (u64, Time),
+    stopped: bool,
+    endless: Time,
+}
+
+impl<'a> Worker<'a> {
+    /// Its domains in parts, a worker each, with everything that moves in them: nothing is left until they
+    /// [join](Worker::join) again.
+    pub fn part(&mut self, shares: &[Range<usize>]) -> Vec<Worker<'_>> {
+        let of: Arc<[u8]> =
+            (0..=u8::MAX).zip(shares).flat_map(|(i, share)| share.clone().map(move |_| i)).collect::<Vec<_>>().into();
+        let mut left = self.leave();
+        let (net, count, length) = (self.net, self.domains.len(), left.buckets.length);
+        let mut domains = &mut *self.domains;
+        let mut parts = Vec::with_capacity(shares.len());
+        for (me, share) in shares.iter().enumerate() {
+            let (own, others) = domains.split_at_mut(share.len());
+            domains = others;
+            let by_port = ByPort::new(own.iter().map(|domain| domain.nodes.ports.len()).max().unwrap_or(0));
+            parts.push(Worker {
+                net,
+                domains: own,
+                ending: self.ending.clone(),
+                buckets: left.buckets.beside(Lanes { me, of: of.clone() }, shares.len()),
+                queues: Queues::new(share.start as u32, 0),
+                collector: Collector::new(net.spec.groups.len()),
+                deal: Deal::new(count),
+                todo: Vec::new(),
+                queued: vec![u64::MAX; count],
+                under_way: Vec::new(),
+                scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
+                windows: left.windows,
+                hops: 0,
+                told: left.told.0,
+                tell_at: left.told.1,
+                ..*self
+            });
+        }
+        parts[0].collector = replace(&mut left.collector, Collector::new(0));
+        left.go_to(&mut parts, |domain| of[domain] as usize);
+        parts
+    }
+
+    /// Takes back what moved in all parts.
+    pub fn join(&mut self, parts: Vec<Left>) {
+        let groups = self.net.spec.groups.len();
+        let mut posts = Vec::new();
+        for (i, mut left) in parts.into_iter().enumerate() {
+            posts.append(&mut left.buckets.take_all_posts());
+            let collector = replace(&mut left.collector, Collector::new(groups));
+            if i == 0 {
+                self.buckets = left.buckets.beside(Lanes::default(), 1);
+                (self.collector, self.windows, (self.told, self.tell_at)) = (collector, left.windows, left.told);
+            } else {
+                self.collector.merge(collector);
+            }
+            left.go_to(from_mut(self), |_| 0);
+        }
+        // whose domains are all there now
+        posts.into_iter().for_each(|post| self.queues.post(post));
+    }
+
+    /// Takes everything that moves in its domains; before it is used again, parts join.
+    pub fn leave(&mut self) -> Left {
+        let (first, nothing) = (self.queues.first, self.buckets.beside(Lanes::default(), 1));
+        let due = take(&mut self.buckets.due);
+        let mark = |link, domain, time, place| self.buckets.mark(link, domain, time, place);
+        set_decided(&due, (first, self.domains), self.net, mark);
+        self.buckets.due = due;
+        Left {
+            collector: replace(&mut self.collector, Collector::new(self.net.spec.groups.len())),
+            buckets: replace(&mut self.buckets, nothing),
+            queues: replace(&mut self.queues, Queues::new(first, 0)),
+            under_way: take(&mut self.under_way),
+            windows: self.windows,
+            hops: take(&mut self.hops),
+            told: (self.told, self.tell_at),
+            stopped: self.stopped,
+            endless: self.endless,
+        }
+    }
+}
+
+impl Left {
+    /// Gives all to workers which have nothing of the same domains and links yet; `of` tells which has a domain.
+    fn go_to(mut self, to: &mut [Worker], of: impl Fn(DomainId) -> usize) {
+        let (net, count) = (to[0].net, to.len());
+        let visits = self.buckets.take_all_visits();
+        let from = |link: LinkId| of(net.place[net.spec.links[link].from as usize].domain);
+        for (i, mut bucket) in self.buckets.take_all().into_iter().enumerate() {
+            bucket.each(|head, packet, ext| {
+                let worker = &mut to[from(head.link)];
+                let place = worker.buckets.take_in(head, packet, ext);
+                if let Some(place) = place.filter(|_| worker.marks_later) {
+                    tell_move((worker.queues.first, worker.domains), net, packet, place);
+                }
+            });
+            // all have room for what comes
+            to[i % count].buckets.keep(bucket);
+        }
+        for link in self.buckets.due {
+            to[from(link)].buckets.due.push(link);
+        }
+        for (window, link) in visits.into_iter().flat_map(|(window, links)| links.into_iter().map(move |l| (window, l)))
+        {
+            to[from(link)].buckets.visit_after(link, window);
+        }
+        for (queue, domain) in self.queues.list.into_iter().zip(self.queues.first..) {
+            to[of(DomainId(domain))].queues.list.push(queue);
+        }
+        to.iter_mut().for_each(|worker| worker.queues.plan_wakes());
+        let first = &mut to[0];
+        first.under_way.append(&mut self.under_way);
+        first.hops += self.hops;
+        first.stopped |= self.stopped;
+        first.endless = first.endless.min(self.endless);
+    }
+
+    /// Whether nothing is left to happen.
+    pub fn is_idle(&self) -> bool {
+        let posted = self.buckets.first_post() != Time::NEVER;
+        !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going())
+    }
+
+    /// Packets on their way.
+    pub fn packets(&self) -> impl Iterator<Item = Packet> {
+        let queued = self.queues.list.iter().flat_map(|queue| queue.waiting());
+        self.under_way.iter().chain(self.buckets.packets()).copied().chain(queued)
+    }
+}

@@ -17,17 +17,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Laws that are broken for known reasons: ideals of one path where routing uses several, counts of what a queue takes
-/// for what it sends, figures of fair NICs, transfers that `stop` cuts short, and refusals of the engine without a key.
-pub const KNOWN: &[&str] = &[
-    "no flow beats its ideal",
-    "a finished flow has delivered its size",
-    "bytes sent are at most rate x time and the bucket",
-    "the mean queue",
-    "p99 of a queue is at most the largest",
-    "refused scenarios say a key",
-];
-
 /// Scenarios of one law that are made small; of the others the numbers are kept.
 const SHRUNK: u64 = 1;
 /// Time without a word from a worker, after which it hangs.

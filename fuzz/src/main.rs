@@ -23,9 +23,15 @@ struct Line {
 }
 
 fn read() -> Result<Line, String> {
-    let known = hunt::KNOWN.iter().map(|law| (*law).to_owned()).collect();
-    let asked =
-        Asked { seed: 1, count: 1_000, minutes: None, cores: 1, again: false, apart: known, out: "runs/fuzz".into() };
+    let asked = Asked {
+        seed: 1,
+        count: 1_000,
+        minutes: None,
+        cores: 1,
+        again: false,
+        apart: Vec::new(),
+        out: "runs/fuzz".into(),
+    };
     let mut line = Line { asked, only: None, file: None, draws: 0, worker: None, list: PathBuf::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {

@@ -254,7 +254,8 @@ fn check_phost(spec: &Spec, own: &PHost) -> Result<(), RunError> {
             spec,
             link,
             format!(
-                "link {}: phost, and its host would give tokens without end, expected a rate: there is one a packet's time",
+                "link {}: phost, and its host would give tokens without end, expected a rate: there is one a packet's \
+                 time",
                 link.name
             ),
         ),

@@ -127,9 +127,9 @@ fn validity<'py, T>(py: Python<'py>, values: &[Option<T>]) -> Bound<'py, PyAny> 
 /// now and then and stops the run by returning `False`; Ctrl-C stops it too. During the set-up `set_up(part)` is called
 /// instead, where given, with the part that is done, 0 to 1. A run whose `run.threads` is
 /// `"auto"` takes `cores` at most. With `every_ps`, `progress` is also called between the events of a run at the end of
-/// each interval of so many picoseconds of simulated time, to the engine window. What a run records point by point takes
-/// `most_kept` bytes at most, or it ends with a `RunError`. Controllers in Python share state as
-/// their author likes, so a run with one has one thread.
+/// each interval of so many picoseconds of simulated time, to the engine window. What a run records point by point
+/// takes `most_kept` bytes at most, or it ends with a `RunError`. Controllers in Python share state as their author
+/// likes, so a run with one has one thread.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None, set_up = None, most_kept = None))]
 fn run(

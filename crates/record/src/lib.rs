@@ -51,7 +51,8 @@ pub struct Outcome {
     pub measure_to_ps: u64,
     /// Times that every queue was sampled.
     pub queue_samples: u64,
-    /// Packets that ports have accepted, whole run: the unit of work. What waits in a host's fair NIC is not among them.
+    /// Packets that ports have accepted, whole run: the unit of work. What waits in a host's fair NIC is not among
+    /// them.
     pub hops: u64,
     /// IP packets (fragments counted each) that hosts handed to their NICs, whole run. Bytes and
     /// packets are conserved: sent = delivered + dropped + in flight.

@@ -31,8 +31,8 @@ pub(crate) const COLUMNS: &[Quantity<PortRecord>] = &rows! {
     "returned" ["packets"] = U64(|p| p.returned),
         "Headers without room that went back to their senders in the measured interval; they are no drops.";
     "losses" ["packets"] = U64(|p| p.losses),
-        "Packets lost on the link in the measured interval: by failures as their transmission ends, by an error rate as \
-         the queue accepts them.",
+        "Packets lost on the link in the measured interval: by failures as their transmission ends, by an error rate \
+         as the queue accepts them.",
         sum "queues.losses",
         "Packets lost on links (error rates, failures) in the measured interval, all ports.";
     "marks" ["packets"] = U64(|p| p.marks), "Packets the queue CE-marked in the measured interval.",

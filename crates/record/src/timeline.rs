@@ -16,7 +16,9 @@ fn part(row: &PortFrame, ps: f64, outcome: &Outcome) -> Option<f64> {
 pub(crate) const PORTS: &[Quantity<PortFrame>] = &rows! {
     "frame" [""] = U32(|r| r.frame), "Frame of the timeline, from 0; the last one ends with the run.";
     "port" [""] = U32(|r| r.port), "Port: its row in ports.parquet, from 0.";
-    "queue_max_bytes" ["B"] = U64(|r| r.queue_max_bytes), "Largest queue in the frame, as the discipline counts it; what waits in a host's fair NIC is part of the queue.";
+    "queue_max_bytes" ["B"] = U64(|r| r.queue_max_bytes),
+        "Largest queue in the frame, as the discipline counts it; what waits in a host's fair NIC is part of the \
+         queue.";
     "queue_mean_bytes" ["B"] = Whole(|r, o| part(r, r.byte_time as f64, o)),
         "Time-mean queue in the frame.";
     "busy" [""] = Whole(|r, o| part(r, r.busy_ps as f64, o)), "Part of the frame in which the port transmits.";

@@ -51,9 +51,9 @@ impl Application for State {
             self.due.pop_front();
             let number = self.begun;
             self.begun += 1;
-            self.under_way.push_back(Write { number, begun, end: self.begun * self.app.write });
+            self.under_way.push_back(Write { number, begun, end: self.begun.saturating_mul(self.app.write) });
         }
-        self.begun * self.app.write
+        self.begun.saturating_mul(self.app.write)
     }
 
     fn next_at(&self, _: u64) -> Option<Time> {
@@ -61,7 +61,7 @@ impl Application for State {
     }
 
     fn end(&self) -> Option<u64> {
-        self.app.count.map(|count| count * self.app.write)
+        self.app.count.map(|count| count.saturating_mul(self.app.write))
     }
 
     /// The next write is due a think time later.
@@ -79,7 +79,11 @@ impl Application for State {
     }
 
     fn work(&self) -> Option<Work> {
-        let next = |at: &Time| Work { number: self.begun, begun: Some(*at), end: (self.begun + 1) * self.app.write };
+        let next = |at: &Time| Work {
+            number: self.begun,
+            begun: Some(*at),
+            end: (self.begun + 1).saturating_mul(self.app.write),
+        };
         let oldest = self.under_way.front().map(|w| Work { number: w.number, begun: Some(w.begun), end: w.end });
         oldest.or_else(|| self.due.front().map(next))
     }

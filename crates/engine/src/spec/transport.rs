@@ -229,7 +229,8 @@ pub struct TransportSpec {
     /// The segments that change the window which the peer offers.
     pub window_update: WindowUpdate,
     /// No segment is cut short for the peer's window: it goes whole or waits. The persist timer alone sends what the
-    /// window takes, until it has room for the rest of that segment, which goes (Linux). `sws_avoidance` has no say then.
+    /// window takes, until it has room for the rest of that segment, which goes (Linux). `sws_avoidance` has no say
+    /// then.
     pub whole_segments: bool,
     /// Segments have at most half of the window that the handshake offers, or all of a window of 536 bytes at most; so
     /// it stays (Linux, tcp_bound_to_half_wnd).

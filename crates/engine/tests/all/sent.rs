@@ -100,7 +100,7 @@ fn a_link_of_another_rate_sends_what_that_carries() {
     spec.failures = vec![Failure { link, from: Time::us(600), until: Time::us(1200), effect: slow }];
     for queue in [endless_queue(), QueueSpec { explicit: true, ..endless_queue() }] {
         spec.queues[1] = queue;
-        // inside the failure, across its beginning and across its end: 12.5 B a microsecond there, 125 B before and after
+        // inside the failure, across its beginning and across its end: 12.5 B a microsecond there, 125 B beside it
         for (from, to, most) in [(700, 1100, 5000), (500, 700, 13_750), (1100, 1300, 13_750)] {
             (spec.measure_from, spec.measure_to) = (Time::us(from) + Time(7), Time::us(to) + Time(7));
             let port = compared(&spec).ports.pop().unwrap();

@@ -117,7 +117,7 @@ impl SwiftRebase {
     pub fn new(p: &Params, env: &Env) -> SwiftRebase {
         let rule = Fresh {
             room: p.room.map_or(auto_queue(env), ps),
-            interval: p.interval.unwrap_or(Time((100 * env.shortest_rtt.0).max(1))),
+            interval: p.interval.unwrap_or(env.shortest_rtt.saturating_mul(100).max(Time(1))),
             probe: p.probe,
             min_cwnd: p.window.least(),
             before: f64::INFINITY,

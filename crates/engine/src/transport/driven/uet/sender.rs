@@ -64,7 +64,7 @@ impl Sender {
         let (uet, env) = (parameters(t), &net.envs[flow]);
         let rtt = uet.rtt.unwrap_or(env.base_rtt);
         let uncut = || net.spec.queues.iter().any(QueueSpec::drops_uncut);
-        let target = uet.target_delay.unwrap_or_else(|| if uncut() { rtt } else { Time(rtt.0 * 3 / 4) });
+        let target = uet.target_delay.unwrap_or_else(|| if uncut() { rtt } else { rtt.saturating_mul(3) / 4 });
         let nscc = || Box::new(Nscc::new(rtt, rtt, env.line_rate, target, t.mss, t.header));
         let most = largest_window(rtt, env.line_rate);
         Sender {

@@ -22,7 +22,7 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
         About::Transport(number) => {
             let own = spec.flows.iter().position(|flow| flow.transport == number).and_then(|flow| entry(flow as u32));
             let own = own.filter(|entry| entry.transport.is_some());
-            own.map_or_else(|| "transport.protocol".to_owned(), |e| format!("traffic.{}.transport.protocol", e.name()))
+            own.map_or_else(|| "transport.preset".to_owned(), |e| format!("traffic.{}.transport.preset", e.name()))
         }
         About::Link(number) => queue_of(doc, spec, number),
         About::Flow(number) => {

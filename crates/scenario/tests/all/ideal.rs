@@ -103,6 +103,8 @@ fn a_transfer_walked_packet_by_packet() {
                 ("topology.bottleneck_link.back_rate", "7Gbps"),
                 ("topology.bottleneck_link.delay", "13us"),
                 ("traffic.app.size", &format!("{size}B")),
+                // one write, so that no segment is cut where it ends
+                ("traffic.app.write", &format!("{size}B")),
                 ("transport.mtu", &mtu.to_string()),
                 ("transport.mss", &mss.to_string()),
             ],

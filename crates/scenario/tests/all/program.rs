@@ -215,7 +215,7 @@ fn windows_are_allowed_by_programs_and_bad_values_of_them_are_refused() {
         ("beta", "-0.1", "at least 0"),
         ("utilisation", "0.0", "above 0"),
         ("queue_share", "0.0", "above 0"),
-        ("rtt", "0s", "above 0"),
+        ("rtt", "0s", "100ns or more"),
     ] {
         let key = format!("program.0.{key}");
         says(with(&[(&key, value)]), &[&key, words]);
@@ -235,8 +235,8 @@ fn rates_are_granted_by_programs_and_bad_values_of_them_are_refused() {
         ("beta", "-0.1", "at least 0"),
         ("utilisation", "0.0", "above 0"),
         ("initial", "0.0", "above 0"),
-        ("period", "0s", "above 0"),
-        ("rtt", "0s", "above 0"),
+        ("period", "0s", "100ns or more"),
+        ("rtt", "0s", "100ns or more"),
         ("least", "0B", "at least 1B"),
     ] {
         let key = format!("program.0.{key}");

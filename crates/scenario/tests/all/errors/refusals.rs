@@ -29,13 +29,21 @@ fn dumbbell(sets: &[(&str, &str)]) -> Option<String> {
 
 #[test]
 fn datagrams_are_refused_where_endpoints_choose_paths() {
-    let sets = [("transport.preset", "eqds"), ("queue", "{ kind = \"trimming\" }"), ("routing.kind", "transport"), UDP];
+    let sets = [
+        ("transport.preset", "eqds"),
+        ("queue", "{ kind = \"trimming\", limit = \"8p\" }"),
+        ("routing.kind", "transport"),
+        UDP,
+    ];
     said(dumbbell(&sets).unwrap(), "traffic.bulk.app.kind = \"udp\": ");
 }
 
 #[test]
 fn datagrams_beside_homa_have_the_class_that_they_are_given() {
-    assert_eq!(dumbbell(&[("transport.preset", "homa"), ("queue", "{ kind = \"drop-tail\" }"), UDP]), None);
+    assert_eq!(
+        dumbbell(&[("transport.preset", "homa"), ("queue", "{ kind = \"drop-tail\", limit = \"8p\" }"), UDP]),
+        None
+    );
 }
 
 #[test]
@@ -59,7 +67,7 @@ fn every_part_of_a_specification_has_a_key() {
         (About::Hosts, "hosts: "),
         (About::Buffer, "buffer.size: "),
         (About::Failures, "failures: "),
-        (About::Transport(0), "transport.protocol = \"tcp\": "),
+        (About::Transport(0), "transport.preset = \"linux\": "),
         (About::Program(0), "program.0.kind = \"sccp\": "),
         (About::Cell(0), "topology.kind = \""),
         (About::Link(last), "queue.kind = \""),

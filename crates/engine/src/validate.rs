@@ -176,7 +176,8 @@ fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
     }
     let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
     if let Some(link) = spec.links.iter().find(fair) {
-        return refuse_link(spec, link, format!("link {}: {name} has a queue of its own in the host", link.name));
+        let text = format!("link {}: a fair NIC, and {name} has a queue of its own in the host", link.name);
+        return refuse_link(spec, link, text);
     }
     let whole = |q: &QuerySpec| q.close.is_none();
     if !spec.queries.iter().all(whole) {

@@ -35,7 +35,7 @@ impl Port {
         let (packets, bytes) = queues.queued;
         let mut held = self.whole(packets, bytes);
         let cell = self.station().is_some();
-        for service in queues.services().filter(|service| cell || service.ends > at) {
+        for service in queues.services(at, cell) {
             held += match cell {
                 true => self.whole(1, service.size),
                 false => self.under_way(service.size, at.max(service.began), service.ends),

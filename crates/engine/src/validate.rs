@@ -373,6 +373,14 @@ fn check_uet(uet: &Uet) -> Result<(), RunError> {
             if uet.credit { "its" } else { "no" }
         ));
     }
+    if ratio > 1.0 && uet.rtt.is_some_and(|rtt| rtt < Uet::LEAST_RTT) {
+        return invalid(format!(
+            "uet over a core of which hosts have {ratio} times the capacity and a round trip of {:?}, expected at \
+             least {}",
+            uet.rtt,
+            Uet::LEAST_RTT
+        ));
+    }
     let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;
     let times = uet.rtt != Some(Time::ZERO) && uet.target_delay != Some(Time::ZERO);
     if pace && times && uet.ack_bytes > 0 && uet.entropies.is_power_of_two() && uet.entropies <= 1 << 15 {

@@ -140,7 +140,7 @@ impl Domain {
         planned: Planned,
         env: Env<impl Effects>,
     ) {
-        self.nodes.counts.last = self.nodes.counts.last.max(at.time);
+        self.nodes.counts.happened(at.time);
         match self.nodes.ports.get_mut(planned.ix()) {
             Some(port) if !port.is_unusual() && !packet.has(flag::SLOW_PATH) => {
                 pass(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);

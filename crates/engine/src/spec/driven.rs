@@ -146,6 +146,11 @@ pub struct Uet {
     pub htsim: bool,
 }
 
+impl Uet {
+    /// The shortest round-trip time of a fabric whose core is oversubscribed: hosts adapt once in 1.5 of them.
+    pub const LEAST_RTT: Time = Time::ns(100);
+}
+
 /// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority; a level is a traffic class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Homa {

@@ -304,6 +304,8 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
     "fct.delivery_slowdown_mean" ["1"] = |c| mean(&c.delivery_slowdowns),
         "Mean over the flows whose last byte the receiver has of its time since their opening / that on the empty \
          network: slowdown without the last ACK.";
+    "fct.delivery_slowdown_min" ["1"] = |c| c.delivery_slowdowns.first().copied(),
+        "Smallest of the same ratio. Below 1 is a defect of the engine: no figure of such a run is to be used.";
     "fct.delivery_slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.delivery_slowdowns, 0.99),
         "99th percentile of the same ratio.";
     "fct.deadlines" ["flows"] = |c| c.due, "Flows with a deadline that the run has seen met or missed.";

@@ -409,7 +409,11 @@ impl Uet {
             && rtt.0 > incast_cc::Time::ZERO
             && rtt.0 < spec::Uet::LEAST_RTT
         {
-            at.text("rtt", rtt, "expected at least 100ns with oversubscription above 1: hosts adapt once in 1.5 of them");
+            at.text(
+                "rtt",
+                rtt,
+                "expected at least 100ns with oversubscription above 1: hosts adapt once in 1.5 of them",
+            );
         }
         if let Some(rate) = self.pull_rate.filter(|rate| !(*rate > 0.0 && *rate <= 1.0)) {
             at.value("pull_rate", rate, "expected a share above 0 and at most 1");

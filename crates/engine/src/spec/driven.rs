@@ -57,6 +57,11 @@ impl Protocol {
         if let Protocol::Homa(homa) = self { Some(homa) } else { None }
     }
 
+    /// Its parameters, if it is UET.
+    pub fn uet(&self) -> Option<&Uet> {
+        if let Protocol::Uet(uet) = self { Some(uet) } else { None }
+    }
+
     /// Its parameters, if it is ExpressPass.
     pub fn expresspass(&self) -> Option<&ExpressPass> {
         if let Protocol::ExpressPass(own) = self { Some(own) } else { None }

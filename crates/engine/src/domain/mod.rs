@@ -191,10 +191,7 @@ impl Domain {
                 }
                 return ctx.transmit(port, packet, ext);
             }
-            Route::Choose | Route::None => {
-                ctx.counts.drop_at(at.time);
-                return;
-            }
+            Route::Choose | Route::None => return ctx.counts.drop_at(at.time),
         }
         if net.hosts_differ {
             return self.endpoints.deliver_otherwise(ctx, packet, ext);

@@ -51,7 +51,6 @@ fn send_on<O: Outbox>(
             let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
             out.arrive(packet, stamp, ext, generation);
         }
-        // the run's end looks up when transmissions end that failures take
         Sent::Lost { .. } => {
             counts.hops += 1;
             counts.drop_at(at.time);
@@ -248,8 +247,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.out.timer(next, generation, Timer::Departure(link));
         }
         if departed.lost {
-            self.counts.happened(self.now);
-            return;
+            return self.counts.happened(self.now);
         }
         if self.ports[port].is_programmed() && !departed.packet.is(Kind::Pause) {
             self.leave_programmed(port, programs, &mut departed);

@@ -171,6 +171,9 @@ fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
     if t.mtu > 0 && t.mss + t.header > t.mtu {
         return invalid(format!("{name} with an MTU below a segment: its packets are no fragments"));
     }
+    if t.extra_packets > 0 {
+        return invalid(format!("{name} with packets beyond a flow's bytes, which TCP alone has"));
+    }
     if !spec.host_costs.is_empty() {
         return invalid(format!("{name}, and hosts cost their packets time, which it does not have"));
     }

@@ -395,8 +395,7 @@ impl Queues {
             return;
         }
         self.known_to = until;
-        count.packet_time = count.packet_time.wrapping_add(span.0.wrapping_mul(self.counted(below) as u64));
-        count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
+        count.add_queue(span, self.counted(below), self.counted_bytes());
     }
 
     /// Takes the first packet, which left, out of the account.

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import incast
 from conftest import Command
-from incast import Scenario, Study, UnsoundError, soundness
+from incast import Scenario, Store, Study, UnsoundError, soundness
 from incast.cli import program
 from incast.executor import Executor
 from incast.learn import FlowEnv
@@ -102,9 +102,30 @@ def test_a_study_marks_the_run_and_makes_the_others(tmp_path: Path) -> None:
     assert len(told.unsound) == 2
     assert any("not sound" in line for line in told.lines())
     with pytest.raises(UnsoundError, match="2 runs without figures"):
-        standing.refuse_unsound(store)
+        standing.refuse_unsound(store, study.name)
     with pytest.raises(UnsoundError, match="a flow took 0.5"):
         reading.find(store, marked[0]["run"])
+
+
+@pytest.mark.usefixtures("defect")
+def test_an_unsound_run_of_one_study_is_no_matter_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are in one store: the sound one ends well, and says nothing of a run that is not its own."""
+    monkeypatch.chdir(tmp_path)
+    for name, seeds in (("wrong", "[1, 2]"), ("right", "[1, 3]")):
+        pairs = "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in QUICK.items())
+        (tmp_path / f"{name}.toml").write_text(
+            f'name = "{name}"\nscenario = "dumbbell"\nseeds = {seeds}\n[set]\n{pairs}'
+        )
+    words = ["--store", "st", "--workers", "1", "--quiet"]
+    answer = CliRunner().invoke(program(), ["study", "run", "wrong.toml", *words])
+    assert isinstance(answer.exception, UnsoundError), answer.output
+    assert CliRunner().invoke(program(), ["study", "run", "right.toml", *words]).exit_code == 0
+    assert CliRunner().invoke(program(), ["study", "run", "right.toml", *words, "--rebuild"]).exit_code == 0
+    words = ["study", "extend", "st", "--study", "right", "--seeds", "4", "--workers", "1", "--quiet"]
+    answer = CliRunner().invoke(program(), words)
+    assert isinstance(answer.exception, UnsoundError), "it has seed 2 now"
+    store = Store.at(tmp_path / "st")
+    assert len(standing.unsound_of(store)) == 1, "a run that both have, once"
 
 
 @pytest.mark.usefixtures("defect")

@@ -75,7 +75,7 @@ def run(
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
         made = study.run(folder, workers=workers, show=show, rebuild=rebuild, memory_limit=limit, **where)
-    _tell_made(made, quiet)
+    _tell_made(made, study.name, quiet)
 
 
 def extend(
@@ -110,10 +110,12 @@ def extend(
         from incast.study.store import Store
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
+    there = Store.at(store)
+    name = front.name_in(there, study)
     with progress.of_batch(err, quiet) as show:
         made = front.extend(
-            Store.at(store),
-            study,
+            there,
+            name,
             seeds=None if seeds is None else _seeds(seeds),
             axes=dict(_axis(text) for text in axis or []),
             arms=dict(_arm(text) for text in arm or []),
@@ -124,7 +126,7 @@ def extend(
             memory_limit=memory.limit_of(memory_limit),
             **_where(on, workers, slurm),
         )
-    _tell_made(made, quiet)
+    _tell_made(made, name, quiet)
 
 
 def work(
@@ -268,14 +270,14 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
     raise StudyError(f"--on {on}: expected threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm")
 
 
-def _tell_made(store: Store, quiet: bool) -> None:
+def _tell_made(store: Store, study: str, quiet: bool) -> None:
     from incast.study import standing
 
     if not quiet:
         with output.about(store.folder):
             for line in standing.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
-    standing.refuse_unsound(store)
+    standing.refuse_unsound(store, study)
 
 
 def _seeds(text: str) -> int | list[int]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+STORE_FILE = "store.json"
+"""File that makes a folder a store of studies."""
 MOST_JSON = 256 << 20
 """Bytes of a JSON file: a timeline of a million ports has some hundred MB."""
 MOST_TOML = 64 << 20

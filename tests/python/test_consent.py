@@ -19,7 +19,7 @@ import pytest
 
 from conftest import QUICK, ROOT, Command, command, environment
 from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, own_code
-from incast.study import front, slurm
+from incast.study import copies, front, slurm
 from incast.study import query as queries
 from incast.study.store import Store
 
@@ -476,3 +476,124 @@ def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
     with pytest.raises(IncastError, match="file system operations are disabled"):
         result.sql(f"SELECT * FROM read_text('{secret}')")
     assert result.sql(f"SELECT * FROM flows, read_text('{secret}')", allow_files=True).num_rows
+
+
+PROMISE = (
+    "\n    def on_ack(self, ack): pass\n    def on_loss(self, event): pass\n    def on_timeout(self, event): pass\n"
+)
+
+
+def lab(folder: Path) -> Path:
+    """Write a package of a module and a class that needs it."""
+    (folder / "lab").mkdir()
+    (folder / "lab/__init__.py").touch()
+    (folder / "lab/base.py").write_text(f"class Base:{PROMISE}")
+    (folder / "lab/mine.py").write_text("from .base import Base\nclass Mine(Base): pass\n")
+    return folder / "lab"
+
+
+@pytest.mark.parametrize("changed", ["mine.py", "lab/mine.py", "lab/base.py", "lab/new.py"])
+def test_a_file_that_changes_after_the_question_is_not_run(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    """Whoever sent the file may replace it while the user reads the question; its time and size stay."""
+    monkeypatch.chdir(tmp_path)
+    lab(tmp_path)
+    (tmp_path / "mine.py").write_text(f"class Mine:{PROMISE}")
+    bad = (tmp_path / "evil.py").read_text() + ("class Base(Mine): pass\n" if "base" in changed else "")
+    target = tmp_path / changed
+    if changed == "lab/new.py":
+        (tmp_path / "lab/mine.py").write_text(
+            "try:\n    from .new import Mine\nexcept ImportError:\n    from .base import Base as Mine\n"
+        )
+    elif len(bad) > target.stat().st_size:
+        target.write_text(target.read_text().ljust(len(bad), "\n"))
+    name = changed if changed == "mine.py" else "lab/mine.py"
+    own_code.locate(name)
+
+    def answers(_: str) -> bool:
+        told = target.stat() if target.exists() else None
+        target.write_text(bad)
+        if told is not None:
+            target.write_text(bad.ljust(told.st_size, "\n"))
+            os.utime(target, ns=(told.st_atime_ns, told.st_mtime_ns))
+        return True
+
+    consent.asks(answers, lambda _: None)
+    text = (tmp_path / "x.toml").read_text().replace("evil.py:Mine", f"{name}:Mine")
+    with pytest.raises(ScenarioError, match=r"has changed since it was asked for|no part of the package"):
+        Scenario.from_toml(text)
+    assert not ran()
+
+
+def test_a_copy_that_is_not_what_was_asked_for_is_not_run(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab(tmp_path)
+    (tmp_path / "mine.py").write_text(f"class Mine:{PROMISE}")
+    for name in ("mine.py", "lab/mine.py"):
+        store = Store.make(tmp_path / f"store-{len(name)}")
+        own = consent.permit
+
+        def permit(code: own_code.Code, *words: str, file: str = name, asked: Callable[..., bool] = own) -> bool:
+            found = asked(code, *words)
+            (tmp_path / file).write_text((tmp_path / "evil.py").read_text())
+            return found
+
+        monkeypatch.setattr(consent, "permit", permit)
+        consent.allow(own_code.locate(name))
+        with pytest.raises(StudyError, match="changed while it was copied: give the command again"):
+            copies._controller_kept(store, f"{name}:Mine", tmp_path)
+        monkeypatch.setattr(consent, "permit", own)
+    assert not ran()
+
+
+def test_a_package_ends_where_a_store_or_a_link_begins(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store in a folder of work is no part of the code: it was asked for again after each study."""
+    monkeypatch.chdir(tmp_path)
+    before = own_code.locate(str(lab(tmp_path) / "mine.py"))
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copy(tmp_path / "evil.py", tmp_path / "elsewhere/evil.py")
+    Store.make(tmp_path / "lab/results")
+    (tmp_path / "lab/results/files").mkdir()
+    shutil.copy(tmp_path / "evil.py", tmp_path / "lab/results/files/evil.py")
+    (tmp_path / "lab/link").symlink_to(tmp_path / "elsewhere")
+    assert own_code.locate("lab/mine.py").digest == before.digest
+    for module in (".results.files.evil", ".link.evil"):
+        (tmp_path / "lab/mine.py").write_text(f"from {module} import Mine\n")
+        with pytest.raises(ScenarioError, match=r"evil.py is no part of the package"):
+            Scenario.load("dumbbell").with_controller("lab/mine.py:Mine")
+    assert not ran()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless", "huge", "many"])
+@pytest.mark.parametrize("place", ["mine.py", "lab/other.py"])
+def test_code_is_read_within_bounds_before_anybody_has_allowed_it(
+    incast: Command, tmp_path: Path, ran: Callable[[], bool], kind: str, place: str
+) -> None:
+    """A file that was sent has no size that one may trust; a pipe would be waited for."""
+    lab(tmp_path)
+    path = tmp_path / place
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "endless":
+            path.symlink_to("/dev/zero")
+        case "huge":
+            path.touch()
+            os.truncate(path, 100 << 30)
+        case "many":
+            for number in range(own_code.MOST_MODULES if place != "mine.py" else 0):
+                (tmp_path / f"lab/m{number}.py").touch()
+    name = "mine.py" if place == "mine.py" else "lab/mine.py"
+    (tmp_path / "x.toml").write_text((tmp_path / "x.toml").read_text().replace("evil.py", name))
+    (tmp_path / "study.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}[arms]\nmine = '{name}:Mine'\n")
+    told = {"huge": "16.8 MB", "many": "2,000 modules"}.get(kind, "expected a plain file")
+    expected = "no file" if place == "mine.py" and kind != "huge" else told
+    incast("run", "x.toml", "--out", "r").refused(expected, "mine.py" if place == "mine.py" else "lab")
+    answer = incast("study", "run", "study.toml", "--dry-run", "--store", "s")
+    assert answer.status == 2 and "Traceback" not in answer.err, (answer.status, answer.out, answer.err)
+    assert not (tmp_path / "s").exists() and not ran()

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from incast import controllers, memory
 from incast.errors import RunStopped, ScenarioError
 from incast.executor import default_workers
+from incast.files import STORE_FILE
 from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition, kinds_in
 from incast.study.making import fresh_tasks
 from incast.study.record import Task, make, read_record, run_of
-from incast.study.store import STORE_FILE, Store, parquet
+from incast.study.store import Store, parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa

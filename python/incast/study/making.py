@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from incast import controllers, files
 from incast.errors import REFUSALS, FolderError, RunError, RunStopped, ScenarioError, StudyError, users_traceback
 from incast.executor import Needs, Status, default_workers, share
+from incast.files import STORE_FILE
 from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
 from incast.run_folder import engine_digest
 from incast.study import copies
 from incast.study.definition import Definition, Point, kinds_in
 from incast.study.record import Journal, Task, run_id, run_of
-from incast.study.store import PENDING, RUNS, STORE_FILE, SUMS, Pending, Store, column, parquet
+from incast.study.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
 from incast.study.writing import POINTS, runs_table, write_chunk
 

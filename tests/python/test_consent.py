@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import pty
 import re
@@ -16,9 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from conftest import QUICK, ROOT, Command, command, environment
-from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, own_code
+from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, evaluate, model, own_code, progress
+from incast.episode import Episode
 from incast.study import copies, front, slurm
 from incast.study import query as queries
 from incast.study.store import Store
@@ -322,6 +325,45 @@ def test_a_flow_list_names_a_class_too(incast: Command, tmp_path: Path, ran: Cal
     assert Scenario.load(tmp_path / "list.toml").name == "list", "the list is read when the run is built"
 
 
+LISTED: dict[str, Callable[[Scenario], object]] = {
+    "hash": lambda one: one.hash,
+    "threads": lambda one: one.threads,
+    "timeline_cost": Scenario.timeline_cost,
+    "without_timeline": Scenario.without_timeline,
+    "memory": Scenario.memory,
+    "toml": Scenario.toml,
+    "resolved": Scenario.resolved,
+    "validate": Scenario.validate,
+    "governing": Scenario.governing,
+    "notes": Scenario.notes,
+    "with_seed": lambda one: one.with_seed(2).validate(),
+    "with_": lambda one: one.with_({"run.duration": "1ms"}).validate(),
+    "run": Scenario.run,
+    "evaluate": lambda one: evaluate(one, [1, 2], workers=2),
+    "ideal_fct": model.ideal_fct,
+    "fair_share": model.fair_share,
+    "episode": lambda one: Episode(one, step_s=1.0).advance(),
+}
+"""Whatever looks at a scenario: the list that it names is read by each anew."""
+
+
+@pytest.mark.parametrize("what", LISTED)
+def test_what_was_allowed_once_is_allowed_to_all_that_looks_at_the_scenario(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    (tmp_path / "flows.csv").write_text("start,source,destination,size,controller\n0s,0,2,10kB,evil.py:Mine\n")
+    (tmp_path / "list.toml").write_text(
+        re.sub(r"(?ms)^\[\[traffic\]\].*", "", (tmp_path / "x.toml").read_text()).replace("evil.py:Mine", "dctcp")
+        + "[[traffic]]\npattern = 'file'\nfile = 'flows.csv'\napp = { kind = 'bulk' }\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    LISTED[what](Scenario.load("list.toml", allow_code=True))
+    monkeypatch.setattr(consent, "_state", consent._State())
+    if what in ("governing", "validate", "run", "ideal_fct", "episode"):
+        with pytest.raises(ScenarioError, match=REFUSED):
+            LISTED[what](Scenario.load("list.toml"))
+
+
 def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran: Callable[[], bool]) -> None:
     text = (paper / "fig1.toml").read_text()
     (paper / "fig1.toml").write_text(re.sub(r"(?m)^controller = .*", 'controller = "evil.py:Mine"', text))
@@ -597,3 +639,64 @@ def test_code_is_read_within_bounds_before_anybody_has_allowed_it(
     answer = incast("study", "run", "study.toml", "--dry-run", "--store", "s")
     assert answer.status == 2 and "Traceback" not in answer.err, (answer.status, answer.out, answer.err)
     assert not (tmp_path / "s").exists() and not ran()
+
+
+def test_a_question_is_a_sentence(ran: Callable[[], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    consent.asks(lambda what: bool(asked.append(what)), lambda _: None)
+    code = own_code.locate("evil.py")
+    with pytest.raises(ScenarioError, match=r"evil\.py is a program that would run"):
+        consent.permit(code, "evil.py:Mine", "controller")
+    with pytest.raises(ScenarioError, match=r"which x\.toml \(controller\) names, is a program"):
+        Scenario.load("x.toml")
+    assert [what[-1] for what in asked[:2]] == ["y", ","]
+
+
+def test_a_worker_asks_nobody(ran: Callable[[], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of an array may have a terminal: who submitted it was asked."""
+    from incast.commands import options, study
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(options, "allow", lambda _: consent.asks(lambda _: True, lambda _: None))
+    monkeypatch.setattr(study, "allow", options.allow)
+    with pytest.raises(IncastError):
+        study.work(tmp_path / "no store", 0, 1)
+    with pytest.raises(ScenarioError, match=REFUSED):
+        Scenario.load("x.toml")
+    assert consent._state.ask is None and not ran()
+
+
+def test_a_question_takes_away_what_shows_that_work_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar would be drawn over it while the user reads."""
+    told = io.StringIO()
+    console = Console(file=told, force_terminal=True, width=80)
+    monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
+    with progress.of_wait(console, "reading", quiet=False):
+        until = time.monotonic() + 5
+        while "reading" not in told.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+        progress.clear()
+        there = told.getvalue()
+        time.sleep(0.3)  # a bar is drawn ten times a second
+        assert told.getvalue() == there
+    assert "reading" in there
+
+
+def test_comments_before_a_question_are_none_of_it(tmp_path: Path) -> None:
+    """Not one in another: it ends elsewhere for whoever counts them."""
+    pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
+    import duckdb
+
+    def refuse(sql: str) -> None:
+        queries._refuse_writes(duckdb.connect().extract_statements(sql))
+
+    pivot = "PIVOT (SELECT 1 a) ON a USING sum(a)"
+    copies_ = f"COPY ({pivot}) TO '{tmp_path}/out.csv'"
+    for comment in ("-- of arms\n", "/* of\narms */ ", " /* a */ -- b\n\n"):
+        refuse(comment + pivot)
+        with pytest.raises(StudyError, match="COPY: expected a SELECT"):
+            refuse(comment + copies_)
+    for hidden in (f"/* /* */ SELECT */ {copies_}", f"/* /* */ {copies_} -- */ SELECT"):
+        with pytest.raises((StudyError, duckdb.Error)):
+            refuse(hidden)

@@ -18,7 +18,7 @@ from incast.cli import program
 from incast.executor import Executor
 from incast.learn import FlowEnv
 from incast.plan import Job
-from incast.study import reading, standing
+from incast.study import estimate, reading, standing
 
 STAR = """
 
@@ -140,6 +140,51 @@ def test_jobs_of_papers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsoundError, match="seed 2"):
         Executor(1).run(jobs)
     assert not (tmp_path / "one").exists()
+
+
+@pytest.mark.usefixtures("defect")
+def test_pairs_of_controllers_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    quick = ["--set", "run.duration=20ms", "--set", "run.warmup=5ms"]
+    words = ["coexist", "coexistence", *quick, "--cc", "dctcp", "--cc", "swift", "--seeds", "2", "--out", "p", "-q"]
+    answer = CliRunner().invoke(program(), words)
+    assert isinstance(answer.exception, UnsoundError), (answer.output, answer.exception)
+
+
+@pytest.mark.usefixtures("defect")
+def test_an_estimate_goes_on_as_the_study_does(tmp_path: Path) -> None:
+    """A dry run ended with the error of a run that the study marks."""
+    study = Study(SMALL, seeds=[2])
+    assert any("1 of the runs" in line for line in estimate.of(study, tmp_path / "st", 1).lines())
+
+
+@pytest.mark.usefixtures("defect")
+def test_a_sensitivity_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("SALib")
+    from incast.tuning.sensitivity import Analysis, carry_out
+
+    axes = {"controller.g": {"from": 0.1, "to": 0.9}, "queue.mark": {"from": "5p", "to": "50p", "whole": True}}
+    table = {"figures": ["flows.jain"], "seeds": 2, "allow_idle": True}
+    study = Study(SMALL, axes=axes, keep=(), others={"sensitivity": table})
+    with pytest.raises(UnsoundError, match="seed 2: a flow took 0.5"):
+        carry_out(Analysis.of(study, "morris", 2), tmp_path / "found", 1, lambda _: None)
+
+
+def test_the_report_of_a_paper_refuses_a_run_that_is_there(
+    incast: Command, paper: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that an older version left: it is not judged, and it is made anew."""
+    (paper / "fig1.toml").write_text((paper / "fig1.toml").read_text().replace('"20ms"', '"7ms"'))
+    words = ("./small", "--seeds", "1", "--out", "p")
+    assert incast("paper", "run", *words).status == 0
+    (summary, *_) = sorted((paper.parent / "p").rglob("summary.json"))
+    text = json.loads(summary.read_text())
+    text["fct"]["slowdown_min"] = 0.5
+    summary.write_text(json.dumps(text))
+    incast("paper", "report", *words).failed(1, "a flow took 0.5", str(summary.parent.name), "makes it anew")
+    again = incast("paper", "run", *words)
+    assert again.status == 0, again.err
+    assert json.loads(summary.read_text())["fct"]["slowdown_min"] != 0.5
 
 
 @pytest.mark.usefixtures("defect")

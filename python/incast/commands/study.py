@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incast import consent, memory, output, progress
-from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out
+from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.files import held
@@ -139,7 +139,7 @@ def work(
     ] = None,
 ) -> None:
     """Make a part of the runs that are asked for: what a job of an array does."""
-    allow(False)
+    consent.asks(None, lambda told: tell([told]))  # a worker never asks
     consent.inherit(allowed or [])
     from incast.study import slurm
     from incast.study.store import Store

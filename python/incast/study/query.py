@@ -95,13 +95,15 @@ def _quoted(name: str) -> str:
     return f'"{inner}"'
 
 
+COMMENTS = re.compile(r"\A(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:(?!/\*).)*?\*/)+", re.DOTALL)
+"""Comments before a statement; not one in another, of which it is not told here where it ends."""
 BEYOND = "a query reads the store alone unless --allow-files (in Python allow_files=True) gives it other files too"
 
 
 def _refuse_writes(statements: Sequence[Any]) -> None:
     """Raise ``StudyError`` for what is no question: of the store's folder too nothing is written."""
     for statement in statements:
-        kind, sql = statement.type.name, statement.query.strip()
+        kind, sql = statement.type.name, COMMENTS.sub("", statement.query).strip()
         # what DuckDB takes apart into several, a PIVOT, may be the source of a COPY; EXPLAIN ANALYZE carries out
         is_question = (
             kind == "SELECT"
@@ -109,7 +111,7 @@ def _refuse_writes(statements: Sequence[Any]) -> None:
             or (kind == "EXPLAIN" and not re.search(r"\bCOPY\b|\bEXPORT\b", sql, re.IGNORECASE))
         )
         if not is_question:
-            raise StudyError(f"query: {sql.split(maxsplit=1)[0].upper()}: expected a SELECT; {BEYOND}")
+            raise StudyError(f"query: {(sql or kind).split(maxsplit=1)[0].upper()}: expected a SELECT; {BEYOND}")
 
 
 def _text(path: Path, end: str = "") -> str:

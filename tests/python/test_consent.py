@@ -23,7 +23,6 @@ from conftest import QUICK, ROOT, Command, command, environment
 from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, evaluate, model, own_code, progress
 from incast.episode import Episode
 from incast.study import copies, front, slurm
-from incast.study import query as queries
 from incast.study.store import Store
 
 CLASS = """
@@ -472,54 +471,6 @@ def test_there_is_one_way_to_import_what_a_file_names() -> None:
                     assert place in FROM_FILES, f"{place}: {owner.name}: what a file says is applied by changed()"
 
 
-def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
-    (tmp_path / "plain.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}")
-    (tmp_path / "o'hara").mkdir()
-    place = "o'hara/s"
-    assert incast("study", "run", "plain.toml", "--store", place).status == 0
-    before = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
-    secret = tmp_path / "secret.txt"
-    secret.write_text("told")
-    copies = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
-    inside = f"COPY (SELECT 1) TO '{(tmp_path / place / 'runs.parquet').as_posix()}'".replace("o'hara", "o''hara")
-    store = Store.at(tmp_path / place)
-    for sql in (
-        inside,
-        f"EXPLAIN ANALYZE {inside}",
-        f"COPY (PIVOT (SELECT 1 a) ON a USING sum(a)) TO '{tmp_path}/out.csv'",
-        f"SELECT * FROM read_text('{secret}')",
-        f"SELECT * FROM '{tmp_path}/plain.csv'",
-        f"ATTACH '{tmp_path}/new.db'",
-        "INSTALL httpfs",
-        "SET enable_external_access = true",
-        "SELECT 1; LOAD httpfs",
-        f"EXPORT DATABASE '{tmp_path}/db'",
-        "PREPARE x AS SELECT 1",
-    ):
-        with pytest.raises(StudyError, match="query: .*--allow-files"):
-            queries.query(store, sql)
-    incast("query", place, copies).refused("query: COPY: expected a SELECT", "--allow-files")
-    after = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
-    assert after == before and not (tmp_path / "out.csv").exists()
-    for sql in (
-        "WITH a AS (SELECT * FROM runs) SELECT count(*) AS n FROM a JOIN flows USING (run) JOIN costs USING (run)",
-        "FROM runs SELECT arm",
-        "PIVOT (SELECT arm, seed FROM runs) ON arm USING count(*)",
-        "DESCRIBE runs",
-        "SUMMARIZE SELECT seed FROM runs",
-        "SHOW TABLES",
-        "EXPLAIN ANALYZE SELECT count(*) FROM runs",
-    ):
-        assert queries.query(store, sql).num_rows
-    assert queries.query(store, f"SELECT * FROM read_text('{secret}')", allow_files=True).num_rows == 1
-    assert incast("query", place, copies, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
-    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
-    with pytest.raises(IncastError, match="file system operations are disabled"):
-        result.sql(f"SELECT * FROM read_text('{secret}')")
-    assert result.sql(f"SELECT * FROM flows, read_text('{secret}')", allow_files=True).num_rows
-
-
 PROMISE = (
     "\n    def on_ack(self, ack): pass\n    def on_loss(self, event): pass\n    def on_timeout(self, event): pass\n"
 )
@@ -681,22 +632,3 @@ def test_a_question_takes_away_what_shows_that_work_is_under_way(monkeypatch: py
         time.sleep(0.3)  # a bar is drawn ten times a second
         assert told.getvalue() == there
     assert "reading" in there
-
-
-def test_comments_before_a_question_are_none_of_it(tmp_path: Path) -> None:
-    """Not one in another: it ends elsewhere for whoever counts them."""
-    pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
-    import duckdb
-
-    def refuse(sql: str) -> None:
-        queries._refuse_writes(duckdb.connect().extract_statements(sql))
-
-    pivot = "PIVOT (SELECT 1 a) ON a USING sum(a)"
-    copies_ = f"COPY ({pivot}) TO '{tmp_path}/out.csv'"
-    for comment in ("-- of arms\n", "/* of\narms */ ", " /* a */ -- b\n\n"):
-        refuse(comment + pivot)
-        with pytest.raises(StudyError, match="COPY: expected a SELECT"):
-            refuse(comment + copies_)
-    for hidden in (f"/* /* */ SELECT */ {copies_}", f"/* /* */ {copies_} -- */ SELECT"):
-        with pytest.raises((StudyError, duckdb.Error)):
-            refuse(hidden)

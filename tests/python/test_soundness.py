@@ -67,6 +67,9 @@ def test_a_flow_that_beats_its_ideal_makes_a_run_unsound() -> None:
     assert soundness.unsound({"run": {}, "fct": {"slowdown_min": 1 - 1e-10}}) == "", "rounding of a ratio"
     told = soundness.unsound({"run": {}, "fct": {"slowdown_min": 0.9}})
     assert told.startswith("a flow took 0.9 of the time"), told
+    told = soundness.unsound({"run": {}, "fct": {"slowdown_min": 1.2, "delivery_slowdown_min": 0.8}})
+    assert told.startswith("a flow took 0.8 of the time"), "the receiver had its last byte too early"
+    assert soundness.unsound({"run": {}, "fct": {"slowdown_min": None, "delivery_slowdown_min": 1.0}}) == ""
     assert soundness.unsound_figures({"run.unsound": "why"}) == "why"
     with pytest.raises(UnsoundError, match=r"a run: a flow took 0\.9 .* defect"):
         soundness.refuse({"run": {}, "fct": {"slowdown_min": 0.9}}, "a run")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import Command
+from conftest import Command, command, environment
 from incast import FolderError, IncastError, Scenario, StudyError, sql
+from incast.study import copies
 from incast.study import query as queries
 from incast.study.store import Store
 from stored import small
@@ -141,3 +144,46 @@ def test_what_cannot_be_locked_is_told_of_the_store(store: Store, monkeypatch: p
     monkeypatch.setattr(sql, "lock", fails)
     with pytest.raises(FolderError, match="s cannot be read: no such setting"):
         queries.connect(store)
+
+
+def test_the_standard_output_takes_csv(store: Store) -> None:
+    """Named as a shell's user names it, whatever it leads to."""
+    place = store.folder.parent
+    for words in (
+        ["query", "s", "SELECT count(*) AS n FROM runs", "--out", "/dev/stdout"],
+        ["study", "export", "s", "--out", "/dev/stdout"],
+        ["model", "swift", "--q", "0.01", "--out", "/dev/stdout"],
+    ):
+        done = subprocess.run(command(words), cwd=place, env=environment(), capture_output=True, text=True)
+        assert done.returncode == 0, (words, done.stderr)
+        lines = done.stdout.splitlines()
+        assert "," in lines[0] or lines == ['"n"', "4"], (words, lines)
+        assert done.stdout.startswith(('"', "q,")), (words, lines)
+    with (place / "out").open("w") as file:
+        words = ["study", "export", "s", "--out", "/dev/stdout"]
+        assert subprocess.run(command(words), cwd=place, env=environment(), stdout=file).returncode == 0
+    assert (place / "out").read_text().count("\n") == 5
+
+
+def test_links_in_a_store_that_was_sent_lead_nowhere(store: Store, tmp_path: Path) -> None:
+    """What they lead to went to other machines, or into the store."""
+    secret = tmp_path / "id"
+    secret.write_text("secret")
+    folder = store.folder / "files"
+    (folder / "a").mkdir(parents=True)
+    (folder / "a/x.csv").write_text("x")
+    assert dict(copies.read_copies(folder)) == {"a/x.csv": b"x"}
+    for link, target in ((folder / "a/link", secret), (folder / "b", tmp_path)):
+        link.symlink_to(target)
+        with pytest.raises(FolderError, match=f"{link} cannot be read: is a link; expected a copy of a file"):
+            dict(copies.read_copies(folder))
+        with pytest.raises(FolderError, match="is a link"):
+            copies.install_study(store, folder, "new")
+        link.unlink()
+    (tmp_path / "whole").symlink_to(folder)
+    with pytest.raises(FolderError, match="is a link"):
+        dict(copies.read_copies(tmp_path / "whole"))
+    os.mkfifo(folder / "a/pipe")
+    with pytest.raises(FolderError, match="is a pipe"):
+        dict(copies.read_copies(folder))
+    assert not dict(copies.read_copies(tmp_path / "none")), "a store without copies"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -74,9 +74,25 @@ def is_there(store: Store, study: Definition, text: str) -> bool:
 
 def install_study(store: Store, folder: Path, name: str) -> None:
     """Put the files of a study in the place of those that are there."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            store.put(f"studies/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+    for inner, data in list(read_copies(folder)):
+        store.put(f"studies/{name}/{inner}", data)
+
+
+def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Read all files of a folder of a store that leave it: names from the folder on, and bytes.
+
+    A store that was sent may have links in place of copies: what they lead to is of this machine, and stays here.
+    Raises ``FolderError``.
+    """
+    for path in [folder, *sorted(folder.rglob("*"))]:
+        try:
+            if path.is_symlink():
+                raise ValueError("is a link; expected a copy of a file")
+            if path.is_dir() or path == folder:
+                continue
+            yield path.relative_to(folder).as_posix(), files.read_bytes(path)
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
 
 
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:

@@ -26,6 +26,7 @@ from incast.errors import RunError, RunStopped, StudyError
 from incast.executor import Each, Status
 from incast.memory import free_memory
 from incast.run_folder import engine_digest
+from incast.study.copies import FILES, read_copies
 from incast.study.making import Hire
 from incast.study.record import Task, make
 from incast.study.workers import Answer, WorkerDied, error_of, error_text
@@ -103,11 +104,7 @@ class Rays:
         self.count = count
         ray = _ray()
         self._ray = ray
-        files = {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in (folder / "files").rglob("*")
-            if path.is_file()
-        }
+        files = {f"{FILES}/{name}": data for name, data in read_copies(folder / FILES)}
         self._files, self._keep = ray.put(files), tuple(keep)
         self._kind = ray.remote(num_cpus=1, max_restarts=0)(Worker)
         self._idle: list[Any] = []

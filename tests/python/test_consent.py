@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -434,10 +434,15 @@ GRANTS = {
     "study/comparing.py": {"parse"},
     "study/definition.py": {"extended"},
     "study/front.py": {"_check"},
-    "commands/options.py": {"settings"},
+    "commands/options.py": {"settings", "allow"},
+    "commands/study.py": {"work"},
+    "study/__main__.py": {"main"},
+    "study/rays.py": {"__init__"},
+    "study/copies.py": {"_controller_kept"},
     "consent.py": {"grant"},
 }
-"""Functions that give what a command line or a call names permission to run."""
+"""Functions that give permission: to what a command line or a call names, to a worker, and to a copy."""
+PERMISSIONS = {"grant", "allow", "allow_everything", "inherit"}
 IMPORTS = {
     "__init__.py": {"__getattr__"},
     "result.py": {"plot", "view", "needed"},
@@ -458,17 +463,33 @@ def test_there_is_one_way_to_import_what_a_file_names() -> None:
             modules = [one.module or ""] if isinstance(one, ast.ImportFrom) else []
             modules += [alias.name for alias in one.names] if isinstance(one, ast.Import) else []
             assert not {"pickle", "shelve", "marshal", "dill", "cloudpickle", "runpy", "yaml"} & set(modules), place
-        for owner in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)):
-            for call in (one for one in ast.walk(owner) if isinstance(one, ast.Call)):
-                called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-                if called in names:
-                    assert owner.name in IMPORTS.get(place, ()), (place, owner.name)
-                bare = isinstance(call.func, ast.Name) and called in ("eval", "exec", "compile")
-                assert not bare, (place, owner.name)
-                if called == "grant":
-                    assert owner.name in GRANTS.get(place, ()), (place, owner.name)
-                if called in ("with_", "with_controller") and place != "scenario.py":
-                    assert place in FROM_FILES, f"{place}: {owner.name}: what a file says is applied by changed()"
+        for owner, call in _calls(tree):
+            called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if called in names:
+                assert owner in IMPORTS.get(place, ()), (place, owner)
+            bare = isinstance(call.func, ast.Name) and called in ("eval", "exec", "compile")
+            assert not bare, (place, owner)
+            of_consent = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "consent"
+            if called == "grant" or (called in PERMISSIONS and (of_consent or place == "consent.py")):
+                assert owner in GRANTS.get(place, ()), (place, owner)
+            if called in ("with_", "with_controller") and place != "scenario.py":
+                assert place in FROM_FILES, f"{place}: {owner}: what a file says is applied by changed()"
+        if place != "consent.py":
+            touched = {one.attr for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+            assert not {"_state", "_allowing", "EVERYTHING"} & touched, place
+            from_it = [
+                one for one in ast.walk(tree) if isinstance(one, ast.ImportFrom) and one.module == "incast.consent"
+            ]
+            assert not from_it, f"{place}: functions of consent are called by its name, which is looked for here"
+
+
+def _calls(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.Call]]:
+    """Give all calls, each with the function in which it stands; none where it stands in none."""
+    for one in ast.iter_child_nodes(tree):
+        if isinstance(one, ast.Call):
+            yield owner, one
+        named = isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
+        yield from _calls(one, one.name if named else owner)
 
 
 PROMISE = (

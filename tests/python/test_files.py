@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from damages import BRACKETS, DAMAGES, unpacking
-from incast import files, footers, memory
+from incast import FolderError, files, footers, memory
 
 
 def table() -> pa.Table:
@@ -184,3 +184,13 @@ def test_memory_that_is_free_is_what_every_limit_leaves(tmp_path: Path, monkeypa
     (old / "memory.limit_in_bytes").write_text("5000000")
     (old / "memory.usage_in_bytes").write_text("1000000")
     assert memory.free_memory() == 4e6 and memory.machine_memory() == 5e6
+
+
+def test_what_contradicts_itself_is_told_and_a_mistake_of_ones_own_is_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(
+        FolderError, match=r"cannot be read: KeyError: 'a'; if it is as incast wrote it, please report"
+    ) as told, files.held(tmp_path):
+        {}["a"]
+    assert isinstance(told.value.__cause__, KeyError)
+    with pytest.raises(AssertionError), files.held(tmp_path):
+        raise AssertionError("a rule of the program's own")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from incast import files, sql
+from incast import files
+from incast import sql as sql_
 from incast.errors import FolderError, StudyError
 from incast.run_folder import TABLES
 from incast.study.store import RUNS, Store
@@ -39,11 +40,11 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
     views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in TABLES}
     connection, path = duckdb.connect(), store.folder
     try:
-        sql.lock(connection, store.folder, allow_files=allow_files)
+        sql_.lock(connection, store.folder, allow_files=allow_files)
         for name, paths in views.items():
             for path in paths:
                 files.read_footer(path)  # of a pipe DuckDB would wait for who writes to it
-            parts = ", ".join(sql.text(str(one.resolve())) for one in paths)
+            parts = ", ".join(sql_.text(str(one.resolve())) for one in paths)
             if paths:
                 connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)")
     except (OSError, ValueError, duckdb.Error) as error:
@@ -53,7 +54,7 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
     return connection
 
 
-def query(store: Store, words: str, *, allow_files: bool = False) -> pa.Table:
+def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
     """Answer a query as an Arrow table. Raises ``StudyError`` with DuckDB's words where it cannot.
 
     It only reads, and only the store. With ``allow_files`` it may do what DuckDB can: read and write files, load
@@ -64,8 +65,8 @@ def query(store: Store, words: str, *, allow_files: bool = False) -> pa.Table:
 
     try:
         if not allow_files:
-            _refuse_writes(connection.extract_statements(words))
-        rows = sql.answer(connection, words)
+            _refuse_writes(connection.extract_statements(sql))
+        rows = sql_.answer(connection, sql)
     except duckdb.PermissionException as error:
         raise StudyError(f"query: {error}; {BEYOND}") from None
     except (duckdb.Error, ValueError) as error:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from incast.executor import Status
+from incast.executor import Each, Status
 from incast.study import record
 from incast.study.front import Study
 from incast.study.workers import Answer
@@ -31,7 +31,7 @@ QUERY = """SELECT round("controller.g", 1) AS g, avg("flows.delay_p99_s"), quant
 class Inventors:
     """Workers that make runs up."""
 
-    def __init__(self, _count: int, folder: Path, _keep: Sequence[str], _cores: int) -> None:
+    def __init__(self, _count: int, folder: Path, _keep: Sequence[str], _each: Each) -> None:
         self.count = 1
         self._folder = folder
         self._base: record.Record | None = None

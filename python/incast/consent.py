@@ -55,18 +55,19 @@ def permit(code: Code, name: str, key: str = "") -> bool:
     _, word = own_code.split(name) or ("", name)
     what = f"class {word} of {code.file or code.place}"
     where = _where.get()
-    named = f"{what}, which {where}{f' ({key})' if key and where else ''} names" if where else what
+    named = f"{what}, which {where}{f' ({key})' if key else ''} names" if where else what
+    subject = f"{named}," if where else named
     if is_allowed:
         _state.granted.add(code.digest)
         if _state.tell is not None:
             _state.tell(f"runs code: {named}")
         return True
     asked = _state.ask if threading.current_thread() is threading.main_thread() else None
-    if asked is not None and asked(named):
+    if asked is not None and asked(subject):
         _state.granted.add(code.digest)
         return True
     raise ScenarioError(
-        f"{named}, is a program that would run with your rights; if you trust it, allow it by --allow-code (in Python "
+        f"{subject} is a program that would run with your rights; if you trust it, allow it by --allow-code (in Python "
         "allow_code=True, or the class itself)"
     )
 

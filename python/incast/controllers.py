@@ -14,7 +14,6 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
-import os
 import sys
 import traceback
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, ModuleSpec, SourceFileLoader
@@ -266,19 +265,47 @@ def _traceback(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, frames)).rstrip()
 
 
+_allowed: dict[Path, str] = {}
+"""SHA-256 of the files that are imported from here: what was asked for, which may have changed since."""
+
+
+def _refuse_other(path: str, data: bytes) -> None:
+    """Raise ``ScenarioError`` where a file is not what the user has allowed."""
+    asked = _allowed.get(Path(path))
+    if asked is None:
+        raise ScenarioError(
+            f"{path} is no part of the package that was asked for: expected a module that lies neither in a store nor "
+            "behind a link, and that was there before"
+        )
+    if hashlib.sha256(data).hexdigest() != asked:
+        raise ScenarioError(f"{path} has changed since it was asked for: give the command again")
+
+
 class _Source(SourceFileLoader):
     """Loads a module from its source alone: compiled files beside it are no part of what was allowed."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
+        data = own_code.read(Path(path))
+        _refuse_other(path, data)
+        code: CodeType = self.source_to_code(data, path)
         return code
+
+
+class _Compiled(ExtensionFileLoader):
+    """Loads a module that was compiled."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        path = self.get_filename(spec.name)
+        _refuse_other(path, own_code.read(Path(path)))
+        return super().create_module(spec)
 
 
 def _of_file(code: Code) -> ModuleType:
     assert code.file is not None, "a file has one"
     key = (code.file, code.digest)
     if key not in _modules:
+        _allowed.update(code.modules)
         _modules[key] = _of_package(code, code.package) if code.package is not None else _by_itself(code, code.file)
     return _modules[key]
 
@@ -340,12 +367,24 @@ def _of_package(code: Code, folder: Path) -> ModuleType:
             sys.modules.update(others)
 
 
+_packages: set[Path] = set()
+"""Folders of packages of which modules are imported."""
+
+
+def _finder(place: str) -> FileFinder:
+    """Find modules in a folder of such a package; raises ``ImportError`` of any other, as Python expects it."""
+    if not any(Path(place).is_relative_to(folder) for folder in _packages):
+        raise ImportError(f"{place} is no folder of a package of one's own")
+    return FileFinder(place, (_Source, [".py"]), (_Compiled, EXTENSION_SUFFIXES))
+
+
 def _read_from_source(folder: Path) -> None:
     """Let Python find the modules of a package by their sources alone, whenever it asks for them."""
-    kinds = (_Source, [".py"]), (ExtensionFileLoader, EXTENSION_SUFFIXES)
-    for place, folders, _ in os.walk(folder):
-        folders[:] = [one for one in folders if one != "__pycache__"]
-        sys.path_importer_cache[place] = FileFinder(place, *kinds)
+    _packages.add(folder)
+    if _finder not in sys.path_hooks:
+        sys.path_hooks.insert(0, _finder)
+    for place in [place for place in sys.path_importer_cache if Path(place).is_relative_to(folder)]:
+        del sys.path_importer_cache[place]
 
 
 def _checked(controller: type) -> None:
@@ -375,7 +414,7 @@ def _listed(words: tuple[str, ...] | list[str], last: str = "and") -> str:
 
 
 def _file_fingerprint(file: Path | None) -> str:
-    return hashlib.sha256(b"" if file is None else file.read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(b"" if file is None else own_code.read(file)).hexdigest()[:16]
 
 
 def _fingerprint(controller: type) -> str:

@@ -109,9 +109,12 @@ def work_out(of: model.Model, given: Mapping[str, str]) -> Grid:
 
 
 def check_file(path: str, kinds: Sequence[str]) -> Path:
-    """Refuse a file of another kind, or one that is there; raises ``FolderError``."""
+    """Refuse a file of another kind, or one that is there; raises ``FolderError``.
+
+    A pipe or a device, such as ``/dev/stdout``, has no ending: it takes CSV, where that is one of the kinds.
+    """
     file = Path(path)
-    if file.suffix not in kinds:
+    if file.suffix not in kinds and not (".csv" in kinds and is_stream(file)):
         raise FolderError(f"{path}: expected a file that ends in {' or '.join(kinds)}")
     if file.exists() and not is_stream(file):
         raise FolderError(f"{path} exists: give another name, or remove it first (results are never overwritten)")

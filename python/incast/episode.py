@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from incast import _core, soundness
 from incast.controllers import Ack, Congestion, Env
 from incast.errors import RunError, RunStopped, ScenarioError
 from incast.result import most_kept
+from incast.scenario import Scenario
 
 PS = 1e12
 LOWEST_WINDOW = 0.01
@@ -178,7 +180,7 @@ class Episode:
     A step ends after ``step_s`` seconds of simulated time, or after ``acks`` ACKs of these flows together.
     """
 
-    def __init__(self, scenario: _core.Scenario, step_s: float = 0.0, acks: int = 0) -> None:
+    def __init__(self, scenario: Scenario, step_s: float = 0.0, acks: int = 0) -> None:
         self.agents: dict[int, Agent] = {}
         self.now_s = 0.0
         self.end_s = 0.0
@@ -203,7 +205,9 @@ class Episode:
         if self.over:
             raise RunError("the episode is over: reset the environment")
         if self._thread is None:
-            self._thread = threading.Thread(target=self._simulate, name="incast-episode", daemon=True)
+            self._thread = threading.Thread(
+                target=copy_context().run, args=(self._simulate,), name="incast-episode", daemon=True
+            )
             self._thread.start()
         else:
             self._go.release()
@@ -246,7 +250,8 @@ class Episode:
         try:
             # by ACK, the run is asked now and then whether it is to stop
             every_ps = self._step_ps or round(PS * 1e-4)
-            done = _core.run(self._scenario, self._between, 1, every_ps, most_kept=most_kept())
+            with self._scenario.looked_at():
+                done = _core.run(self._scenario.core, self._between, 1, every_ps, most_kept=most_kept())
             self.summary = json.loads(done.summary_json())
             soundness.refuse(self.summary, f"{self._scenario.name}, seed {self._scenario.seed}")
             self.now_s = self.summary["run"]["sim_s"]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from incast import _core, soundness
 from incast.errors import ScenarioError, StudyError
+from incast.memory import free_memory
 from incast.output import nearest
 from incast.result import COMPLETIONS, most_kept
 from incast.scenario import Scenario
@@ -90,11 +91,13 @@ def evaluate(
     cores = [scenario.with_seed(seed).core for seed in numbers]
     with scenario.looked_at():
         if min(workers, len(cores)) == 1:
-            summaries = [summary_of(core) for core in cores]
+            summaries = [summary_of(core, free_memory()) for core in cores]
         else:
             with ThreadPoolExecutor(workers, thread_name_prefix="incast-evaluate") as pool:
                 contexts = [copy_context() for _ in cores]
-                summaries = list(pool.map(lambda context, core: context.run(summary_of, core), contexts, cores))
+                each = free_memory() / min(workers, len(cores))
+                made = pool.map(lambda context, core: context.run(summary_of, core, each), contexts, cores)
+                summaries = list(made)
     units: dict[str, str] = summaries[0]["units"]
     rows = [dict(numbers_of(summary)) for summary in summaries]
     known = list(dict.fromkeys(key for row in rows for key in row))
@@ -106,9 +109,12 @@ def evaluate(
     return Figures(numbers, values, units)
 
 
-def summary_of(core: _core.Scenario) -> dict[str, Any]:
-    """Run a scenario and read its summary; raises ``UnsoundError`` where no figure of it is to be used."""
-    summary: dict[str, Any] = json.loads(_core.run(core, None, 1, most_kept=most_kept()).summary_json())
+def summary_of(core: _core.Scenario, memory_limit: float) -> dict[str, Any]:
+    """Run a scenario and read its summary; its records have a share of so many bytes.
+
+    Raises ``UnsoundError`` where no figure of it is to be used.
+    """
+    summary: dict[str, Any] = json.loads(_core.run(core, None, 1, most_kept=most_kept(memory_limit)).summary_json())
     soundness.refuse(summary, f"{core.name}, seed {core.seed}")
     return summary
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import math
 import os
 import shutil
 import threading
@@ -67,6 +68,24 @@ def share(workers: int, runs: Sequence[Needs], free: float) -> tuple[int, int]:
     return at_once, max(1, workers // at_once)
 
 
+@dataclass(frozen=True)
+class Each:
+    """What each of the runs that go side by side may take."""
+
+    cores: int = 1
+    memory: float = math.inf
+    """Bytes, of which its records have a share."""
+
+    @classmethod
+    def of(cls, at_once: int, cores: int, limit: float, free: float) -> Each:
+        """Part the memory that is free, or ``limit`` bytes where these are fewer, among runs side by side."""
+        return cls(cores, min(limit, free) / at_once)
+
+
+ALONE = Each()
+"""A run that nothing goes beside."""
+
+
 class Executor:
     """Makes the runs that are not there yet, side by side, and tells how far it has come.
 
@@ -87,7 +106,7 @@ class Executor:
         self.status = Status()
         self._stop = threading.Event()
         self._at_work: set[int] = set()
-        self._cores = 1
+        self._each = ALONE
 
     @contextmanager
     def carrying_out(self, plan: Plan[Any]) -> Iterator[None]:
@@ -117,7 +136,9 @@ class Executor:
         self.show(self.status)
 
     def _run_all(self, todo: Collection[Job]) -> None:
-        at_once, self._cores = share(self.workers, _needs(todo, self.memory_limit), free_memory())
+        free = free_memory()
+        at_once, cores = share(self.workers, _needs(todo, self.memory_limit), free)
+        self._each = Each.of(at_once, cores, self.memory_limit, free)
         pool = ThreadPoolExecutor(at_once, thread_name_prefix="incast-run")
         try:
             futures: dict[Future[None], Job] = {pool.submit(self._run, job): job for job in todo}
@@ -152,7 +173,7 @@ class Executor:
             try:
                 if self._stop.is_set():
                     raise RunStopped("not begun")
-                result = job.scenario.run(progress=progress, cores=self._cores)
+                result = job.scenario.run(progress=progress, cores=self._each.cores, memory_limit=self._each.memory)
             finally:
                 self._at_work.discard(threading.get_ident())
             job.check(result)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+STORE_FILE = "store.json"
+"""File that makes a folder a store of studies."""
 MOST_JSON = 256 << 20
 """Bytes of a JSON file: a timeline of a million ports has some hundred MB."""
 MOST_TOML = 64 << 20
@@ -155,21 +157,25 @@ def _shallow(value: Any) -> Any:
     raise ValueError(TOO_DEEP)
 
 
-UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, AssertionError)
+UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What Python, numpy and Arrow raise of files that contradict each other, beyond what is checked."""
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Read a folder in this block: where its files contradict each other, ``FolderError`` says that it is damaged.
+    """Read a folder in this block: where its files contradict each other, ``FolderError`` says what came of it.
 
     What each file has is checked as it is read. What several say together (numbers of rows, names that others name)
-    is found out by whoever uses it.
+    is found out by whoever uses it. Tables are read as they are drawn, so drawing may belong into such a block. The
+    mistake may also be the program's own: the error has the first one as its cause.
     """
     try:
         yield
     except UNFORESEEN as error:
-        raise FolderError(f"{folder} is damaged: {type(error).__name__}: {told(error)}") from error
+        raise FolderError(
+            f"{folder} cannot be read: {type(error).__name__}: {told(error)}; if it is as incast wrote it, please "
+            "report this"
+        ) from error
 
 
 def digest_of(path: Path) -> str:

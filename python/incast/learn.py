@@ -88,7 +88,7 @@ class _Flows:
         """Begin an episode, and simulate its first step: with the initial windows."""
         self.close()
         self.told = {}
-        episode = self.episode = Episode(self.scenario.with_seed(seed).core, self.step_s, self.acks)
+        episode = self.episode = Episode(self.scenario.with_seed(seed), self.step_s, self.acks)
         self._closing = weakref.finalize(owner, episode.close)
         self.advance()
         if episode.over:

@@ -219,7 +219,8 @@ def fair_share(scenario: Scenario) -> Figures:
 
 def bounds(name: str, scenario: Scenario) -> Figures:
     """Work out one of the models of ``SCENARIO_FIGURES``."""
-    columns = _core.model_bounds(scenario.core)
+    with scenario.looked_at():
+        columns = _core.model_bounds(scenario.core)
     wanted = ["src", "dst", *(figure.name for figure in SCENARIO_FIGURES[name][1])]
     return {name: cast(Any, columns[name]) for name in wanted}
 

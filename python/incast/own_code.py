@@ -16,14 +16,16 @@ import os
 import re
 import site
 import sysconfig
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
+from incast import files, memory
 from incast.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 IMPORTED = (".py", ".pyc", *EXTENSION_SUFFIXES)
 """Endings of the files that Python imports."""
+MOST_CODE, MOST_MODULES = 16 << 20, 2000
+"""Bytes and modules of a file or a package that is looked at: nobody has allowed it yet."""
 _NAME = re.compile(r"\s*([^:]+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*:\s*([^\W\d]\w*)\s*(?::.*)?", re.DOTALL)
 
 
@@ -46,6 +50,8 @@ class Code:
     """Topmost folder of the package that the file is a part of; ``None`` for a file by itself."""
     digest: str
     """Tells this code from other code: of the file, of all modules of its package, or the name of an installed one."""
+    modules: Mapping[Path, str] = field(default_factory=dict, compare=False)
+    """SHA-256 of each file of which it consists; none of an installed one."""
 
     @property
     def is_installed(self) -> bool:
@@ -73,12 +79,20 @@ def _file(place: str, folders: tuple[Path, ...]) -> Code:
     path = (kept[0] if kept else path).resolve()
     if not path.is_file():
         raise ScenarioError(f"no file {path}")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
+    data = read(path)
     package = _package_of(data, path)
-    return Code(place, path, package, hashlib.sha256(data).hexdigest() if package is None else _tree(package))
+    if package is not None:
+        return Code(place, path, package, *_tree(package))
+    digest = hashlib.sha256(data).hexdigest()
+    return Code(place, path, None, digest, {path: digest})
+
+
+def read(path: Path, most: int = MOST_CODE) -> bytes:
+    """Read a file of code; raises ``ScenarioError`` where it is no plain file, or is too large."""
+    try:
+        return files.read_bytes(path, most)
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"{path} cannot be read: {files.told(error)}") from None
 
 
 def _package_of(data: bytes, path: Path) -> Path | None:
@@ -106,30 +120,56 @@ def _package_of(data: bytes, path: Path) -> Path | None:
     return top if dots or is_named else None
 
 
-def modules_of(package: Path) -> Iterator[Path]:
-    """Give every file in a package's folder that Python might import, in order."""
+def files_of(package: Path) -> Iterator[Path]:
+    """Give every file in a package's folder that is a part of it, in order.
+
+    Neither what Python makes, nor what is hidden, nor the results that lie in a folder of work.
+    """
     for place, folders, names in os.walk(package):
-        folders[:] = sorted(one for one in folders if one != "__pycache__" and not one.startswith("."))
-        yield from (Path(place) / name for name in sorted(names) if name.endswith(IMPORTED) and name[0] != ".")
+        inner = (one for one in sorted(folders) if one != "__pycache__" and not one.startswith("."))
+        folders[:] = [one for one in inner if not os.path.lexists(Path(place) / one / files.STORE_FILE)]
+        yield from (Path(place) / name for name in sorted(names) if not name.startswith("."))
 
 
-def _tree(package: Path) -> str:
+def modules_of(package: Path) -> Iterator[Path]:
+    """Give every file of a package that Python might import, in order."""
+    return (path for path in files_of(package) if path.name.endswith(IMPORTED))
+
+
+def _tree(package: Path) -> tuple[str, Mapping[Path, str]]:
+    """Give the digest of a package, and of each of its modules."""
+    found: list[tuple[Path, int, int]] = []
+    size = 0
     try:
-        found = [(path, path.stat()) for path in modules_of(package)]
-        return _tree_of(package, tuple((path, told.st_mtime_ns, told.st_size) for path, told in found))
+        for path in modules_of(package):
+            told = path.stat()
+            size += told.st_size
+            if size > MOST_CODE or len(found) == MOST_MODULES:
+                raise ScenarioError(
+                    f"the package {package} has more than {memory.spoken(MOST_CODE)} of code or {MOST_MODULES:,} "
+                    "modules: put the class into a smaller package, or a file of its own"
+                )
+            found.append((path, told.st_mtime_ns, told.st_size))
+        return _tree_of(package, tuple(found))
     except OSError as error:
         raise ScenarioError(f"{error.filename or package} cannot be read: {error.strerror}") from None
 
 
 @lru_cache(maxsize=16)
-def _tree_of(package: Path, modules: tuple[tuple[Path, int, int], ...]) -> str:
-    """Give the digest of a package; modules with the times of their last change, since runs ask for it again."""
+def _tree_of(package: Path, modules: tuple[tuple[Path, int, int], ...]) -> tuple[str, Mapping[Path, str]]:
+    """Do so; modules with the times of their last change and their sizes, since runs ask for it again.
+
+    A file that has others by then is refused when it is imported: it has another digest.
+    """
     digest = hashlib.sha256(package.name.encode())
+    found: dict[Path, str] = {}
+    left = MOST_CODE
     for path, _, _ in modules:
-        data = path.read_bytes()
-        digest.update(f"\0{path.relative_to(package).as_posix()}\0{len(data)}\0".encode())
-        digest.update(data)
-    return digest.hexdigest()
+        data = read(path, left)
+        left -= len(data)
+        found[path] = hashlib.sha256(data).hexdigest()
+        digest.update(f"\0{path.relative_to(package).as_posix()}\0{found[path]}".encode())
+    return digest.hexdigest(), MappingProxyType(found)
 
 
 def _module(place: str) -> Code:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from incast import run_folder
+from incast import run_folder, soundness
 from incast.errors import FolderError, StudyError
 from incast.folders import NOT_EMPTY, put_first
 from incast.result import Result
@@ -37,14 +37,13 @@ class Job:
         return run_folder.holds(self.folder, self.scenario.hash, self.scenario.seed)
 
     def is_usable(self) -> bool:
-        """Whether the run need not be made: it is finished, and no file of it is damaged."""
+        """Whether the run need not be made: it is finished, sound, and no file of it is damaged."""
         try:
             if not self.is_finished():
                 return False
-            Result.load(self.folder, whole=True)
+            return not soundness.unsound(Result.load(self.folder, whole=True).summary)
         except FolderError:
             return False
-        return True
 
 
 @dataclass(frozen=True)

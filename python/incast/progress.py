@@ -79,9 +79,20 @@ def of_wait(console: Console, description: str, quiet: bool) -> Iterator[None]:
         return
     bar = _Bar(console)
     bar.wait(escaped(description), "")
+    _waiting.append(bar)
     try:
         yield
     finally:
+        _waiting.remove(bar)
+        bar.close()
+
+
+_waiting: list[_Bar] = []
+
+
+def clear() -> None:
+    """Take away for good what shows that something is under way: a question comes, which it would be drawn over."""
+    for bar in _waiting:
         bar.close()
 
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from incast import _core, memory, run_folder, soundness
+from incast import _core, memory, run_folder, soundness, sql
 from incast.errors import IncastError, UnsoundError, needs
 from incast.folders import new_folder
 
@@ -321,15 +321,19 @@ class Result:
         Raises ``IncastError`` with DuckDB's words where the query is wrong.
         """
         duckdb = needed("duckdb", "query")
-        with duckdb.connect(config={} if allow_files else {"enable_external_access": "false"}) as database:
+        with duckdb.connect() as database:
+            sql.lock(database, allow_files=allow_files)
             for name in run_folder.TABLES:
                 rows = getattr(self, name)
                 if rows.num_columns:
                     database.register(name, rows)
             try:
-                return database.sql(query).to_arrow_table()
-            except duckdb.Error as error:
+                rows = sql.answer(database, query)
+            except (duckdb.Error, ValueError) as error:
                 raise IncastError(f"the query cannot be answered: {error}") from None
+        if rows is None:
+            raise IncastError("the query gives no rows: expected a SELECT")
+        return rows
 
     def _named(self, table: str) -> pa.Table:
         if table not in run_folder.TABLES:

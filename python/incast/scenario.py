@@ -108,7 +108,8 @@ class Scenario:
         """Return the scenario with another seed, from 0 to 2^63 - 1."""
         if not 0 <= seed < 2**63:
             raise ScenarioError(f"seed = {seed}: expected a whole number from 0 to {2**63 - 1}")
-        return self._like(self._core.with_seed(seed))
+        with self.looked_at():
+            return self._like(self._core.with_seed(seed))
 
     @property
     def core(self) -> _core.Scenario:
@@ -186,7 +187,8 @@ class Scenario:
         Controllers go by their kinds, transports' controls by their names: ``nscc``, ``rccc``, ``ndp``, ``eqds``,
         ``homa``, ``phost``, ``expresspass``. Raises ``ScenarioError`` as ``validate`` does.
         """
-        return self._core.governing()
+        with self.looked_at():
+            return self._core.governing()
 
     def notes(self) -> list[str]:
         """Return what is worth knowing before a run although nothing is wrong, in sentences.

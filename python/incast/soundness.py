@@ -21,22 +21,26 @@ COLUMN = "run.unsound"
 
 DEFINITION = "Why no figure of the run is to be used; missing where nothing is wrong with it."
 
-FASTEST = "fct.slowdown_min"
-"""Figure of a summary: the smallest completion time over the ideal one."""
+FASTEST = ("fct.slowdown_min", "fct.delivery_slowdown_min")
+"""Figures of a summary: the smallest completion time over the ideal one, by the sender and by the receiver."""
 
 
 def unsound(summary: Mapping[str, Any]) -> str:
     """Say why no figure of a run is to be used, by its summary; nothing where it is sound."""
-    part, _, figure = FASTEST.partition(".")
-    return unsound_figures({COLUMN: summary["run"].get("unsound"), FASTEST: summary.get(part, {}).get(figure)})
+    figures = {COLUMN: summary["run"].get("unsound")}
+    for name in FASTEST:
+        part, _, figure = name.partition(".")
+        figures[name] = summary.get(part, {}).get(figure)
+    return unsound_figures(figures)
 
 
 def unsound_figures(figures: Mapping[str, Any]) -> str:
     """Say the same by figures under their dotted names, such as a row of a store's runs."""
     if figures.get(COLUMN):
         return str(figures[COLUMN])
-    least = figures.get(FASTEST)
-    if least is None or least >= 1 - ROUNDING:
+    # a version may lack one of them, and a run may have no such flow
+    least = min((value for name in FASTEST if (value := figures.get(name)) is not None), default=1.0)
+    if least >= 1 - ROUNDING:
         return ""
     return (
         f"a flow took {least:.6g} of the time that it takes on the empty network: this is a defect of the engine or of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import pty
 import re
@@ -12,15 +13,16 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from conftest import QUICK, ROOT, Command, command, environment
-from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, own_code
-from incast.study import front, slurm
-from incast.study import query as queries
+from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, evaluate, model, own_code, progress
+from incast.episode import Episode
+from incast.study import copies, front, slurm
 from incast.study.store import Store
 
 CLASS = """
@@ -322,6 +324,45 @@ def test_a_flow_list_names_a_class_too(incast: Command, tmp_path: Path, ran: Cal
     assert Scenario.load(tmp_path / "list.toml").name == "list", "the list is read when the run is built"
 
 
+LISTED: dict[str, Callable[[Scenario], object]] = {
+    "hash": lambda one: one.hash,
+    "threads": lambda one: one.threads,
+    "timeline_cost": Scenario.timeline_cost,
+    "without_timeline": Scenario.without_timeline,
+    "memory": Scenario.memory,
+    "toml": Scenario.toml,
+    "resolved": Scenario.resolved,
+    "validate": Scenario.validate,
+    "governing": Scenario.governing,
+    "notes": Scenario.notes,
+    "with_seed": lambda one: one.with_seed(2).validate(),
+    "with_": lambda one: one.with_({"run.duration": "1ms"}).validate(),
+    "run": Scenario.run,
+    "evaluate": lambda one: evaluate(one, [1, 2], workers=2),
+    "ideal_fct": model.ideal_fct,
+    "fair_share": model.fair_share,
+    "episode": lambda one: Episode(one, step_s=1.0).advance(),
+}
+"""Whatever looks at a scenario: the list that it names is read by each anew."""
+
+
+@pytest.mark.parametrize("what", LISTED)
+def test_what_was_allowed_once_is_allowed_to_all_that_looks_at_the_scenario(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    (tmp_path / "flows.csv").write_text("start,source,destination,size,controller\n0s,0,2,10kB,evil.py:Mine\n")
+    (tmp_path / "list.toml").write_text(
+        re.sub(r"(?ms)^\[\[traffic\]\].*", "", (tmp_path / "x.toml").read_text()).replace("evil.py:Mine", "dctcp")
+        + "[[traffic]]\npattern = 'file'\nfile = 'flows.csv'\napp = { kind = 'bulk' }\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    LISTED[what](Scenario.load("list.toml", allow_code=True))
+    monkeypatch.setattr(consent, "_state", consent._State())
+    if what in ("governing", "validate", "run", "ideal_fct", "episode"):
+        with pytest.raises(ScenarioError, match=REFUSED):
+            LISTED[what](Scenario.load("list.toml"))
+
+
 def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran: Callable[[], bool]) -> None:
     text = (paper / "fig1.toml").read_text()
     (paper / "fig1.toml").write_text(re.sub(r"(?m)^controller = .*", 'controller = "evil.py:Mine"', text))
@@ -393,10 +434,15 @@ GRANTS = {
     "study/comparing.py": {"parse"},
     "study/definition.py": {"extended"},
     "study/front.py": {"_check"},
-    "commands/options.py": {"settings"},
+    "commands/options.py": {"settings", "allow"},
+    "commands/study.py": {"work"},
+    "study/__main__.py": {"main"},
+    "study/rays.py": {"__init__"},
+    "study/copies.py": {"_controller_kept"},
     "consent.py": {"grant"},
 }
-"""Functions that give what a command line or a call names permission to run."""
+"""Functions that give permission: to what a command line or a call names, to a worker, and to a copy."""
+PERMISSIONS = {"grant", "allow", "allow_everything", "inherit"}
 IMPORTS = {
     "__init__.py": {"__getattr__"},
     "result.py": {"plot", "view", "needed"},
@@ -417,62 +463,193 @@ def test_there_is_one_way_to_import_what_a_file_names() -> None:
             modules = [one.module or ""] if isinstance(one, ast.ImportFrom) else []
             modules += [alias.name for alias in one.names] if isinstance(one, ast.Import) else []
             assert not {"pickle", "shelve", "marshal", "dill", "cloudpickle", "runpy", "yaml"} & set(modules), place
-        for owner in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)):
-            for call in (one for one in ast.walk(owner) if isinstance(one, ast.Call)):
-                called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-                if called in names:
-                    assert owner.name in IMPORTS.get(place, ()), (place, owner.name)
-                bare = isinstance(call.func, ast.Name) and called in ("eval", "exec", "compile")
-                assert not bare, (place, owner.name)
-                if called == "grant":
-                    assert owner.name in GRANTS.get(place, ()), (place, owner.name)
-                if called in ("with_", "with_controller") and place != "scenario.py":
-                    assert place in FROM_FILES, f"{place}: {owner.name}: what a file says is applied by changed()"
+        for owner, call in _calls(tree):
+            called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if called in names:
+                assert owner in IMPORTS.get(place, ()), (place, owner)
+            bare = isinstance(call.func, ast.Name) and called in ("eval", "exec", "compile")
+            assert not bare, (place, owner)
+            of_consent = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "consent"
+            if called == "grant" or (called in PERMISSIONS and (of_consent or place == "consent.py")):
+                assert owner in GRANTS.get(place, ()), (place, owner)
+            if called in ("with_", "with_controller") and place != "scenario.py":
+                assert place in FROM_FILES, f"{place}: {owner}: what a file says is applied by changed()"
+        if place != "consent.py":
+            touched = {one.attr for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
+            assert not {"_state", "_allowing", "EVERYTHING"} & touched, place
+            from_it = [
+                one for one in ast.walk(tree) if isinstance(one, ast.ImportFrom) and one.module == "incast.consent"
+            ]
+            assert not from_it, f"{place}: functions of consent are called by its name, which is looked for here"
 
 
-def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
-    (tmp_path / "plain.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}")
-    (tmp_path / "o'hara").mkdir()
-    place = "o'hara/s"
-    assert incast("study", "run", "plain.toml", "--store", place).status == 0
-    before = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
-    secret = tmp_path / "secret.txt"
-    secret.write_text("told")
-    copies = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
-    inside = f"COPY (SELECT 1) TO '{(tmp_path / place / 'runs.parquet').as_posix()}'".replace("o'hara", "o''hara")
-    store = Store.at(tmp_path / place)
-    for sql in (
-        inside,
-        f"EXPLAIN ANALYZE {inside}",
-        f"COPY (PIVOT (SELECT 1 a) ON a USING sum(a)) TO '{tmp_path}/out.csv'",
-        f"SELECT * FROM read_text('{secret}')",
-        f"SELECT * FROM '{tmp_path}/plain.csv'",
-        f"ATTACH '{tmp_path}/new.db'",
-        "INSTALL httpfs",
-        "SET enable_external_access = true",
-        "SELECT 1; LOAD httpfs",
-        f"EXPORT DATABASE '{tmp_path}/db'",
-        "PREPARE x AS SELECT 1",
-    ):
-        with pytest.raises(StudyError, match="query: .*--allow-files"):
-            queries.query(store, sql)
-    incast("query", place, copies).refused("query: COPY: expected a SELECT", "--allow-files")
-    after = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
-    assert after == before and not (tmp_path / "out.csv").exists()
-    for sql in (
-        "WITH a AS (SELECT * FROM runs) SELECT count(*) AS n FROM a JOIN flows USING (run) JOIN costs USING (run)",
-        "FROM runs SELECT arm",
-        "PIVOT (SELECT arm, seed FROM runs) ON arm USING count(*)",
-        "DESCRIBE runs",
-        "SUMMARIZE SELECT seed FROM runs",
-        "SHOW TABLES",
-        "EXPLAIN ANALYZE SELECT count(*) FROM runs",
-    ):
-        assert queries.query(store, sql).num_rows
-    assert queries.query(store, f"SELECT * FROM read_text('{secret}')", allow_files=True).num_rows == 1
-    assert incast("query", place, copies, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
-    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
-    with pytest.raises(IncastError, match="file system operations are disabled"):
-        result.sql(f"SELECT * FROM read_text('{secret}')")
-    assert result.sql(f"SELECT * FROM flows, read_text('{secret}')", allow_files=True).num_rows
+def _calls(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.Call]]:
+    """Give all calls, each with the function in which it stands; none where it stands in none."""
+    for one in ast.iter_child_nodes(tree):
+        if isinstance(one, ast.Call):
+            yield owner, one
+        named = isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))
+        yield from _calls(one, one.name if named else owner)
+
+
+PROMISE = (
+    "\n    def on_ack(self, ack): pass\n    def on_loss(self, event): pass\n    def on_timeout(self, event): pass\n"
+)
+
+
+def lab(folder: Path) -> Path:
+    """Write a package of a module and a class that needs it."""
+    (folder / "lab").mkdir()
+    (folder / "lab/__init__.py").touch()
+    (folder / "lab/base.py").write_text(f"class Base:{PROMISE}")
+    (folder / "lab/mine.py").write_text("from .base import Base\nclass Mine(Base): pass\n")
+    return folder / "lab"
+
+
+@pytest.mark.parametrize("changed", ["mine.py", "lab/mine.py", "lab/base.py", "lab/new.py"])
+def test_a_file_that_changes_after_the_question_is_not_run(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    """Whoever sent the file may replace it while the user reads the question; its time and size stay."""
+    monkeypatch.chdir(tmp_path)
+    lab(tmp_path)
+    (tmp_path / "mine.py").write_text(f"class Mine:{PROMISE}")
+    bad = (tmp_path / "evil.py").read_text() + ("class Base(Mine): pass\n" if "base" in changed else "")
+    target = tmp_path / changed
+    if changed == "lab/new.py":
+        (tmp_path / "lab/mine.py").write_text(
+            "try:\n    from .new import Mine\nexcept ImportError:\n    from .base import Base as Mine\n"
+        )
+    elif len(bad) > target.stat().st_size:
+        target.write_text(target.read_text().ljust(len(bad), "\n"))
+    name = changed if changed == "mine.py" else "lab/mine.py"
+    own_code.locate(name)
+
+    def answers(_: str) -> bool:
+        told = target.stat() if target.exists() else None
+        target.write_text(bad)
+        if told is not None:
+            target.write_text(bad.ljust(told.st_size, "\n"))
+            os.utime(target, ns=(told.st_atime_ns, told.st_mtime_ns))
+        return True
+
+    consent.asks(answers, lambda _: None)
+    text = (tmp_path / "x.toml").read_text().replace("evil.py:Mine", f"{name}:Mine")
+    with pytest.raises(ScenarioError, match=r"has changed since it was asked for|no part of the package"):
+        Scenario.from_toml(text)
+    assert not ran()
+
+
+def test_a_copy_that_is_not_what_was_asked_for_is_not_run(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab(tmp_path)
+    (tmp_path / "mine.py").write_text(f"class Mine:{PROMISE}")
+    for name in ("mine.py", "lab/mine.py"):
+        store = Store.make(tmp_path / f"store-{len(name)}")
+        own = consent.permit
+
+        def permit(code: own_code.Code, *words: str, file: str = name, asked: Callable[..., bool] = own) -> bool:
+            found = asked(code, *words)
+            (tmp_path / file).write_text((tmp_path / "evil.py").read_text())
+            return found
+
+        monkeypatch.setattr(consent, "permit", permit)
+        consent.allow(own_code.locate(name))
+        with pytest.raises(StudyError, match="changed while it was copied: give the command again"):
+            copies._controller_kept(store, f"{name}:Mine", tmp_path)
+        monkeypatch.setattr(consent, "permit", own)
+    assert not ran()
+
+
+def test_a_package_ends_where_a_store_or_a_link_begins(
+    tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store in a folder of work is no part of the code: it was asked for again after each study."""
+    monkeypatch.chdir(tmp_path)
+    before = own_code.locate(str(lab(tmp_path) / "mine.py"))
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copy(tmp_path / "evil.py", tmp_path / "elsewhere/evil.py")
+    Store.make(tmp_path / "lab/results")
+    (tmp_path / "lab/results/files").mkdir()
+    shutil.copy(tmp_path / "evil.py", tmp_path / "lab/results/files/evil.py")
+    (tmp_path / "lab/link").symlink_to(tmp_path / "elsewhere")
+    assert own_code.locate("lab/mine.py").digest == before.digest
+    for module in (".results.files.evil", ".link.evil"):
+        (tmp_path / "lab/mine.py").write_text(f"from {module} import Mine\n")
+        with pytest.raises(ScenarioError, match=r"evil.py is no part of the package"):
+            Scenario.load("dumbbell").with_controller("lab/mine.py:Mine")
+    assert not ran()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless", "huge", "many"])
+@pytest.mark.parametrize("place", ["mine.py", "lab/other.py"])
+def test_code_is_read_within_bounds_before_anybody_has_allowed_it(
+    incast: Command, tmp_path: Path, ran: Callable[[], bool], kind: str, place: str
+) -> None:
+    """A file that was sent has no size that one may trust; a pipe would be waited for."""
+    lab(tmp_path)
+    path = tmp_path / place
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "endless":
+            path.symlink_to("/dev/zero")
+        case "huge":
+            path.touch()
+            os.truncate(path, 100 << 30)
+        case "many":
+            for number in range(own_code.MOST_MODULES if place != "mine.py" else 0):
+                (tmp_path / f"lab/m{number}.py").touch()
+    name = "mine.py" if place == "mine.py" else "lab/mine.py"
+    (tmp_path / "x.toml").write_text((tmp_path / "x.toml").read_text().replace("evil.py", name))
+    (tmp_path / "study.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}[arms]\nmine = '{name}:Mine'\n")
+    told = {"huge": "16.8 MB", "many": "2,000 modules"}.get(kind, "expected a plain file")
+    expected = "no file" if place == "mine.py" and kind != "huge" else told
+    incast("run", "x.toml", "--out", "r").refused(expected, "mine.py" if place == "mine.py" else "lab")
+    answer = incast("study", "run", "study.toml", "--dry-run", "--store", "s")
+    assert answer.status == 2 and "Traceback" not in answer.err, (answer.status, answer.out, answer.err)
+    assert not (tmp_path / "s").exists() and not ran()
+
+
+def test_a_question_is_a_sentence(ran: Callable[[], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.chdir(tmp_path)
+    consent.asks(lambda what: bool(asked.append(what)), lambda _: None)
+    code = own_code.locate("evil.py")
+    with pytest.raises(ScenarioError, match=r"evil\.py is a program that would run"):
+        consent.permit(code, "evil.py:Mine", "controller")
+    with pytest.raises(ScenarioError, match=r"which x\.toml \(controller\) names, is a program"):
+        Scenario.load("x.toml")
+    assert [what[-1] for what in asked[:2]] == ["y", ","]
+
+
+def test_a_worker_asks_nobody(ran: Callable[[], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of an array may have a terminal: who submitted it was asked."""
+    from incast.commands import options, study
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(options, "allow", lambda _: consent.asks(lambda _: True, lambda _: None))
+    monkeypatch.setattr(study, "allow", options.allow)
+    with pytest.raises(IncastError):
+        study.work(tmp_path / "no store", 0, 1)
+    with pytest.raises(ScenarioError, match=REFUSED):
+        Scenario.load("x.toml")
+    assert consent._state.ask is None and not ran()
+
+
+def test_a_question_takes_away_what_shows_that_work_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar would be drawn over it while the user reads."""
+    told = io.StringIO()
+    console = Console(file=told, force_terminal=True, width=80)
+    monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
+    with progress.of_wait(console, "reading", quiet=False):
+        until = time.monotonic() + 5
+        while "reading" not in told.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+        progress.clear()
+        there = told.getvalue()
+        time.sleep(0.3)  # a bar is drawn ten times a second
+        assert told.getvalue() == there
+    assert "reading" in there

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from damages import BRACKETS, DAMAGES, unpacking
-from incast import files, footers, memory
+from incast import FolderError, files, footers, memory
 
 
 def table() -> pa.Table:
@@ -80,6 +82,7 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused_before_it_is_read(
 ) -> None:
     unpacking(path)
     assert path.stat().st_size < 1_000_000
+    monkeypatch.setattr(files, "free_memory", lambda: 10e9)
     with pytest.raises(ValueError, match=r"it unpacks to 200 GB, which takes about 400 GB of memory, and .* is free"):
         files.read_table(path, ["text"])
     # numbers, of which each group has one value
@@ -128,11 +131,18 @@ def test_a_file_that_a_user_names_may_be_a_pipe(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a pipe; expected a plain file"):
         files.read_text(pipe)
     assert files.read_text(pipe, pipes=True) == "", "nobody writes to it"
+    # somebody has it open, and writes while it is read
     held = os.open(pipe, os.O_RDWR)
-    writer = threading.Thread(target=lambda: pipe.write_text("a study"))
-    writer.start()
-    os.close(held) if not writer.join() else None
-    assert files.read_text(pipe, pipes=True) in ("a study", "")
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(files.read_text(pipe, pipes=True)))
+    reader.start()
+    for part in (b"a ", b"study"):
+        os.write(held, part)
+    while select.select([held], [], [], 0)[0]:  # until all of it is read
+        time.sleep(0.005)
+    os.close(held)
+    reader.join(10)
+    assert read == ["a study"]
 
 
 def test_what_is_read_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,3 +184,13 @@ def test_memory_that_is_free_is_what_every_limit_leaves(tmp_path: Path, monkeypa
     (old / "memory.limit_in_bytes").write_text("5000000")
     (old / "memory.usage_in_bytes").write_text("1000000")
     assert memory.free_memory() == 4e6 and memory.machine_memory() == 5e6
+
+
+def test_what_contradicts_itself_is_told_and_a_mistake_of_ones_own_is_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(
+        FolderError, match=r"cannot be read: KeyError: 'a'; if it is as incast wrote it, please report"
+    ) as told, files.held(tmp_path):
+        {}["a"]
+    assert isinstance(told.value.__cause__, KeyError)
+    with pytest.raises(AssertionError), files.held(tmp_path):
+        raise AssertionError("a rule of the program's own")

@@ -7,11 +7,16 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import command, environment, left_in
-from incast import RunError, Scenario
+from incast import RunError, Scenario, Study, _core, evaluation, executor, memory
+from incast.plan import Job
+from incast.result import COPIES
+from incast.study import copies, making
+from incast.study.workers import Processes, Threads
 
 RUN = """
 import json, sys
@@ -81,3 +86,33 @@ def test_records_of_a_run_have_a_part_of_its_memory_limit() -> None:
     with pytest.raises(RunError, match=r"records of the run take .* GB at .*, and may take 0.00 GB: .*measure.trace"):
         scenario.run(memory_limit=1e6)
     assert scenario.run(memory_limit=1e9).trace.num_rows > 10_000
+
+
+def test_runs_side_by_side_part_the_memory_of_their_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each took the whole of what was free: eight runs could record eight times as much."""
+    copies.definitions()  # a run of its own, made once
+    kept: list[int] = []
+    own = _core.run
+
+    def run(*words: Any, **more: Any) -> Any:
+        kept.append(more.get("most_kept", words[-1]))
+        return own(*words, **more)
+
+    monkeypatch.setattr(_core, "run", run)
+    monkeypatch.setattr(executor, "free_memory", lambda: 12e9)
+    monkeypatch.setattr(making, "free_memory", lambda: 12e9)
+    monkeypatch.setattr(evaluation, "free_memory", lambda: 12e9)
+    monkeypatch.setattr(memory, "free_memory", lambda: 12e9)
+    short = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"})
+    jobs = [Job(str(seed), short.with_seed(seed), tmp_path / str(seed)) for seed in (1, 2)]
+    executor.Executor(2).run(jobs)
+    Study(short, seeds=2).run(tmp_path / "st", workers=2, hire=Threads)
+    evaluation.evaluate(short, [1, 2], workers=2)
+    assert kept == [int(6e9 / COPIES)] * 6
+    kept.clear()
+    executor.Executor(2, memory_limit=4e9).run([Job("3", short, tmp_path / "3"), Job("4", short, tmp_path / "4")])
+    Study(short, seeds=2).run(tmp_path / "limited", workers=2, hire=Threads, memory_limit=4e9)
+    assert kept == [int(2e9 / COPIES)] * 4
+    crew = Processes(2, tmp_path, (), executor.Each(1, 5.5))
+    assert crew._words[-2:] == ["1", "5.5"]
+    crew.close()

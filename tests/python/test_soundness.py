@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 
 import incast
 from conftest import Command
-from incast import Scenario, Study, UnsoundError, soundness
+from incast import Scenario, Store, Study, UnsoundError, soundness
 from incast.cli import program
 from incast.executor import Executor
 from incast.learn import FlowEnv
 from incast.plan import Job
-from incast.study import reading, standing
+from incast.study import estimate, reading, standing
 
 STAR = """
 
@@ -67,6 +67,9 @@ def test_a_flow_that_beats_its_ideal_makes_a_run_unsound() -> None:
     assert soundness.unsound({"run": {}, "fct": {"slowdown_min": 1 - 1e-10}}) == "", "rounding of a ratio"
     told = soundness.unsound({"run": {}, "fct": {"slowdown_min": 0.9}})
     assert told.startswith("a flow took 0.9 of the time"), told
+    told = soundness.unsound({"run": {}, "fct": {"slowdown_min": 1.2, "delivery_slowdown_min": 0.8}})
+    assert told.startswith("a flow took 0.8 of the time"), "the receiver had its last byte too early"
+    assert soundness.unsound({"run": {}, "fct": {"slowdown_min": None, "delivery_slowdown_min": 1.0}}) == ""
     assert soundness.unsound_figures({"run.unsound": "why"}) == "why"
     with pytest.raises(UnsoundError, match=r"a run: a flow took 0\.9 .* defect"):
         soundness.refuse({"run": {}, "fct": {"slowdown_min": 0.9}}, "a run")
@@ -102,9 +105,30 @@ def test_a_study_marks_the_run_and_makes_the_others(tmp_path: Path) -> None:
     assert len(told.unsound) == 2
     assert any("not sound" in line for line in told.lines())
     with pytest.raises(UnsoundError, match="2 runs without figures"):
-        standing.refuse_unsound(store)
+        standing.refuse_unsound(store, study.name)
     with pytest.raises(UnsoundError, match="a flow took 0.5"):
         reading.find(store, marked[0]["run"])
+
+
+@pytest.mark.usefixtures("defect")
+def test_an_unsound_run_of_one_study_is_no_matter_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are in one store: the sound one ends well, and says nothing of a run that is not its own."""
+    monkeypatch.chdir(tmp_path)
+    for name, seeds in (("wrong", "[1, 2]"), ("right", "[1, 3]")):
+        pairs = "".join(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in QUICK.items())
+        (tmp_path / f"{name}.toml").write_text(
+            f'name = "{name}"\nscenario = "dumbbell"\nseeds = {seeds}\n[set]\n{pairs}'
+        )
+    words = ["--store", "st", "--workers", "1", "--quiet"]
+    answer = CliRunner().invoke(program(), ["study", "run", "wrong.toml", *words])
+    assert isinstance(answer.exception, UnsoundError), answer.output
+    assert CliRunner().invoke(program(), ["study", "run", "right.toml", *words]).exit_code == 0
+    assert CliRunner().invoke(program(), ["study", "run", "right.toml", *words, "--rebuild"]).exit_code == 0
+    words = ["study", "extend", "st", "--study", "right", "--seeds", "4", "--workers", "1", "--quiet"]
+    answer = CliRunner().invoke(program(), words)
+    assert isinstance(answer.exception, UnsoundError), "it has seed 2 now"
+    store = Store.at(tmp_path / "st")
+    assert len(standing.unsound_of(store)) == 1, "a run that both have, once"
 
 
 @pytest.mark.usefixtures("defect")
@@ -119,6 +143,51 @@ def test_jobs_of_papers_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsoundError, match="seed 2"):
         Executor(1).run(jobs)
     assert not (tmp_path / "one").exists()
+
+
+@pytest.mark.usefixtures("defect")
+def test_pairs_of_controllers_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    quick = ["--set", "run.duration=20ms", "--set", "run.warmup=5ms"]
+    words = ["coexist", "coexistence", *quick, "--cc", "dctcp", "--cc", "swift", "--seeds", "2", "--out", "p", "-q"]
+    answer = CliRunner().invoke(program(), words)
+    assert isinstance(answer.exception, UnsoundError), (answer.output, answer.exception)
+
+
+@pytest.mark.usefixtures("defect")
+def test_an_estimate_goes_on_as_the_study_does(tmp_path: Path) -> None:
+    """A dry run ended with the error of a run that the study marks."""
+    study = Study(SMALL, seeds=[2])
+    assert any("1 of the runs" in line for line in estimate.of(study, tmp_path / "st", 1).lines())
+
+
+@pytest.mark.usefixtures("defect")
+def test_a_sensitivity_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("SALib")
+    from incast.tuning.sensitivity import Analysis, carry_out
+
+    axes = {"controller.g": {"from": 0.1, "to": 0.9}, "queue.mark": {"from": "5p", "to": "50p", "whole": True}}
+    table = {"figures": ["flows.jain"], "seeds": 2, "allow_idle": True}
+    study = Study(SMALL, axes=axes, keep=(), others={"sensitivity": table})
+    with pytest.raises(UnsoundError, match="seed 2: a flow took 0.5"):
+        carry_out(Analysis.of(study, "morris", 2), tmp_path / "found", 1, lambda _: None)
+
+
+def test_the_report_of_a_paper_refuses_a_run_that_is_there(
+    incast: Command, paper: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that an older version left: it is not judged, and it is made anew."""
+    (paper / "fig1.toml").write_text((paper / "fig1.toml").read_text().replace('"20ms"', '"7ms"'))
+    words = ("./small", "--seeds", "1", "--out", "p")
+    assert incast("paper", "run", *words).status == 0
+    (summary, *_) = sorted((paper.parent / "p").rglob("summary.json"))
+    text = json.loads(summary.read_text())
+    text["fct"]["slowdown_min"] = 0.5
+    summary.write_text(json.dumps(text))
+    incast("paper", "report", *words).failed(1, "a flow took 0.5", str(summary.parent.name), "makes it anew")
+    again = incast("paper", "run", *words)
+    assert again.status == 0, again.err
+    assert json.loads(summary.read_text())["fct"]["slowdown_min"] != 0.5
 
 
 @pytest.mark.usefixtures("defect")

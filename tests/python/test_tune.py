@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import Command, command, environment, left_in
-from incast import FolderError, Scenario, StudyError, evaluate, soundness
+from incast import FolderError, Scenario, StudyError, UnsoundError, evaluate, soundness
 from incast.study.front import Study, load
 from incast.tuning import outcome, results, search
 from incast.tuning.declaration import Tuning
@@ -573,3 +573,31 @@ def test_a_set_whose_run_is_not_sound_is_refused_and_the_others_are_tried(
     assert "a flow was too fast" in refused[0].refused
     assert refused[0].scores is None
     assert sum(one.scores is not None for one in sets) >= 1
+
+
+def test_a_set_that_is_not_sound_under_the_held_out_seeds_is_refused_and_another_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine is made wrong for the set that is to be held against the defaults, and for no run before."""
+    own = Tuning.of(study({"budget": 6, "seeds": 2, "held_out": 2}))
+    search_ = Search(own, tmp_path / "found")
+    sets = search_.carry_out(1, lambda _: None)
+    held: list[dict[str, Any]] = []
+    evaluated = type(own.target).evaluated
+
+    def wrong(target: Any, values: Any, *rest: Any) -> Any:
+        held.append(dict(values))
+        if len(held) == 2:  # after the defaults
+            raise UnsoundError("dumbbell, seed 7: a flow was too fast")
+        return evaluated(target, values, *rest)
+
+    monkeypatch.setattr(type(own.target), "evaluated", wrong)
+    found = outcome.of(search_, sets, 1)
+    (refused,) = [one for one in found.tried if one.unsound]
+    assert refused.values == held[1]
+    assert (refused.scores, refused.refused) == (
+        None,
+        "dumbbell, seed 7: a flow was too fast (under the held-out seeds)",
+    )
+    assert found.best.tried.values != refused.values
+    assert found.best.compared

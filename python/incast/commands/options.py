@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from incast import consent, output
+from incast import consent, output, progress
 from incast.errors import FolderError, ScenarioError, StudyError
 from incast.folders import is_standard_output
 from incast.interrupts import loading
@@ -75,8 +75,9 @@ def allow(code: bool) -> None:
 
 
 def _asked(what: str) -> bool:
+    progress.clear()  # it would be drawn over the question
     err.print(
-        f"{output.escaped(what)}, is a program that runs with your rights. Run it? [y/N] ",
+        f"{output.escaped(what)} is a program that runs with your rights. Run it? [y/N] ",
         highlight=False, markup=False, soft_wrap=True, end="",
     )  # fmt: skip
     with loading():  # Ctrl-C leaves: nothing is written yet

@@ -14,12 +14,11 @@ from incast.commands.coexist import print_pairs
 from incast.commands.compare import print_comparison
 from incast.commands.options import Bins, Format, Paired, Quiet, out, tell
 from incast.errors import FolderError, StudyError
-from incast.files import held
+from incast.files import STORE_FILE, held
 from incast.interrupts import loading
 from incast.result import Result
 from incast.run_folder import MANIFEST
 from incast.study.comparing import STUDY_FILE
-from incast.study.store import STORE_FILE
 
 PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
 """Files that mark folders of controllers side by side and of papers, here without loading what reads them."""

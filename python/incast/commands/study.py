@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incast import consent, memory, output, progress
-from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out
+from incast.commands.options import AllowCode, MemoryLimit, Quiet, Rebuild, Workers, allow, beside, err, out, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import StudyError
 from incast.files import held
@@ -75,7 +75,7 @@ def run(
     where = _where(on, workers, slurm)
     with progress.of_batch(err, quiet) as show:
         made = study.run(folder, workers=workers, show=show, rebuild=rebuild, memory_limit=limit, **where)
-    _tell_made(made, quiet)
+    _tell_made(made, study.name, quiet)
 
 
 def extend(
@@ -110,10 +110,12 @@ def extend(
         from incast.study.store import Store
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
+    there = Store.at(store)
+    name = front.name_in(there, study)
     with progress.of_batch(err, quiet) as show:
         made = front.extend(
-            Store.at(store),
-            study,
+            there,
+            name,
             seeds=None if seeds is None else _seeds(seeds),
             axes=dict(_axis(text) for text in axis or []),
             arms=dict(_arm(text) for text in arm or []),
@@ -124,7 +126,7 @@ def extend(
             memory_limit=memory.limit_of(memory_limit),
             **_where(on, workers, slurm),
         )
-    _tell_made(made, quiet)
+    _tell_made(made, name, quiet)
 
 
 def work(
@@ -137,7 +139,7 @@ def work(
     ] = None,
 ) -> None:
     """Make a part of the runs that are asked for: what a job of an array does."""
-    allow(False)
+    consent.asks(None, lambda told: tell([told]))  # a worker never asks
     consent.inherit(allowed or [])
     from incast.study import slurm
     from incast.study.store import Store
@@ -268,14 +270,14 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
     raise StudyError(f"--on {on}: expected threads, processes, ray, ray:HOST:PORT, ray://HOST:PORT or slurm")
 
 
-def _tell_made(store: Store, quiet: bool) -> None:
+def _tell_made(store: Store, study: str, quiet: bool) -> None:
     from incast.study import standing
 
     if not quiet:
         with output.about(store.folder):
             for line in standing.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
-    standing.refuse_unsound(store)
+    standing.refuse_unsound(store, study)
 
 
 def _seeds(text: str) -> int | list[int]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from incast.errors import FolderError
+from incast import soundness
+from incast.errors import FolderError, UnsoundError
 from incast.papers.definition import Figure, Paper, X
 from incast.papers.judging import Finding, judge
 from incast.papers.measuring import Run, work_out
@@ -106,7 +107,9 @@ def _unfinished(
 
 def _load(paper: Paper, folder: Path) -> Run:
     try:
-        return Run(Result.load(folder, whole=True))
-    except FolderError as error:
+        result = Result.load(folder, whole=True)
+        soundness.refuse(result.summary, str(folder))
+        return Run(result)
+    except (FolderError, UnsoundError) as error:
         error.add_note(f"incast paper run {paper.called()} makes it anew")
         raise

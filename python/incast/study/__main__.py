@@ -1,6 +1,6 @@
 """A worker as a process: it reads slices of tasks from its standard input and writes records to its standard output.
 
-    python -P -m incast.study PARENT FOLDER KEEP CORES ALLOWED
+    python -P -m incast.study PARENT FOLDER KEEP CORES MEMORY ALLOWED
 
 It ends when its input ends, and gives a run up when its parent has gone.
 """
@@ -15,14 +15,16 @@ from pathlib import Path
 
 from incast import consent
 from incast.errors import RunStopped
+from incast.executor import Each
 from incast.study.record import Task, make
 from incast.study.workers import error_text, read_frame, write_frame
 
 
 def main() -> None:
     """Work until there is no more."""
-    parent, folder, keep, cores = int(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3]), int(sys.argv[4])
-    consent.inherit(json.loads(sys.argv[5]))
+    parent, folder, keep = int(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
+    each = Each(int(sys.argv[4]), float(sys.argv[5]))
+    consent.inherit(json.loads(sys.argv[6]))
     # Ctrl-C at a terminal goes to all of its processes; the parent ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # A controller may print: that is not to come between the records.
@@ -35,7 +37,7 @@ def main() -> None:
             return
         try:
             for task in json.loads(words):
-                record = make(Task(**task), folder, keep, lambda *_: os.getppid() == parent, cores)
+                record = make(Task(**task), folder, keep, lambda *_: os.getppid() == parent, each)
                 write_frame(answers, b"R", record)
         except RunStopped:
             return

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study.axes import Axis, Value
 from incast.study.definition import Definition, Kind, kinds_in
-from incast.study.store import STORE_FILE, Store
+from incast.study.store import Store
 
 FILES = "files"
 PACKAGE_BYTES, PACKAGE_FILES = 16 * 10**6, 2000
@@ -75,9 +74,25 @@ def is_there(store: Store, study: Definition, text: str) -> bool:
 
 def install_study(store: Store, folder: Path, name: str) -> None:
     """Put the files of a study in the place of those that are there."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            store.put(f"studies/{name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+    for inner, data in list(read_copies(folder)):
+        store.put(f"studies/{name}/{inner}", data)
+
+
+def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Read all files of a folder of a store that leave it: names from the folder on, and bytes.
+
+    A store that was sent may have links in place of copies: what they lead to is of this machine, and stays here.
+    Raises ``FolderError``.
+    """
+    for path in [folder, *sorted(folder.rglob("*"))]:
+        try:
+            if path.is_symlink():
+                raise ValueError("is a link; expected a copy of a file")
+            if path.is_dir() or path == folder:
+                continue
+            yield path.relative_to(folder).as_posix(), files.read_bytes(path)
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
 
 
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
@@ -117,10 +132,10 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     Of a module of a package the whole package is copied. A class that was typed in, or handed over, stays too: it has
     no file, or is another one than that of the file by now.
     """
-    found = re.fullmatch(r"([^:=,]+):([A-Za-z_]\w*(?::.*)?)", text)
+    found = own_code.split(text)
     if found is None or text.startswith(f"{FILES}/"):
         return text
-    place, rest = found[1], found[2]
+    place, rest = found[0], text.partition(":")[2].strip()
     if controllers.registered(text) or place in dict(kinds.listing("controllers")):
         return text
     beside = folder / place
@@ -139,8 +154,11 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
         copy = _file_kept(store, str(code.file), folder)
     else:
         copy = f"{_package_kept(store, top)}/{code.file.relative_to(top).as_posix()}"
+    copied = own_code.locate(copy, (store.folder,))
+    if copied.digest != code.digest and not code.is_installed:  # which is asked for by its name
+        raise StudyError(f"{code.file} changed while it was copied: give the command again")
     if is_permitted:
-        consent.allow(own_code.locate(copy, (store.folder,)))
+        consent.allow(copied)
     return f"{_known(store, copy, place)}:{rest}"
 
 
@@ -166,25 +184,18 @@ def _package_kept(store: Store, top: Path) -> str:
     """Copy the folder of a package into the store under a name that its content decides."""
     found: dict[str, bytes] = {}
     size = 0
-    for place, folders, names in os.walk(top):
-        # neither what Python makes, nor the results that lie in a folder of work
-        folders[:] = sorted(
-            one
-            for one in folders
-            if not (one.startswith(".") or one == "__pycache__" or (Path(place) / one / STORE_FILE).exists())
-        )
-        for path in (Path(place) / name for name in sorted(names) if not name.startswith(".")):
-            try:
-                size += path.stat().st_size
-                if size > PACKAGE_BYTES or len(found) == PACKAGE_FILES:
-                    raise StudyError(
-                        f"the package {top} has more than {PACKAGE_BYTES // 10**6} MB or {PACKAGE_FILES:,} files: a "
-                        "store copies the package of a controller whole; put the class into a smaller package, or a "
-                        "file of its own"
-                    )
-                found[path.relative_to(top).as_posix()] = files.read_bytes(path, PACKAGE_BYTES)
-            except (OSError, ValueError) as error:
-                raise StudyError(f"cannot read {path}, of a controller's package: {files.told(error)}") from None
+    for path in own_code.files_of(top):
+        try:
+            size += path.stat().st_size
+            if size > PACKAGE_BYTES or len(found) == PACKAGE_FILES:
+                raise StudyError(
+                    f"the package {top} has more than {PACKAGE_BYTES // 10**6} MB or {PACKAGE_FILES:,} files: a "
+                    "store copies the package of a controller whole; put the class into a smaller package, or a "
+                    "file of its own"
+                )
+            found[path.relative_to(top).as_posix()] = files.read_bytes(path, PACKAGE_BYTES)
+        except (OSError, ValueError) as error:
+            raise StudyError(f"cannot read {path}, of a controller's package: {files.told(error)}") from None
     digest = hashlib.sha256()
     for name, data in found.items():
         digest.update(f"{name}\0{len(data)}\0".encode())

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from incast import controllers, memory
-from incast.errors import RunStopped, ScenarioError
+from incast.errors import RunStopped, ScenarioError, UnsoundError
 from incast.executor import default_workers
+from incast.files import STORE_FILE
 from incast.scenario import Scenario
 from incast.study import copies
 from incast.study.definition import Definition, kinds_in
 from incast.study.making import fresh_tasks
 from incast.study.record import Task, make, read_record, run_of
-from incast.study.store import STORE_FILE, Store, parquet
+from incast.study.store import Store, parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,6 +132,10 @@ def _tried(task: Task, folder: Path, keep: Sequence[str]) -> Tried:
         cpu = time.thread_time() - cpu
         part = max(last[0] / last[1], 1e-9)
         return Tried(last[2] / part, cpu / part, _cut_disk(task, scenario, folder, keep), scenario.memory())
+    except UnsoundError as error:  # the study marks such a run and goes on; it takes what others take
+        if error.result is None:
+            raise
+        result = error.result
     hops = result.summary["run"]["hops"]
     return Tried(hops, result.cost["cpu_s"], _disk(task, folder, keep), scenario.memory())
 

@@ -93,6 +93,17 @@ def load(path: str | Path, *, allow_code: bool = False) -> Study:
 
 def of_store(store: Store, name: str | None = None, *, allow_code: bool = False) -> Study:
     """Read a study from a store; its only one unless named. Raises ``StudyError`` where there is no such study."""
+    name, pending = name_in(store, name), store.pending()
+    place = store.folder / "studies" / name
+    if pending is not None and pending.study == name and not pending.closed:
+        place = store.folder / "pending" / "study"
+    else:
+        store.checked(f"studies/{name}/study.toml")
+    return load(place / "study.toml", allow_code=allow_code)
+
+
+def name_in(store: Store, name: str | None = None) -> str:
+    """Name a study of a store: its only one unless given. Raises ``StudyError`` where there is no such study."""
     there = store.studies()
     pending = store.pending()
     if pending is not None:
@@ -103,12 +114,7 @@ def of_store(store: Store, name: str | None = None, *, allow_code: bool = False)
     name = name or there[0]
     if name not in there:
         raise StudyError(f"{store.folder} has no study {name}: expected one of {', '.join(there) or 'none'}")
-    place = store.folder / "studies" / name
-    if pending is not None and pending.study == name and not pending.closed:
-        place = store.folder / "pending" / "study"
-    else:
-        store.checked(f"studies/{name}/study.toml")
-    return load(place / "study.toml", allow_code=allow_code)
+    return name
 
 
 def extend(

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from incast import controllers, files
 from incast.errors import REFUSALS, FolderError, RunError, RunStopped, ScenarioError, StudyError, users_traceback
-from incast.executor import Needs, Status, default_workers, share
+from incast.executor import Each, Needs, Status, default_workers, share
+from incast.files import STORE_FILE
 from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
 from incast.run_folder import engine_digest
 from incast.study import copies
 from incast.study.definition import Definition, Point, kinds_in
 from incast.study.record import Journal, Task, run_id, run_of
-from incast.study.store import PENDING, RUNS, STORE_FILE, SUMS, Pending, Store, column, parquet
+from incast.study.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers
 from incast.study.writing import POINTS, runs_table, write_chunk
 
@@ -44,7 +45,7 @@ process takes half a second to begin."""
 SAMPLED = 64
 """Points whose memory is looked at before a study."""
 
-Hire = Callable[[int, Path, Sequence[str], int], Workers]
+Hire = Callable[[int, Path, Sequence[str], Each], Workers]
 """Makes workers: number, folder of the store, tables to keep, cores of a run."""
 
 Outside = Callable[[Store], None]
@@ -444,14 +445,15 @@ def _hired(
         weight = {text: need.memory for text, need in zip(texts, needs, strict=True)}
         tasks.sort(key=lambda task: weight[task.toml, task.name], reverse=True)
     needs *= max(1, -(-len(tasks) // len(needs)))
-    at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free_memory())
+    free = free_memory()
+    at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free)
     if hire is None:
         names = {kind for toml, _ in texts for kind in kinds_in(toml) if ":" in kind}
         # a class that was typed in is known to this process alone
         typed = any(controllers.registered(name) for name in names)
         many = at_once > 1 and len(tasks) >= MANY * at_once
         hire = Processes if (names or many) and not typed else Threads
-    return hire(at_once, store.folder, keep, cores)
+    return hire(at_once, store.folder, keep, Each.of(at_once, cores, memory_limit, free))
 
 
 class _Left:

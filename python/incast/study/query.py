@@ -1,28 +1,23 @@
 """SQL over a store: DuckDB with a view for the runs and one for each table that the store has.
 
-DuckDB by itself reads and writes any file that its user may, and loads extensions, which are programs. Here it reads
-the store alone unless the user asks for more: a query may come from a page or a mail.
+It reads the store alone unless the user asks for more: a query may come from a page or a mail.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incast import files
+from incast import sql as sql_
 from incast.errors import FolderError, StudyError
-from incast.memory import free_memory
+from incast.run_folder import TABLES
 from incast.study.store import RUNS, Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
-
-SHARE = 0.8
-"""Part of the free memory that a query may take."""
 
 
 def connect(store: Store, *, allow_files: bool = False) -> Any:
@@ -41,22 +36,17 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
         raise FolderError(f"{store.folder} holds no runs yet: expected a store with a finished study")
     store.checked(RUNS)
     views = {"runs": [store.folder / RUNS], "costs": sorted((store.folder / "log").glob("*.parquet"))}
-    views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in store.tables()}
-    connection = duckdb.connect()
+    # a store that was sent may have tables of any name, such as runs
+    views |= {name: sorted((store.folder / "tables" / name).glob("*.parquet")) for name in TABLES}
+    connection, path = duckdb.connect(), store.folder
     try:
-        if (free := free_memory()) < math.inf:
-            connection.execute(f"SET memory_limit = '{int(free * SHARE)}B'")
-        if not allow_files:
-            connection.execute(f"SET allowed_directories = [{_text(store.folder, '/')}]")
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
+        sql_.lock(connection, store.folder, allow_files=allow_files)
         for name, paths in views.items():
             for path in paths:
                 files.read_footer(path)  # of a pipe DuckDB would wait for who writes to it
-            parts = ", ".join(map(_text, paths))
-            connection.execute(
-                f"CREATE VIEW {_quoted(name)} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)"
-            )
+            parts = ", ".join(sql_.text(str(one.resolve())) for one in paths)
+            if paths:
+                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)")
     except (OSError, ValueError, duckdb.Error) as error:
         connection.close()
         told = files.told(error)
@@ -76,11 +66,10 @@ def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
     try:
         if not allow_files:
             _refuse_writes(connection.extract_statements(sql))
-        answer = connection.sql(sql)
-        rows: pa.Table | None = None if answer is None else answer.to_arrow_table()
+        rows = sql_.answer(connection, sql)
     except duckdb.PermissionException as error:
         raise StudyError(f"query: {error}; {BEYOND}") from None
-    except duckdb.Error as error:
+    except (duckdb.Error, ValueError) as error:
         raise StudyError(f"query: {str(error).strip()}") from None
     finally:
         connection.close()
@@ -89,29 +78,20 @@ def query(store: Store, sql: str, *, allow_files: bool = False) -> pa.Table:
     return rows
 
 
-def _quoted(name: str) -> str:
-    """Write the name of a view, which a folder of the store has."""
-    inner = name.replace('"', '""')
-    return f'"{inner}"'
-
-
+COMMENTS = re.compile(r"\A(?:\s|--[^\n]*(?:\n|\Z)|/\*(?:(?!/\*).)*?\*/)+", re.DOTALL)
+"""Comments before a statement; not one in another, of which it is not told here where it ends."""
 BEYOND = "a query reads the store alone unless --allow-files (in Python allow_files=True) gives it other files too"
 
 
 def _refuse_writes(statements: Sequence[Any]) -> None:
     """Raise ``StudyError`` for what is no question: of the store's folder too nothing is written."""
     for statement in statements:
-        kind, sql = statement.type.name, statement.query.strip()
+        kind, asked = statement.type.name, COMMENTS.sub("", statement.query).strip()
         # what DuckDB takes apart into several, a PIVOT, may be the source of a COPY; EXPLAIN ANALYZE carries out
         is_question = (
             kind == "SELECT"
-            or (kind == "MULTI" and re.match(r"(?:WITH|PIVOT|FROM|SELECT)\b", sql, re.IGNORECASE))
-            or (kind == "EXPLAIN" and not re.search(r"\bCOPY\b|\bEXPORT\b", sql, re.IGNORECASE))
+            or (kind == "MULTI" and re.match(r"(?:WITH|PIVOT|FROM|SELECT)\b", asked, re.IGNORECASE))
+            or (kind == "EXPLAIN" and not re.search(r"\bCOPY\b|\bEXPORT\b", asked, re.IGNORECASE))
         )
         if not is_question:
-            raise StudyError(f"query: {sql.split(maxsplit=1)[0].upper()}: expected a SELECT; {BEYOND}")
-
-
-def _text(path: Path, end: str = "") -> str:
-    quoted = f"{path.resolve()}{end}".replace("'", "''")
-    return f"'{quoted}'"
+            raise StudyError(f"query: {(asked or kind).split(maxsplit=1)[0].upper()}: expected a SELECT; {BEYOND}")

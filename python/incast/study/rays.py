@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import logging
+import math
+import os
 import tempfile
 import threading
 import time
@@ -21,8 +23,10 @@ from typing import Any
 
 from incast import consent
 from incast.errors import RunError, RunStopped, StudyError
-from incast.executor import Status
+from incast.executor import Each, Status
+from incast.memory import free_memory
 from incast.run_folder import engine_digest
+from incast.study.copies import FILES, read_copies
 from incast.study.making import Hire
 from incast.study.record import Task, make
 from incast.study.workers import Answer, WorkerDied, error_of, error_text
@@ -48,7 +52,7 @@ def hire_at(on: str, workers: int) -> Hire:
         raise StudyError(f"--on {on}: no Ray cluster answers: {why}") from None
     cpus = int(ray.cluster_resources().get("CPU", 1))
 
-    def hired(_here: int, folder: Path, keep: Sequence[str], _cores: int) -> Rays:
+    def hired(_here: int, folder: Path, keep: Sequence[str], _each: Each) -> Rays:
         # cores and memory of this machine say nothing of the cluster's: a worker there has one core
         return Rays(workers or max(cpus, 1), folder, keep)
 
@@ -75,6 +79,8 @@ class Worker:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         self._keep = tuple(keep)
+        # others of the cluster's workers may be on this machine, one a core at most
+        self._each = Each.of(os.cpu_count() or 1, 1, math.inf, free_memory())
 
     def build(self) -> str:
         """Say which build of the engine is here."""
@@ -85,7 +91,7 @@ class Worker:
         records: list[bytes] = []
         try:
             for task in json.loads(words):
-                records.append(make(Task(**task), self._folder, self._keep))
+                records.append(make(Task(**task), self._folder, self._keep, each=self._each))
         except Exception as error:
             return records, error_text(error)
         return records, None
@@ -98,11 +104,7 @@ class Rays:
         self.count = count
         ray = _ray()
         self._ray = ray
-        files = {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in (folder / "files").rglob("*")
-            if path.is_file()
-        }
+        files = {f"{FILES}/{name}": data for name, data in read_copies(folder / FILES)}
         self._files, self._keep = ray.put(files), tuple(keep)
         self._kind = ray.remote(num_cpus=1, max_restarts=0)(Worker)
         self._idle: list[Any] = []

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from incast import controllers, files, soundness
 from incast.errors import FolderError, UnsoundError
+from incast.executor import ALONE, Each
 from incast.folders import refuse_other
 from incast.run_folder import engine_digest
 from incast.scenario import Progress, Scenario
@@ -67,7 +68,7 @@ def run_id(scenario_hash: str, seed: int, engine: str | None = None) -> str:
     return hashlib.sha256(f"{scenario_hash}|{seed}|{engine or engine_digest()}".encode()).hexdigest()[:16]
 
 
-def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, cores: int = 1) -> bytes:
+def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | None = None, each: Each = ALONE) -> bytes:
     """Make a run and give its record; files that the scenario names are found from ``folder`` on.
 
     A timeline is in no record, and none is recorded. A run that is not sound has its reason in place of its figures and
@@ -77,7 +78,7 @@ def make(task: Task, folder: Path, keep: Sequence[str], progress: Progress | Non
     scenario = run_of(task.toml, folder, task.name).with_seed(task.seed)
     wrong = ""
     try:
-        result = scenario.run(progress=progress, cores=cores)
+        result = scenario.run(progress=progress, cores=each.cores, memory_limit=each.memory)
     except UnsoundError as error:
         if error.result is None:
             raise

@@ -57,7 +57,7 @@ class Standing:
     bytes: int
     tables: list[str]
     unsound: list[str]
-    """Runs of which no figure is to be used, and why."""
+    """Runs of its studies of which no figure is to be used, and why."""
     damaged: list[str] | None
     """What is wrong with its files; ``None`` where that was not looked at."""
 
@@ -103,7 +103,7 @@ def of(store: Store, check: bool = False) -> Standing:
     import pyarrow.compute as pc
 
     head = store.head()
-    studies, runs, cpu_s, unsound = [], 0, 0.0, list[str]()
+    studies, runs, cpu_s = [], 0, 0.0
     for name in store.studies():
         seeds = pc.list_value_length(store.read(f"studies/{name}/points.parquet", ["seeds"])["seeds"])
         studies.append(StudyStanding(name, len(seeds), pc.max(seeds).as_py() or 0, pc.sum(seeds).as_py() or 0))
@@ -113,26 +113,27 @@ def of(store: Store, check: bool = False) -> Standing:
         cost = store.read(f"log/{name}.parquet", ["cpu_s"])
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
-        unsound += unsound_of(store, name)
     size = _size(store.folder)
     asked = making.progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
-    told = (runs, studies, pending, cpu_s, size, store.tables(), unsound, damaged)
+    told = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)
     return Standing(str(store.folder), head["incast"], head["engine"], *told)
 
 
-def unsound_of(store: Store, chunk: str) -> list[str]:
-    """Give the runs of a chunk of which no figure is to be used, and why."""
-    name = f"chunks/{chunk}.parquet"
-    if soundness.COLUMN not in {field.name for field in store.schema(name)}:
+def unsound_of(store: Store, study: str | None = None) -> list[str]:
+    """Give the runs of a study, or of all studies, of which no figure is to be used, and why; each run once.
+
+    Runs that a store still has and that no study names any more are not judged: nobody reads their figures.
+    """
+    if not (store.folder / RUNS).exists() or soundness.COLUMN not in store.schema(RUNS).names:
         return []
-    rows = store.read(name, ["run", soundness.COLUMN]).to_pylist()
-    return [f"run {row['run']}: {row[soundness.COLUMN]}" for row in rows if row[soundness.COLUMN]]
+    rows = store.read(RUNS, ["study", "run", soundness.COLUMN]).to_pylist()
+    found = {row["run"]: row[soundness.COLUMN] for row in rows if study is None or row["study"] == study}
+    return [f"run {run}: {why}" for run, why in found.items() if why]
 
 
-def refuse_unsound(store: Store) -> None:
-    """Raise ``UnsoundError`` where the store has runs of which no figure is to be used."""
-    found = [one for chunk in store.chunks() for one in unsound_of(store, chunk)]
-    if found:
+def refuse_unsound(store: Store, study: str) -> None:
+    """Raise ``UnsoundError`` where the study has runs of which no figure is to be used."""
+    if found := unsound_of(store, study):
         raise UnsoundError(f"{store.folder}: {counted(len(found), 'run')} without figures; the first: {found[0]}")

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 from incast import _core, files
 from incast.errors import FolderError
 from incast.executor import alone_in
+from incast.files import STORE_FILE
 from incast.folders import put_first, sync_folder, write_whole
 from incast.run_folder import engine_digest, refuse_odd_columns
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
-STORE_FILE = "store.json"
 STORE_FORMAT = 1
 REPORTS = ("study.json", "coexistence.json")
 """Files of folders of reports, of comparisons and of pairs, which name their store."""

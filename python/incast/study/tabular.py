@@ -39,13 +39,17 @@ def rows(store: Store, table: str, study: str | None) -> pa.Table:
 
 
 def write(found: pa.Table, path: Path) -> None:
-    """Write a table to a file of the format that its ending names; raises ``FolderError`` where one is there."""
-    if path.suffix not in FORMATS:
+    """Write a table to a file of the format that its ending names; raises ``FolderError`` where one is there.
+
+    A pipe or a device, such as ``/dev/stdout``, takes CSV where it has no such ending.
+    """
+    kind = path.suffix if path.suffix in FORMATS or not is_stream(path) else ".csv"
+    if kind not in FORMATS:
         raise StudyError(f"{path}: expected a file that ends in {', '.join(FORMATS)}")
     if path.exists() and not is_stream(path):
         raise FolderError(f"{path} exists: give another --out, or remove it first (results are never overwritten)")
     forms: dict[str, Callable[[pa.Table], str | bytes]] = {".csv": as_csv, ".json": as_json, ".parquet": parquet}
-    data = forms[path.suffix](found)
+    data = forms[kind](found)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_named(path, data)

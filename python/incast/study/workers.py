@@ -23,7 +23,7 @@ from typing import IO, BinaryIO, Protocol
 
 from incast import consent, errors
 from incast.errors import RunError, RunStopped
-from incast.executor import Status
+from incast.executor import ALONE, Each, Status
 from incast.study.record import Task, make
 
 
@@ -58,10 +58,10 @@ class Workers(Protocol):
 class Threads:
     """Threads of this process: the engine runs without the GIL."""
 
-    def __init__(self, count: int, folder: Path, keep: Sequence[str], cores: int = 1) -> None:
+    def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
         self.count = count
         self._place = folder, tuple(keep)
-        self._cores = cores
+        self._each = each
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="incast-run")
         self._under_way: dict[str, tuple[float, int]] = {}
@@ -84,7 +84,7 @@ class Threads:
             return not self._stop.is_set()
 
         try:
-            return make(task, *self._place, progress=progress, cores=self._cores)
+            return make(task, *self._place, progress=progress, each=self._each)
         finally:
             self._hops += self._under_way.pop(task.run, (0.0, 0))[1]
 
@@ -108,9 +108,9 @@ class Threads:
 class Processes:
     """Processes of this machine, for controllers in Python and for many short runs: these hold the GIL."""
 
-    def __init__(self, count: int, folder: Path, keep: Sequence[str], cores: int = 1) -> None:
+    def __init__(self, count: int, folder: Path, keep: Sequence[str], each: Each = ALONE) -> None:
         self.count = count
-        self._words = [str(folder), json.dumps(list(keep)), str(cores)]
+        self._words = [str(folder), json.dumps(list(keep)), str(each.cores), repr(each.memory)]
         self._idle: list[subprocess.Popen[bytes]] = []
         self._all: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from incast.errors import StudyError
+from incast.errors import StudyError, UnsoundError
 from incast.evaluation import Figures
 from incast.statistics import Estimate, estimate
 from incast.tuning.declaration import WATCH, Tuning, flows_of, unfinished
@@ -76,7 +76,9 @@ class Outcome:
 def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
     """Work out what a finished search found: runs the front and the defaults on the held-out seeds.
 
-    A set that leaves flows unfinished there is no more counted, and those that it had beaten come into the front.
+    A set that leaves flows unfinished there, or has a run of which no figure is to be used, is no more counted, and
+    those that it had beaten come into the front. Raises ``UnsoundError`` where the defaults have such a run: nothing is
+    to be held against them then.
     """
     tuning = search.tuning
     defaults = tuning.target.evaluated({}, tuning.held_out, None, workers)
@@ -90,15 +92,20 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
                 "scenario takes and under which flows finish"
             )
         front = _front(tuning, whole)
+        out: dict[int, Tried] = {}
         for one in front:
-            if one.number not in runs:
-                runs[one.number] = tuning.target.evaluated(one.values, tuning.held_out, None, workers)
-        late = {one.number: _late(runs[one.number], defaults) for one in front}
-        if not any(late.values()):
+            try:
+                if one.number not in runs:
+                    runs[one.number] = tuning.target.evaluated(one.values, tuning.held_out, None, workers)
+            except UnsoundError as error:
+                refused = f"{error} (under the held-out seeds)"
+                out[one.number] = replace(one, scores=None, refused=refused, unsound=True)
+                continue
+            if late := _late(runs[one.number], defaults):
+                out[one.number] = replace(one, scores=None, unfinished=late)
+        if not out:
             break
-        tried = [
-            replace(one, scores=None, unfinished=late[one.number]) if late.get(one.number) else one for one in tried
-        ]
+        tried = [out.get(one.number, one) for one in tried]
     scores = tuple(math.fsum(values) / len(values) for values in tuning.values(tuning.defaults))
     chosen = [Chosen(one, _compared(tuning, runs[one.number], defaults)) for one in front]
     best = _nearest(tuning, front)

@@ -1,0 +1,189 @@
+"""Queries in SQL: they reach a store alone, and take no more memory than there is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, command, environment
+from incast import FolderError, IncastError, Scenario, StudyError, sql
+from incast.study import copies
+from incast.study import query as queries
+from incast.study.store import Store
+from stored import small
+
+duckdb = pytest.importorskip("duckdb", reason="queries need duckdb: pip install incast[query]")
+SHORT = "[set]\nrun.duration = '2ms'\nrun.warmup = '0s'\n"
+HUGE = "SELECT i, repeat('x', 1000) AS s FROM range(100000) t(i)"
+"""An answer of 100 MB, of which DuckDB itself keeps a part alone."""
+
+
+def test_a_query_reads_the_store_alone(incast: Command, tmp_path: Path) -> None:
+    (tmp_path / "plain.toml").write_text(f"scenario = 'dumbbell'\n{SHORT}")
+    (tmp_path / "o'hara").mkdir()
+    place = "o'hara/s"
+    assert incast("study", "run", "plain.toml", "--store", place).status == 0
+    before = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
+    secret = tmp_path / "secret.txt"
+    secret.write_text("told")
+    copies = f"COPY (SELECT 1) TO '{tmp_path}/out.csv'"
+    inside = f"COPY (SELECT 1) TO '{(tmp_path / place / 'runs.parquet').as_posix()}'".replace("o'hara", "o''hara")
+    store = Store.at(tmp_path / place)
+    for words in (
+        inside,
+        f"EXPLAIN ANALYZE {inside}",
+        f"COPY (PIVOT (SELECT 1 a) ON a USING sum(a)) TO '{tmp_path}/out.csv'",
+        f"SELECT * FROM read_text('{secret}')",
+        f"SELECT * FROM '{tmp_path}/plain.csv'",
+        f"ATTACH '{tmp_path}/new.db'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+        "SELECT 1; LOAD httpfs",
+        f"EXPORT DATABASE '{tmp_path}/db'",
+        "PREPARE x AS SELECT 1",
+    ):
+        with pytest.raises(StudyError, match="query: .*--allow-files"):
+            queries.query(store, words)
+    incast("query", place, copies).refused("query: COPY: expected a SELECT", "--allow-files")
+    after = {path: path.read_bytes() for path in (tmp_path / place).rglob("*") if path.is_file()}
+    assert after == before and not (tmp_path / "out.csv").exists()
+    for words in (
+        "WITH a AS (SELECT * FROM runs) SELECT count(*) AS n FROM a JOIN flows USING (run) JOIN costs USING (run)",
+        "FROM runs SELECT arm",
+        "PIVOT (SELECT arm, seed FROM runs) ON arm USING count(*)",
+        "DESCRIBE runs",
+        "SUMMARIZE SELECT seed FROM runs",
+        "SHOW TABLES",
+        "EXPLAIN ANALYZE SELECT count(*) FROM runs",
+    ):
+        assert queries.query(store, words).num_rows
+    assert queries.query(store, f"SELECT * FROM read_text('{secret}')", allow_files=True).num_rows == 1
+    assert incast("query", place, copies, "--allow-files").status == 0 and (tmp_path / "out.csv").exists()
+    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
+    with pytest.raises(IncastError, match="file system operations are disabled"):
+        result.sql(f"SELECT * FROM read_text('{secret}')")
+    assert result.sql(f"SELECT * FROM flows, read_text('{secret}')", allow_files=True).num_rows
+
+
+def test_comments_before_a_question_are_none_of_it(tmp_path: Path) -> None:
+    """Not one in another: it ends elsewhere for whoever counts them."""
+
+    def refuse(sql: str) -> None:
+        queries._refuse_writes(duckdb.connect().extract_statements(sql))
+
+    pivot = "PIVOT (SELECT 1 a) ON a USING sum(a)"
+    copies_ = f"COPY ({pivot}) TO '{tmp_path}/out.csv'"
+    for comment in ("-- of arms\n", "/* of\narms */ ", " /* a */ -- b\n\n"):
+        refuse(comment + pivot)
+        with pytest.raises(StudyError, match="COPY: expected a SELECT"):
+            refuse(comment + copies_)
+    for hidden in (f"/* /* */ SELECT */ {copies_}", f"/* /* */ {copies_} -- */ SELECT"):
+        with pytest.raises((StudyError, duckdb.Error)):
+            refuse(hidden)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return small().run(tmp_path / "s", workers=1)
+
+
+def test_an_answer_is_no_larger_than_memory(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "free_memory", lambda: 60e6)
+    with pytest.raises(
+        StudyError, match="query: the answer has more than 48 MB, for which memory has room: ask for less"
+    ):
+        queries.query(store, HUGE)
+    assert queries.query(store, f"SELECT count(s) AS n FROM ({HUGE})")["n"].to_pylist() == [100000]
+    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
+    with pytest.raises(IncastError, match="the answer has more than 48 MB"):
+        result.sql(HUGE)
+
+
+def test_an_answer_that_breaks_off_is_an_error_of_the_query(store: Store) -> None:
+    late = "SELECT CAST(CASE WHEN i = 99999 THEN 'x' ELSE '1' END AS INT) AS n FROM range(100000) t(i)"
+    with pytest.raises(StudyError, match="query: .*Could not convert string 'x' to INT32"):
+        queries.query(store, late)
+
+
+def test_nothing_is_laid_aside_and_no_setting_changed(store: Store) -> None:
+    result = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run()
+    for found in (
+        queries.query(store, "SELECT current_setting('temp_directory') AS t"),
+        result.sql("SELECT current_setting('temp_directory') AS t"),
+    ):
+        assert found["t"].to_pylist() == [""]
+    with pytest.raises(IncastError, match="locked"):
+        result.sql("SET temp_directory = '/tmp'")
+
+
+def test_a_store_of_odd_folders_is_read_or_named(store: Store, incast: Command) -> None:
+    """A table called runs took the place of the runs; an empty log ended in Python's own words."""
+    place = store.folder
+    count = queries.query(store, "SELECT count(*) AS n FROM runs")["n"].to_pylist()
+    (place / "tables/runs").mkdir()
+    shutil.copy(next((place / "tables/flows").glob("*.parquet")), place / "tables/runs/x.parquet")
+    (place / 'tables/a"b').mkdir()
+    shutil.copy(next((place / "tables/flows").glob("*.parquet")), place / 'tables/a"b/x.parquet')
+    shutil.rmtree(place / "log")
+    (place / "log").mkdir()
+    assert queries.query(store, "SELECT count(*) AS n FROM runs")["n"].to_pylist() == count
+    with pytest.raises(StudyError, match="costs"):
+        queries.query(store, "SELECT * FROM costs")
+
+
+def test_what_cannot_be_locked_is_told_of_the_store(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error came before any file was looked at, and named one that was not known."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise duckdb.Error("no such setting")
+
+    monkeypatch.setattr(sql, "lock", fails)
+    with pytest.raises(FolderError, match="s cannot be read: no such setting"):
+        queries.connect(store)
+
+
+def test_the_standard_output_takes_csv(store: Store) -> None:
+    """Named as a shell's user names it, whatever it leads to."""
+    place = store.folder.parent
+    for words in (
+        ["query", "s", "SELECT count(*) AS n FROM runs", "--out", "/dev/stdout"],
+        ["study", "export", "s", "--out", "/dev/stdout"],
+        ["model", "swift", "--q", "0.01", "--out", "/dev/stdout"],
+    ):
+        done = subprocess.run(command(words), cwd=place, env=environment(), capture_output=True, text=True)
+        assert done.returncode == 0, (words, done.stderr)
+        lines = done.stdout.splitlines()
+        assert "," in lines[0] or lines == ['"n"', "4"], (words, lines)
+        assert done.stdout.startswith(('"', "q,")), (words, lines)
+    with (place / "out").open("w") as file:
+        words = ["study", "export", "s", "--out", "/dev/stdout"]
+        assert subprocess.run(command(words), cwd=place, env=environment(), stdout=file).returncode == 0
+    assert (place / "out").read_text().count("\n") == 5
+
+
+def test_links_in_a_store_that_was_sent_lead_nowhere(store: Store, tmp_path: Path) -> None:
+    """What they lead to went to other machines, or into the store."""
+    secret = tmp_path / "id"
+    secret.write_text("secret")
+    folder = store.folder / "files"
+    (folder / "a").mkdir(parents=True)
+    (folder / "a/x.csv").write_text("x")
+    assert dict(copies.read_copies(folder)) == {"a/x.csv": b"x"}
+    for link, target in ((folder / "a/link", secret), (folder / "b", tmp_path)):
+        link.symlink_to(target)
+        with pytest.raises(FolderError, match=f"{link} cannot be read: is a link; expected a copy of a file"):
+            dict(copies.read_copies(folder))
+        with pytest.raises(FolderError, match="is a link"):
+            copies.install_study(store, folder, "new")
+        link.unlink()
+    (tmp_path / "whole").symlink_to(folder)
+    with pytest.raises(FolderError, match="is a link"):
+        dict(copies.read_copies(tmp_path / "whole"))
+    os.mkfifo(folder / "a/pipe")
+    with pytest.raises(FolderError, match="is a pipe"):
+        dict(copies.read_copies(folder))
+    assert not dict(copies.read_copies(tmp_path / "none")), "a store without copies"

@@ -539,7 +539,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.transports = vec![ndp(0, false)]).contains("expected at least 1"));
     assert!(told(&|s| s.transports[0].extra_packets = 1).contains("which TCP alone has"));
     assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
-    assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("a fair NIC"));
+    assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("has a queue of its own"));
     assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that cut nothing"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));

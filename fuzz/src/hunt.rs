@@ -11,6 +11,7 @@ use incast_scenario::text::schema::Schema;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -118,12 +119,13 @@ pub fn hunt(asked: &Asked) -> io::Result<bool> {
         })
         .collect();
     let lines: io::Result<Vec<Vec<String>>> =
-        supervised.into_iter().map(|one| one.join().unwrap_or_else(|_| Ok(Vec::new()))).collect();
+        supervised.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect();
     lines?.iter().flatten().for_each(|line| counts.take(line));
     Ok(report(asked, counts, begin.elapsed()))
 }
 
-/// One worker, started anew where it hangs or dies, until its scenarios are done; its lines.
+/// One worker, started anew where it hangs or dies, until its scenarios are done; its lines. An error where it dies
+/// without a word.
 fn supervise(
     asked: &Asked,
     worker: u64,
@@ -135,9 +137,11 @@ fn supervise(
     let mut all = Vec::new();
     while !left.is_empty() && !over() {
         let (mut child, lines) = start(asked, worker, &left)?;
-        let mut at = None;
+        let (mut at, mut spoke) = (None, false);
         let end = loop {
-            match lines.recv_timeout(SILENT) {
+            let line = lines.recv_timeout(SILENT);
+            spoke |= line.is_ok();
+            match line {
                 Ok(line) if line == "alive" => {}
                 Ok(line) => {
                     match line.strip_prefix("begin ").and_then(|n| n.parse::<u64>().ok()) {
@@ -161,7 +165,10 @@ fn supervise(
         };
         // it may have ended by itself
         let _ = child.kill();
-        child.wait()?;
+        let status = child.wait()?;
+        if !spoke {
+            return Err(io::Error::other(format!("worker {worker} ended before its first scenario: {status}")));
+        }
         if let (Some(law), Some(number)) = (end, at) {
             let line = format!("{number} broken 0 0 {law}");
             journal.write_all(format!("{line}\n").as_bytes())?;

@@ -1,6 +1,6 @@
 //! What must hold of the outcome of every run.
 
-use incast_engine::spec::{Effect, Spec};
+use incast_engine::spec::{Discipline, Effect, LinkSpec, Spec};
 use incast_record::{FlowRecord, Outcome, PortRecord};
 
 /// A law that does not hold: its name, and what was found.
@@ -33,9 +33,14 @@ pub fn broken(spec: &Spec, outcome: &Outcome) -> Option<Broken> {
     o.flows.iter().find_map(of_flow).or_else(|| of_ports(spec, o)).or_else(|| of_others(o))
 }
 
+/// A time is at least its ideal, but for rounding.
+fn is_at_least(time: u64, ideal: u64) -> bool {
+    time as f64 >= ideal as f64 * (1.0 - ROUNDING)
+}
+
 fn of_flow(flow: &FlowRecord) -> Option<Broken> {
     let what = || format!("{flow:?}");
-    let holds: [(&str, bool); 7] = [
+    let holds: [(&str, bool); 9] = [
         ("a flow delivers what was written", flow.delivered <= flow.written),
         ("segments arrive or drop once sent", flow.datagrams || flow.arrived <= flow.sent),
         ("a flow ends after its start", flow.finish_ps.is_none_or(|finish| finish >= flow.start_ps)),
@@ -56,18 +61,34 @@ fn of_flow(flow: &FlowRecord) -> Option<Broken> {
         (
             "no flow beats its ideal",
             match (flow.finish_ps, flow.ideal_fct_ps) {
-                (Some(finish), Some(ideal)) => (finish - flow.start_ps) as f64 >= ideal as f64 * (1.0 - ROUNDING),
+                (Some(finish), Some(ideal)) => is_at_least(finish.saturating_sub(flow.start_ps), ideal),
                 _ => true,
             },
         ),
-        ("largest delay is at least the mean", flow.arrived == 0 || flow.delay_sum_ps == 0 || flow.delay_max_ps > 0),
+        (
+            "no delivery beats its ideal",
+            match (flow.received_ps, flow.ideal_delivery_ps) {
+                (Some(received), Some(ideal)) => is_at_least(received.saturating_sub(flow.start_ps), ideal),
+                _ => true,
+            },
+        ),
+        ("a flow is finished or stopped", flow.finish_ps.is_none() || flow.stopped_ps.is_none()),
+        (
+            "largest delay is at least the mean",
+            u128::from(flow.delay_max_ps) * u128::from(flow.arrived_m) >= u128::from(flow.delay_sum_ps),
+        ),
     ];
     holds.into_iter().find(|(_, holds)| !holds).map(|(law, _)| Broken::new(law, what()))
 }
 
 fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
     let interval = o.measure_to_ps.saturating_sub(o.measure_from_ps);
-    let largest = spec.transports.iter().map(|t| u64::from((t.mss + t.header).max(t.mtu))).max().unwrap_or(0);
+    // what waits in a fair NIC is accepted before its hop
+    let accepted: u64 = o.ports.iter().map(|port| port.accepted_total).sum();
+    let fair = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::FairNic { .. }));
+    if o.hops > accepted || o.hops < accepted && !fair {
+        return Some(Broken::new("hops are packets that ports accepted", format!("{} and {accepted}", o.hops)));
+    }
     let mut rates: Vec<u64> = spec.links.iter().map(|link| link.rate.0).collect();
     for failure in &spec.failures {
         if let Effect::Degraded { rate: Some(rate), .. } = failure.effect {
@@ -79,19 +100,30 @@ fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
         if port.busy_ps > interval {
             return Some(Broken::new("a port is busy at most always", what()));
         }
-        let room = u128::from(largest) + 120 + u128::from(link.overhead) + u128::from(link.bucket);
-        let most = u128::from(rate) * u128::from(interval) / 8_000_000_000_000 + room;
-        if port.rate_bps > 0 && link.cell.is_none() && u128::from(port.bytes) > most {
-            return Some(Broken::new(
-                "bytes sent are at most rate x time and the bucket",
-                format!("{most} {}", what()),
-            ));
+        if port.packets_total > port.accepted_total {
+            return Some(Broken::new("a port sends what it accepted", what()));
+        }
+        if port.rate_bps > 0 && link.cell.is_none() {
+            let most = most_bytes(spec, link, (port, rate), interval);
+            if u128::from(port.bytes) > most {
+                let law = "bytes sent are at most rate x time and the bucket";
+                return Some(Broken::new(law, format!("{most} {}", what())));
+            }
         }
         if let Some(broken) = of_queue(port) {
             return Some(broken);
         }
     }
     None
+}
+
+/// Bytes that a link carries at most in an interval, at `rate` at most. Packets leave a token bucket whole: what it
+/// holds, or the first of them. At other rates than whole bytes a time, each packet's time is rounded.
+fn most_bytes(spec: &Spec, link: &LinkSpec, (port, rate): (&PortRecord, u64), interval: u64) -> u128 {
+    let largest = spec.transports.iter().map(|t| (t.mss + t.header).max(t.mtu)).max().unwrap_or(0);
+    let held = if link.bucket > 0 { link.bucket.max(largest + link.overhead) } else { 0 };
+    let rounded = if 8_000_000_000_000 % rate == 0 { 0 } else { port.packets + 1 };
+    u128::from(rate) * (u128::from(interval) + u128::from(rounded)) / 8_000_000_000_000 + u128::from(held)
 }
 
 fn of_queue(port: &PortRecord) -> Option<Broken> {

@@ -7,7 +7,7 @@ use incast_cc::Time;
 use incast_engine::Progress;
 use incast_engine::spec::{RunError, Spec, TimelineSpec};
 use incast_engine::testing::windows::{self, Threads};
-use incast_engine::testing::{Simulation, Visit, reference};
+use incast_engine::testing::{Rule, Simulation, Visit, reference};
 use incast_record::{Outcome, summary};
 use std::fmt::Write;
 use std::fs;
@@ -28,9 +28,9 @@ impl Clock {
         Clock { begin: Clock::now() }
     }
 
-    /// Processor time of this process, whatever runs beside it; wall time where the system does not tell.
+    /// Processor time of this thread, whatever runs beside it; wall time where the system does not tell.
     fn now() -> Duration {
-        let told = fs::read_to_string("/proc/self/schedstat").ok();
+        let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
         let ns = told.and_then(|text| text.split(' ').next()?.parse().ok());
         ns.map_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(), Duration::from_nanos)
     }
@@ -138,7 +138,7 @@ fn sound_summary(outcome: &Outcome) -> Option<Broken> {
 }
 
 /// The same by the reference engine, and by the engine of windows with 3 and 7 threads under some partitions and orders
-/// of visits.
+/// of visits, where these threads are there from the first window on or only now and then.
 fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Option<Broken> {
     let nodes = spec.node_names.len() as u32;
     let partition = |random: &mut Random| match random.below(4) {
@@ -147,7 +147,7 @@ fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Opti
         2 => ("as given", spec.domain_of.clone()),
         _ => ("drawn", (0..nodes).map(|_| random.below(u64::from(nodes)) as u32).collect()),
     };
-    let own = random.chance(0.15);
+    let (own, changing) = (random.chance(0.15), random.chance(0.3));
     // the reference engine always, and two of the others
     let left_out = *random.one(&[1, 3, 7]);
     for threads in [0, 1, 3, 7].into_iter().filter(|threads| *threads != left_out) {
@@ -155,7 +155,12 @@ fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Opti
         let visit = *random.one(&[Visit::Forward, Visit::Reverse, Visit::Shuffled]);
         let spec = Spec { threads: Some(threads.max(1)), domain_of: dense(domain_of), ..spec.clone() };
         *runs += 1;
-        let how = if own { Threads::Own(threads as usize) } else { Threads::InTurn(threads as usize) };
+        let most = threads as usize;
+        let how = match own {
+            _ if changing => Threads::By(Rule::Given(|window| window % 3 == 2), most, !own),
+            true => Threads::Own(most),
+            false => Threads::InTurn(most),
+        };
         let (who, other) = match threads {
             0 => ("the reference engine".to_owned(), Simulation::new(&spec).and_then(reference::run)),
             n => (format!("{n} threads, {name}, {visit:?}, {how:?}"), windows_run(&spec, visit, how)),

@@ -6,10 +6,12 @@ use crate::random::Random;
 use crate::runs::{self, Cut};
 use incast_cc::Time;
 use incast_engine::spec::{RunError, Spec};
+use std::any::Any;
 use std::backtrace::Backtrace;
+use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Once;
 
 /// Hops of a run at most, about.
 pub const HOPS: u64 = 3_000;
@@ -35,21 +37,40 @@ pub enum Verdict {
     Broken(Broken),
 }
 
-/// Where the last panic was, and what it said.
-static PANIC: Mutex<Option<(String, String)>> = Mutex::new(None);
+thread_local! {
+    /// What a panic of this thread becomes.
+    static PANIC: RefCell<Panic> = const { RefCell::new(Panic::Printed) };
+}
 
-/// Keeps what panics say, instead of printing it.
+/// What a panic becomes.
+enum Panic {
+    /// Text on standard error, as ever: nobody catches it.
+    Printed,
+    /// A verdict, which begins with the place of the first.
+    Caught(Option<String>),
+}
+
+/// Keeps where panics are that [`caught`] catches, instead of printing them. All others are printed.
 pub fn keep_panics() {
-    panic::set_hook(Box::new(|info| {
-        let at = info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
-        let at = place(&Backtrace::force_capture().to_string()).unwrap_or(at);
-        let payload = info.payload();
-        let text = payload.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default();
-        let mut kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
-        // the first is the cause; those of threads that wait for it follow
-        kept.get_or_insert((at, text));
-    }));
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        let printed = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let is_caught = PANIC.with_borrow_mut(|panic| match panic {
+                Panic::Printed => false,
+                Panic::Caught(first) => {
+                    first.get_or_insert_with(|| {
+                        let at = info.location().map(|at| format!("{}:{}", at.file(), at.line()));
+                        place(&Backtrace::force_capture().to_string()).or(at).unwrap_or_default()
+                    });
+                    true
+                }
+            });
+            if !is_caught {
+                printed(info);
+            }
+        }));
+    });
 }
 
 /// The first place in a backtrace in a crate of ours that is no operator of a unit.
@@ -60,14 +81,21 @@ fn place(trace: &str) -> Option<String> {
     Some(at.rsplit_once(':').map_or(at, |(line, _)| line).to_owned())
 }
 
-/// What `run` gives, or the panic that it ends in.
+/// What `run` gives, or the panic that it ends in. One of another thread of the run is printed, and has no place.
 pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Broken> {
-    *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    panic::catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
-        let kept = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (at, text) = kept.unwrap_or_default();
-        Broken::new(format!("no panic: {at}"), text)
+    let outer = PANIC.replace(Panic::Caught(None));
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    let inner = PANIC.replace(outer);
+    result.map_err(|payload| {
+        let at = if let Panic::Caught(Some(at)) = inner { at } else { "another thread".into() };
+        Broken::new(format!("no panic: {at}"), text_of(&*payload))
     })
+}
+
+/// What a panic says.
+fn text_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().cloned();
+    text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
 }
 
 /// Tries a scenario whose files lie in `dir`; `draws` decides which partitions and observations.

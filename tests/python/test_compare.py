@@ -425,7 +425,7 @@ def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_
         (tmp_path / name).unlink()
     assert incast("report", "a", "--quiet").status == 0
     assert (tmp_path / "a/comparison.json").read_bytes() == before
-    grown = incast("study", "extend", "a/runs", "--study", study_of(tmp_path / "a"), "--seeds", "2")
+    grown = incast("study", "extend", "a/runs", "--study", study_of(tmp_path / "a"), "--seeds", "2", "--allow-code")
     assert grown.status == 0, grown.err
     assert "2 points, 2 seeds, 4 runs" in grown.out
 

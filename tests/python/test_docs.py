@@ -110,7 +110,20 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 def test_files_that_the_pages_name_are_there() -> None:
     """A path in backticks is one from the root, or on pages about the code the end of one, such as `port/fifo.rs`."""
-    tops = ("crates", "python", "tests", "tools", "bench", "parity", "mutants", "docs", "scenarios", ".ci", ".github")
+    tops = (
+        "crates",
+        "python",
+        "tests",
+        "tools",
+        "bench",
+        "parity",
+        "mutants",
+        "docs",
+        "fuzz",
+        "scenarios",
+        ".ci",
+        ".github",
+    )
     viewer = [ROOT / "viewer" / name for name in ("src", "tests", "e2e")]  # without the packages beside them
     found = [path for top in (*(ROOT / top for top in tops), *viewer) for path in top.rglob("*")]
     found += [*viewer, *ROOT.iterdir()]
@@ -124,7 +137,7 @@ def test_files_that_the_pages_name_are_there() -> None:
         )
         text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for name in re.findall(r"`([\w.-]+/[\w./-]*|[\w-]+\.(?:rs|py|toml))`" if inside else whole, text):
-            made_up = "NAME" in name or name.startswith("build/")
+            made_up = "NAME" in name or name.startswith(("build/", "runs/"))
             if not made_up and not any(path.endswith(f"/{name.rstrip('/')}") for path in there):
                 missing.append(f"{page.relative_to(ROOT)}: {name}")
     assert not sorted(missing)

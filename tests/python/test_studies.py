@@ -241,7 +241,7 @@ def test_what_governs_is_the_transports_own_control_where_it_has_one(
     tmp_path: Path, keys: dict[str, str], governing: str
 ) -> None:
     short = {"run.duration": "100us", "run.warmup": "0s"}
-    study = package.Study("incast-trimming", arms={"own": keys}, set=short, tables=["flows"], seeds=1)
+    study = package.Study("incast-trimming", arms={"own": keys}, settings=short, tables=["flows"], seeds=1)
     store = study.run(tmp_path / "s")
     assert set(store.runs["controller"].to_pylist()) == {governing}
     assert {one.partition(":")[0] for one in store.table("flows")["controller"].to_pylist()} == {governing}
@@ -250,7 +250,7 @@ def test_what_governs_is_the_transports_own_control_where_it_has_one(
 def test_values_with_units_have_numbers_beside_them(tmp_path: Path) -> None:
     axes = {"topology.sink_link.rate": ["1Gbps", "500Mbps"], "queue.limit": ["64kB", "100p", "none"]}
     short = {"run.duration": "25us", "run.warmup": "0s", "queue.mark": "20p"}
-    study = package.Study("incast", arms={"one": {"traffic.app.size": "3KiB"}}, axes=axes, set=short, seeds=1)
+    study = package.Study("incast", arms={"one": {"traffic.app.size": "3KiB"}}, axes=axes, settings=short, seeds=1)
     store = study.run(tmp_path / "s")
     rows = store.runs.to_pylist()
     assert {(row["topology.sink_link.rate"], row["topology.sink_link.rate_bps"]) for row in rows} == {

@@ -270,13 +270,13 @@ def test_what_may_be_missing_is_told_and_what_is_damaged_refused(tmp_path: Path)
     ("timeline_flows", "flow", -1, "a flow that is no whole number from 0 on"),
     ("timeline_paths", "flow", 4, "a flow of 4 or more"),
     ("timeline_paths", "port", 96, "a port of 96 or more"),
-    ("timeline_paths", "port", None, "a port that is no whole number from 0 on"),
+    ("timeline_paths", "port", None, "column port has no value in row 7"),
     ("timeline_paths", "port", "x", "column port is of type string, such as 'x'; expected numbers"),
     ("flows", "flow", 4, "a flow of 4 or more"),
     ("flows", "src", 36, "a src of 36 or more"),
     ("flows", "dst", 0.5, "a dst that is no whole number from 0 on"),
     ("timeline_events", "subject", 96, "a port of 96 or more"),
-    ("timeline_events", "subject", None, "a subject that is no whole number from 0 on"),
+    ("timeline_events", "subject", None, "column subject has no value in row "),
 ])  # fmt: skip
 def test_numbers_that_nothing_has_are_damage(
     tmp_path: Path, table: str, column: str, odd: float | str | None, words: str
@@ -320,7 +320,7 @@ def test_subjects_of_events_are_flows_where_they_are_of_flows(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("odd", "words"), [
-    (None, "a flow that is no whole number from 0 on"), ("x", "column flow is of type string"),
+    (None, "column flow has no value in row "), ("x", "column flow is of type string"),
     (2**32, f"a flow of {2**32}"),
 ])  # fmt: skip
 def test_flows_over_time_without_a_table_of_flows(tmp_path: Path, odd: int | str | None, words: str) -> None:

@@ -155,7 +155,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         )),
         Protocol::Ndp(_) => Ok(()),
         Protocol::Eqds(eqds) => check_eqds(eqds),
-        Protocol::Uet(uet) => check_uet(uet),
+        Protocol::Uet(uet) => check_uet(spec, uet),
         Protocol::Homa(homa) => check_homa(spec, homa),
         Protocol::ExpressPass(own) => check_expresspass(spec, own),
         Protocol::PHost(own) => check_phost(spec, own),
@@ -171,12 +171,16 @@ fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
     if t.mtu > 0 && t.mss + t.header > t.mtu {
         return invalid(format!("{name} with an MTU below a segment: its packets are no fragments"));
     }
+    if t.extra_packets > 0 {
+        return invalid(format!("{name} with packets beyond a flow's bytes, which TCP alone has"));
+    }
     if !spec.host_costs.is_empty() {
         return invalid(format!("{name}, and hosts cost their packets time, which it does not have"));
     }
     let fair = |link: &&LinkSpec| matches!(spec.queues[link.queue as usize].discipline, Discipline::FairNic { .. });
     if let Some(link) = spec.links.iter().find(fair) {
-        return refuse_link(spec, link, format!("link {}: {name} has a queue of its own in the host", link.name));
+        let text = format!("link {}: a fair NIC, and {name} has a queue of its own in the host", link.name);
+        return refuse_link(spec, link, text);
     }
     let whole = |q: &QuerySpec| q.close.is_none();
     if !spec.queries.iter().all(whole) {
@@ -361,7 +365,7 @@ fn check_eqds(eqds: &Eqds) -> Result<(), RunError> {
 }
 
 /// UET: its controls, pace and entropies.
-fn check_uet(uet: &Uet) -> Result<(), RunError> {
+fn check_uet(spec: &Spec, uet: &Uet) -> Result<(), RunError> {
     if !uet.window && !uet.credit {
         return invalid("uet without a window and without credit, expected one of them, or both".into());
     }
@@ -371,6 +375,21 @@ fn check_uet(uet: &Uet) -> Result<(), RunError> {
             "uet with {} credit over a core of which hosts have {ratio} times the capacity, expected at least 1 of a \
              finite number, and 1 without credit",
             if uet.credit { "its" } else { "no" }
+        ));
+    }
+    let others = spec.transports.iter().filter_map(|t| t.protocol.uet()).map(|other| other.oversubscription);
+    if let Some(other) = others.filter(|_| ratio > 1.0).find(|other| *other > 1.0 && *other != ratio) {
+        return invalid(format!(
+            "uet over cores of which hosts have {ratio} and {other} times the capacity, expected one ratio above 1: a \
+             host has one rate of credit for all its flows"
+        ));
+    }
+    if ratio > 1.0 && uet.rtt.is_some_and(|rtt| rtt < Uet::LEAST_RTT) {
+        return invalid(format!(
+            "uet over a core of which hosts have {ratio} times the capacity and a round trip of {:?}, expected at \
+             least {}",
+            uet.rtt,
+            Uet::LEAST_RTT
         ));
     }
     let pace = uet.pull_rate > 0.0 && uet.pull_rate <= 1.0;

@@ -34,12 +34,14 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "Flow completion time, finish_s - start_s; missing for flows without a size and flows that did not finish, \
          those among them that were stopped.";
     "ideal_fct_s" ["s"] = OptTime(|f| f.ideal_fct_ps),
-        "Completion time on the empty network: handshake where there is one, serialization and propagation along the \
-         path, and back for the last ACK; missing without a size.";
+        "Completion time on the empty network by the quickest path that routing may use: handshake where there is one, \
+         serialization and propagation, and back for the last ACK; where segments may be cut elsewhere, a bound from \
+         below; missing without a size.";
     "slowdown" ["1"] = OptF64(slowdown), "fct_s / ideal_fct_s.";
     "ideal_delivery_s" ["s"] = OptTime(|f| f.ideal_delivery_ps),
-        "Time on the empty network until the receiver has the last byte: handshake where there is one, serialization \
-         and propagation along the path; missing without a size.";
+        "Time on the empty network until the receiver has the last byte, by the quickest path that routing may use: \
+         handshake where there is one, serialization and propagation; where segments may be cut elsewhere, a bound \
+         from below; missing without a size.";
     "delivery_slowdown" ["1"] = OptF64(delivery_slowdown),
         "(received_s - start_s) / ideal_delivery_s: slowdown as the receiver sees it, without the last ACK.";
     "deadline_s" ["s"] = OptTime(|f| f.deadline_ps),
@@ -302,8 +304,11 @@ pub(crate) const COMPLETION: Figures<Completions> = &rows! {
         "Smallest of the same ratio. Below 1 is a defect of the engine: no figure of such a run is to be used.";
     "fct.slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.slowdowns, 0.99), "99th percentile of the same ratio.";
     "fct.delivery_slowdown_mean" ["1"] = |c| mean(&c.delivery_slowdowns),
-        "Mean over the flows whose last byte the receiver has of its time since their opening / that on the empty \
-         network: slowdown without the last ACK.";
+        "Mean over the flows whose last byte the receiver has: time until then since their opening, over that on the \
+         empty network by the quickest path that routing may use; where segments may be cut elsewhere, a bound from \
+         below.";
+    "fct.delivery_slowdown_min" ["1"] = |c| c.delivery_slowdowns.first().copied(),
+        "Smallest of the same ratio. Below 1 is a defect of the engine: no figure of such a run is to be used.";
     "fct.delivery_slowdown_p99" ["1"] = |c| percentile_nearest_rank(&c.delivery_slowdowns, 0.99),
         "99th percentile of the same ratio.";
     "fct.deadlines" ["flows"] = |c| c.due, "Flows with a deadline that the run has seen met or missed.";

@@ -233,11 +233,11 @@ pub struct FlowRecord {
     pub size: Option<u64>,
     /// Time from its opening within which the receiver was to have the last byte, if that mattered.
     pub deadline_ps: Option<u64>,
-    /// Time on the empty network until the receiver has the last byte: handshake where there is one, serialization and
-    /// propagation along the flow's path. `None` where size is.
+    /// Time on the empty network until the receiver has the last byte, by the quickest path that routing may use:
+    /// handshake where there is one, serialization and propagation. Where segments may be cut elsewhere, a bound from
+    /// below. `None` where size is.
     pub ideal_delivery_ps: Option<u64>,
-    /// Completion time on the empty network: handshake where there is one, serialization and
-    /// propagation along the flow's path, and back for the last ACK. `None` where size is.
+    /// Completion time on the empty network by the same path, and back for the last ACK. `None` where size is.
     pub ideal_fct_ps: Option<u64>,
     /// Idle round-trip time of the flow's path.
     pub idle_rtt_ps: u64,

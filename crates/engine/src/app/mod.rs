@@ -71,9 +71,14 @@ impl App {
         AppState::new(self, Start::ENDLESS)
     }
 
+    /// Bytes after which it ends by itself.
+    pub fn end(self) -> Option<u64> {
+        self.state().end()
+    }
+
     /// It ends by itself, after so many bytes or writes.
     pub fn is_finite(self) -> bool {
-        self.state().is_finite()
+        self.end().is_some()
     }
 
     /// It writes what a query tells it to, on a two-way connection.

@@ -140,7 +140,7 @@ impl Domain {
         planned: Planned,
         env: Env<impl Effects>,
     ) {
-        self.nodes.counts.last = self.nodes.counts.last.max(at.time);
+        self.nodes.counts.happened(at.time);
         match self.nodes.ports.get_mut(planned.ix()) {
             Some(port) if !port.is_unusual() && !packet.has(flag::SLOW_PATH) => {
                 pass(port, at, packet, ext, &env.net.interval, &mut self.nodes.counts, env.out);
@@ -191,10 +191,7 @@ impl Domain {
                 }
                 return ctx.transmit(port, packet, ext);
             }
-            Route::Choose | Route::None => {
-                ctx.counts.drop_at(at.time);
-                return;
-            }
+            Route::Choose | Route::None => return ctx.counts.drop_at(at.time),
         }
         if net.hosts_differ {
             return self.endpoints.deliver_otherwise(ctx, packet, ext);

@@ -6,6 +6,7 @@
 
 use crate::hash::{self, purpose};
 use crate::ids::NodeId;
+use crate::spec::Uet;
 use incast_cc::Time;
 
 /// The mean share of marked packets up to which the rate need not fall, and the share of what is beyond it by which it
@@ -16,6 +17,9 @@ const DECREASE: f64 = 0.5;
 const INCREASE: f64 = 0.01;
 /// Weight of an interval in the mean share of marked packets.
 const GAIN: f64 = 0.5;
+/// Round-trip times without a packet after which the rate is the link's again: an interval without marks doubles the
+/// increase, so it is whole after a few.
+const REST: u64 = 512;
 /// The rate does not fall below this share of what the core has for a host, nor below this rate.
 const SHARE: f64 = 0.9;
 const LEAST: f64 = 0.01;
@@ -23,13 +27,13 @@ const LEAST: f64 = 0.01;
 /// What became of a packet on its way to the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It came.
+    /// Delivered whole.
     Good,
-    /// It came with a mark.
+    /// Delivered whole with a mark.
     Marked,
-    /// It was cut at the last hop.
+    /// Trimmed at the last hop.
     CutAtEnd,
-    /// It was cut before.
+    /// Trimmed before the last hop.
     CutInCore,
 }
 
@@ -66,17 +70,20 @@ impl Default for CoreRate {
 }
 
 impl CoreRate {
-    /// Time passes at host `node`, for a flow whose fabric has this round-trip time, at least 1 ps; the core has one
-    /// `ratio`th of what hosts have.
+    /// Time passes at host `node`, for a flow whose fabric has this round-trip time, [`Uet::LEAST_RTT`] at least;
+    /// the core has one `ratio`th of what hosts have.
     pub fn pass(&mut self, (seed, node): (u64, NodeId), now: Time, rtt: Time, ratio: f64) {
-        self.rtt = self.rtt.max(rtt);
+        self.rtt = self.rtt.max(rtt).max(Uet::LEAST_RTT);
+        if now.saturating_sub(self.end).0 / REST > self.rtt.0 {
+            *self = CoreRate { end: now, number: self.number + 1, rtt: self.rtt, ..CoreRate::default() };
+        }
         while self.end <= now {
             if self.number > 0 {
                 self.adapt(ratio);
             }
             // hosts do not change their rates in step
             let part = 0.75 + hash::uniform(seed, purpose::CORE_RATE, node.0 as u64, self.number) / 2.0;
-            self.end += Time(((part * 1.5 * self.rtt.0 as f64) as u64).max(1));
+            self.end = self.end.saturating_add(Time((part * 1.5 * self.rtt.0 as f64) as u64));
             self.number += 1;
         }
     }
@@ -178,5 +185,22 @@ mod tests {
         }
         // 100 each; the first ends after 0.75 to 1.25 of them
         assert!((hosts as u64 * 99..=hosts as u64 * 101).contains(&ended), "{ended}");
+    }
+
+    #[test]
+    fn after_a_long_rest_or_without_a_round_trip_time_passes_at_once() {
+        let (day, node) = (Time::s(86_400), NodeId(0));
+        let least = Uet::LEAST_RTT;
+        let mut rate = CoreRate::default();
+        rate.pass((1, node), Time::ZERO, Time::ZERO, 4.0);
+        assert!(rate.end >= least);
+        after(&mut rate, 10, (0, 0, 5), 4.0);
+        rate.pass((1, node), day, Time::ps(1), 4.0);
+        assert_eq!((rate.rate(), rate.number), (1.0, 3));
+        assert!(rate.end > day && rate.end < day + least * 2);
+        // the lowest rate is the whole one again within such a rest
+        let mut often = CoreRate { rate: 0.225, marks: 1.0, ..CoreRate::default() };
+        often.pass((1, node), least * REST, least, 4.0);
+        assert_eq!(often.rate(), 1.0);
     }
 }

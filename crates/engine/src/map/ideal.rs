@@ -19,7 +19,7 @@ use crate::map::paths::hops;
 use crate::map::segments::{IP_HEADER, Segments, first_packet};
 use crate::map::transfer::{Fan, Wires, is_in_proportion};
 use crate::map::ways::{Course, Exits, Ways};
-use crate::spec::{Spec, TransportSpec};
+use crate::spec::{LinkSpec, Spec, TransportSpec};
 use incast_cc::{Env, Rate, Time};
 use std::collections::{BTreeMap, HashMap};
 use std::slice::from_ref;
@@ -58,10 +58,13 @@ pub struct Fabric<'a> {
     /// By transport settings: the idle round-trip times of the shortest path, and of that link alone.
     quickest: Vec<(Option<Time>, Option<Time>)>,
     ways: Ways,
-    /// Times of links are in proportion to sizes, whole picoseconds a byte.
+    /// Times of links on which ways to a host differ are in proportion to sizes, whole picoseconds a byte.
     in_proportion: bool,
     onward: Mutex<HashMap<Onward, Arc<(Time, Vec<LinkId>)>>>,
 }
+
+/// Quickest ways that are kept. Those of packets of a fixed size, or of the same remainder of a flow, come again.
+const MOST_KNOWN: usize = 1 << 16;
 
 /// Where packets that spread go on from, their destination and IP bytes, and whether anything may fail.
 type Onward = (NodeId, NodeId, u64, bool);
@@ -89,9 +92,11 @@ impl<'a> Fabric<'a> {
         let ranks = spec.links.iter().map(|l| l.crossing(1500)).collect();
         let mirror = Mirror::new(spec);
         let ways = Ways::new(spec, &outgoing);
+        // no way goes on through a host, and the only link to a host is on all ways
+        let differ = |l: &&LinkSpec| l.from >= spec.hosts && (l.to >= spec.hosts || ways.last(NodeId(l.to)).is_none());
         let mut fabric = Fabric {
             spec,
-            in_proportion: ways.links(spec).iter().all(is_in_proportion),
+            in_proportion: ways.links(spec).iter().filter(differ).all(is_in_proportion),
             outgoing,
             mirror,
             ranks,
@@ -262,7 +267,10 @@ impl<'a> Fabric<'a> {
         let found = known().get(&key).cloned();
         found.unwrap_or_else(|| {
             let found = find();
-            known().insert(key, found.clone());
+            let mut known = known();
+            if known.len() < MOST_KNOWN {
+                known.insert(key, found.clone());
+            }
             found
         })
     }

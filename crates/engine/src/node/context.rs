@@ -55,17 +55,23 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, drop, end of a transmission that is lost, or end of a host's work on a packet; with
-    /// priority flow control of the last event at a port, which may come after it.
+    /// Time of the last arrival, drop, or end of a host's work on a packet; with priority flow control of the last
+    /// event at a port. Never in the future.
     pub last: Time,
 }
 
 impl Counts {
-    /// A packet is dropped, or its transmission that is lost ends, at `time`.
+    /// The run has come to `time`.
+    #[inline]
+    pub fn happened(&mut self, time: Time) {
+        self.last = self.last.max(time);
+    }
+
+    /// A packet is dropped, or is sure to be lost, at `time`.
     #[inline]
     pub fn drop_at(&mut self, time: Time) {
         self.dropped += 1;
-        self.last = self.last.max(time);
+        self.happened(time);
     }
 }
 

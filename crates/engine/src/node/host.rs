@@ -60,7 +60,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let h = &mut self.hosts[host];
         let own = if id.side() == Side::Send { &mut h.send } else { &mut h.receive };
         let (held, next) = own.as_mut()?.finish(id.engine(), self.now, &self.net.interval)?;
-        self.counts.last = self.counts.last.max(self.now);
+        self.counts.happened(self.now);
         if let Some(ends) = next {
             self.timer(ends, Timer::Process(id));
         }

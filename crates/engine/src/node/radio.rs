@@ -34,7 +34,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         loop {
             let own = &mut self.shared.cells[local];
             let at = own.run(self.now, until);
-            self.counts.last = self.counts.last.max(own.last);
+            self.counts.happened(own.last);
             let acts = own.acts();
             if at > self.now {
                 self.go_on(at);
@@ -73,7 +73,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     fn pass_on(&mut self, cell: CellId, effect: Effect) {
         let net = self.net;
         let map = &net.cells[cell];
-        self.counts.last = self.counts.last.max(self.now);
+        self.counts.happened(self.now);
         match effect {
             Effect::Arrived { to, mut packet, mut ext, again } => {
                 // a packet that arrives again is one more

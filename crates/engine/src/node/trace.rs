@@ -35,7 +35,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     /// Adds what happened at a port up to now to its time series, if it has one.
     pub fn watch(&mut self, port: PortIx) {
         if self.net.pfc.is_some() {
-            self.counts.last = self.counts.last.max(self.now);
+            self.counts.happened(self.now);
         }
         let p = &mut self.ports[port];
         if p.is_probed() {

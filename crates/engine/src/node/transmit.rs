@@ -51,9 +51,9 @@ fn send_on<O: Outbox>(
             let stamp = Stamp { time, link: port.link, ce: (marked as u16) * flag::CE };
             out.arrive(packet, stamp, ext, generation);
         }
-        Sent::Lost { at } => {
+        Sent::Lost { .. } => {
             counts.hops += 1;
-            counts.drop_at(at);
+            counts.drop_at(at.time);
         }
         Sent::Dropped => counts.drop_at(at.time),
     }
@@ -247,8 +247,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.out.timer(next, generation, Timer::Departure(link));
         }
         if departed.lost {
-            self.counts.last = self.counts.last.max(self.now);
-            return;
+            return self.counts.happened(self.now);
         }
         if self.ports[port].is_programmed() && !departed.packet.is(Kind::Pause) {
             self.leave_programmed(port, programs, &mut departed);

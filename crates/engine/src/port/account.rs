@@ -4,15 +4,19 @@ use crate::event::interval::Interval;
 use incast_cc::Time;
 use std::ops::{Add, AddAssign};
 
+/// A packet beside the bytes of a queue: it counts as so many. A queue holds fewer bytes on average, and fewer than
+/// 2^28 packets.
+const PACKET: u32 = 36;
+
 /// Counters of every packet, from the start of the run.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
-    /// Sum of times in the queue of what was accepted so far, ps modulo 2^64: those of a long queue at a slow link add
-    /// up to more.
-    pub packet_time: u64,
-    /// The same weighted by size, byte ps.
-    pub byte_time: u128,
+    /// Sum of times in the queue of what was accepted so far, ps modulo 2^64: those of a long queue add up to more.
+    low_time: u64,
+    /// The same weighted by size, byte ps, and by 2^[`PACKET`] a packet. So the whole of the sum is here, too, and an
+    /// addition has no carry.
+    both_times: u128,
     pub max_bytes: u64,
     pub max_packets: u32,
     pub marks: u32,
@@ -22,8 +26,28 @@ impl Counters {
     /// A packet of `size` bytes is `wait` in the queue.
     #[inline]
     pub(super) fn add_wait(&mut self, wait: Time, size: u64) {
-        self.packet_time = self.packet_time.wrapping_add(wait.0);
-        self.byte_time += wait.0 as u128 * size as u128;
+        self.low_time = self.low_time.wrapping_add(wait.0);
+        self.both_times += wait.0 as u128 * (size + (1 << PACKET)) as u128;
+    }
+
+    /// ... no longer for the last `rest` of that.
+    pub(super) fn take_wait(&mut self, rest: Time, size: u64) {
+        self.low_time = self.low_time.wrapping_sub(rest.0);
+        self.both_times -= rest.0 as u128 * (size + (1 << PACKET)) as u128;
+    }
+
+    /// So many packets and bytes are in the queue for `span`.
+    #[inline]
+    pub(super) fn add_queue(&mut self, span: Time, packets: u32, bytes: u64) {
+        self.low_time = self.low_time.wrapping_add(span.0.wrapping_mul(packets as u64));
+        self.both_times += span.0 as u128 * (((packets as u64) << PACKET) + bytes) as u128;
+    }
+
+    /// Sum of times in the queue, ps, and the same weighted by size, byte ps.
+    pub(super) fn times(&self) -> (u128, u128) {
+        let rest = self.both_times - ((self.low_time as u128) << PACKET);
+        let carry = rest >> (64 + PACKET);
+        (self.low_time as u128 | carry << 64, rest - (carry << (64 + PACKET)))
     }
 
     /// The discipline counts so much now.
@@ -92,8 +116,7 @@ impl Ahead {
     #[inline]
     pub(super) fn pass(&self, at: Time, count: &mut Counters) {
         let span = at.saturating_sub(self.since);
-        count.packet_time = count.packet_time.wrapping_add(span.0.wrapping_mul(self.packets as u64));
-        count.byte_time += span.0 as u128 * self.bytes as u128;
+        count.add_queue(span, self.packets, self.bytes);
     }
 }
 
@@ -162,5 +185,24 @@ impl Samples {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counters, Time};
+
+    #[test]
+    fn sums_of_times_are_whole_beyond_64_bits() {
+        let (hour, packets) = (Time::s(3600), 1 << 14);
+        let [mut one_by_one, mut at_once] = [Counters::default(); 2];
+        (0..packets).for_each(|_| one_by_one.add_wait(hour, 1500));
+        at_once.add_queue(hour, packets, 1500 * packets as u64);
+        let sum = hour.0 as u128 * packets as u128;
+        assert!(sum > u64::MAX as u128);
+        assert_eq!([one_by_one, at_once].map(|count| count.times()), [(sum, 1500 * sum); 2]);
+        one_by_one.take_wait(hour, 1500);
+        let left = sum - hour.0 as u128;
+        assert_eq!(one_by_one.times(), (left, 1500 * left));
     }
 }

@@ -28,7 +28,8 @@ impl Port {
         self.has_ahead = told;
     }
 
-    /// This waits in front of it at `now`, another packet among it; `whole` says the same with the next packet.
+    /// Records the queue length after the NIC has taken a packet at `now`; `whole` also has the size of the next
+    /// packet.
     #[inline(always)]
     pub fn holds_ahead(&mut self, ahead: &Ahead, now: Time, whole: impl FnOnce() -> Ahead) {
         let (packets, bytes) = match self.ring.len == 1 && self.free_at > now {

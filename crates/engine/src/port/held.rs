@@ -1,4 +1,4 @@
-//! What a port has accepted and not sent, at the instants at which a report asks for it.
+//! Packets and bytes that a port has accepted and not yet sent, at the instants at which a report asks for them.
 //!
 //! A packet is sent when its transmission ends, a byte as it goes onto the wire. So bytes sent in an interval are at
 //! most what the link carries in it, whatever is under way at its ends. What passes a token bucket takes no time: its
@@ -35,7 +35,7 @@ impl Port {
         let (packets, bytes) = queues.queued;
         let mut held = self.whole(packets, bytes);
         let cell = self.station().is_some();
-        for service in queues.services().filter(|service| cell || service.ends > at) {
+        for service in queues.services(at, cell) {
             held += match cell {
                 true => self.whole(1, service.size),
                 false => self.under_way(service.size, at.max(service.began), service.ends),

@@ -135,10 +135,12 @@ impl Queues {
         self.service.as_ref().map_or((packets, bytes), |s| (packets + 1, bytes + s.size))
     }
 
-    /// Transmissions that the account still has, and the one under way.
-    pub(super) fn services(&self) -> impl Iterator<Item = Service> {
+    /// Transmissions that are not over at `at`. That of a radio `station` is under way until its cell is done with it,
+    /// whatever it takes on a wire.
+    pub(super) fn services(&self, at: Time, station: bool) -> impl Iterator<Item = Service> {
         let over = |g: &Gone| Service { size: g.size, class: g.class, began: g.began, ends: g.left, arrives: None };
-        self.gone.iter().map(over).chain(self.service)
+        let gone = self.gone.iter().map(over).filter(move |s| s.ends > at);
+        gone.chain(self.service.filter(|s| station || s.ends > at))
     }
 
     /// Packets and bytes of `class` that have not left.
@@ -393,8 +395,7 @@ impl Queues {
             return;
         }
         self.known_to = until;
-        count.packet_time = count.packet_time.wrapping_add(span.0.wrapping_mul(self.counted(below) as u64));
-        count.byte_time += self.counted_bytes() as u128 * span.0 as u128;
+        count.add_queue(span, self.counted(below), self.counted_bytes());
     }
 
     /// Takes the first packet, which left, out of the account.

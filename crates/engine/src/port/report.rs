@@ -73,6 +73,7 @@ impl Port {
             false => to,
         };
         let (a, b) = (&from.count, &to.count);
+        let ((packet_time_before, byte_time_before), (packet_time, byte_time)) = (a.times(), b.times());
         let (was, is) = (&from.events, &to.events);
         let span = (interval.to - interval.from).0 as f64;
         let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
@@ -106,10 +107,10 @@ impl Port {
             marks: (b.marks - a.marks) as u64
                 + queues.map_or(0, |q| q.marks())
                 + self.rare.pending_marks.as_ref().map_or(0, |marks| marks.count),
-            queue_mean_packets: mean(b.packet_time.wrapping_sub(a.packet_time) as f64),
+            queue_mean_packets: mean((packet_time - packet_time_before) as f64),
             queue_p99_packets: self.rare.samples.percentile(99),
             queue_max_packets: b.max_packets as u64,
-            queue_mean_bytes: mean((b.byte_time - a.byte_time) as f64),
+            queue_mean_bytes: mean((byte_time - byte_time_before) as f64),
             queue_max_bytes: b.max_bytes,
             packets_total: self.count.packets - total.withdrawn - self.held(end).packets,
             accepted_total: self.count.packets + self.ahead().packets as u64,

@@ -242,9 +242,7 @@ impl Port {
                 Some(_) if below == 0 => slot.departure,
                 Some(j) => self.slot(j).departure,
             };
-            let rest = leaves.saturating_sub(at);
-            count.packet_time = count.packet_time.wrapping_sub(rest.0);
-            count.byte_time -= rest.0 as u128 * size as u128;
+            count.take_wait(leaves.saturating_sub(at), size);
         }
         if let Some(frames) = &self.rare.frames {
             count.max_bytes = count.max_bytes.max(frames.max_before);

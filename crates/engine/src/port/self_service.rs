@@ -310,8 +310,7 @@ impl Queues {
         let (packets, bytes) = self.seen(below);
         self.known_to = until;
         if packets > 0 {
-            count.packet_time = count.packet_time.wrapping_add(span.0.wrapping_mul(packets as u64));
-            count.byte_time += bytes as u128 * span.0 as u128;
+            count.add_queue(span, packets, bytes);
         }
     }
 

@@ -167,7 +167,7 @@ impl Port {
         {
             queues.advance(at, self.settings.below, &mut self.count);
             let (held, owed) = (queues.counted_bytes(), queues.unpaid(at, station));
-            return (self.totals_with(self.count.byte_time, owed), held);
+            return (self.totals_with(self.count.times().1, owed), held);
         }
         self.totals_of_fifo(at)
     }
@@ -179,10 +179,10 @@ impl Port {
             return self.totals_behind(at);
         }
         if self.free_at <= at {
-            return (self.totals_with(self.count.byte_time, Time::ZERO), 0);
+            return (self.totals_with(self.count.times().1, Time::ZERO), 0);
         }
         let (rest, held) = self.rest(at);
-        (self.totals_with(self.count.byte_time - rest, self.free_at - at), held)
+        (self.totals_with(self.count.times().1 - rest, self.free_at - at), held)
     }
 
     /// ... with what waits in front of it.
@@ -193,7 +193,7 @@ impl Port {
         let next = if self.settings.below > 0 && self.free_at <= at { ahead.next } else { 0 };
         ahead.pass(at, &mut count);
         let held = held + ahead.bytes - next;
-        (self.totals_with(count.byte_time - rest, self.free_at.saturating_sub(at)), held)
+        (self.totals_with(count.times().1 - rest, self.free_at.saturating_sub(at)), held)
     }
 
     /// Nothing has happened that it counts apart.

@@ -157,8 +157,7 @@ fn walk(
                 }
             }
             Err((begun, refusal)) if pace.is_fixed() => {
-                let n = shares.len();
-                let text = format!("{n}: the system refused a thread after {begun} ({refusal}); give fewer");
+                let text = format!("the system refused a thread after {begun} ({refusal}); give fewer");
                 return Err(RunError::Refused(About::Threads, text));
             }
             Err(_) => pace.stay_alone(),

@@ -57,6 +57,11 @@ impl Protocol {
         if let Protocol::Homa(homa) = self { Some(homa) } else { None }
     }
 
+    /// Its parameters, if it is UET.
+    pub fn uet(&self) -> Option<&Uet> {
+        if let Protocol::Uet(uet) = self { Some(uet) } else { None }
+    }
+
     /// Its parameters, if it is ExpressPass.
     pub fn expresspass(&self) -> Option<&ExpressPass> {
         if let Protocol::ExpressPass(own) = self { Some(own) } else { None }
@@ -144,6 +149,11 @@ pub struct Uet {
     /// UET as uet-htsim has it: cut packets ask for no credit, requests repeat the last target, and flows that have all
     /// they wanted are given credit beyond it.
     pub htsim: bool,
+}
+
+impl Uet {
+    /// The shortest round-trip time of a fabric whose core is oversubscribed: hosts adapt once in 1.5 of them.
+    pub const LEAST_RTT: Time = Time::ns(100);
 }
 
 /// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority; a level is a traffic class.

@@ -21,7 +21,7 @@ pub trait Share: Send {
     /// How a run ended.
     type End: Send;
 
-    /// What others need to know before the next window.
+    /// State that the other shares need before the next window.
     fn report(&self) -> Report;
 
     /// Opens the next window in which any share has work by what `all` report, or tells how the run ended: all of them

@@ -52,6 +52,21 @@ fn what_meets_a_failure_is_lost() {
     }
 }
 
+/// Packets whose loss is sure long before their transmissions end leave the frames of flows as long as the run needs.
+#[test]
+fn frames_go_by_what_has_happened() {
+    let mut spec = twelve(Effect::Down { detection: Time::ZERO }, false);
+    spec.failures[0].until = Time::NEVER;
+    spec.observe.trace.clear();
+    // the last of them would end at 38.4 us
+    run_for(&mut spec, Time::us(20));
+    spec.observe.timeline = Some(TimelineSpec { every: Time::us(1), most: 20 });
+    let o = compared(&spec);
+    assert_eq!((o.frame_ps, o.end_ps), (Some(US), 20 * US));
+    let given: Vec<u32> = o.flow_frames.rows().filter(|row| row.delivered_bytes > 0).map(|row| row.frame).collect();
+    assert_eq!(given.len(), 2, "a frame each for the two that arrive: {given:?}");
+}
+
 /// Packets 3 to 6 of the five that are lost end their transmission at 12.8, 16, 19.2 and 22.4 us. They count where they
 /// end, whether or not anything comes to the port later.
 #[test]

@@ -337,6 +337,26 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
     }
 }
 
+/// Times of packets in a queue of 2^14 for an hour add up to more than 2^64 ps.
+#[test]
+fn the_mean_of_a_long_queue_is_exact_after_an_hour() {
+    let flow = bulk(0, 1, Some(20_000_000));
+    let mut spec = wire(Rate(100), Time::us(1), TransportSpec { initial_window: 16_384.0, ..htsim() }, "swift", flow);
+    spec.queues = vec![drop_tail(100_000)];
+    spec.transports[0].mss = 1000;
+    spec.observe.trace.clear();
+    run_for(&mut spec, Time::s(3600));
+    for explicit in [false, true] {
+        spec.queues[0].explicit = explicit;
+        let o = run(&spec);
+        let port = o.ports.iter().max_by_key(|port| port.queue_max_packets).unwrap();
+        let (mean, most) = (port.queue_mean_packets, port.queue_max_packets as f64);
+        assert!(most > 16_000.0 && mean > 0.99 * most && mean <= most, "mean {mean}, largest {most}");
+        let size = port.queue_mean_bytes / mean;
+        assert!((1000.0..1100.0).contains(&size), "{size} B a packet");
+    }
+}
+
 #[test]
 fn frames_of_flows_have_the_window_that_the_series_has_at_their_ends() {
     // two senders fill a queue of 20 packets: slow start ends in losses, and some of these in timeouts

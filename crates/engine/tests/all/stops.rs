@@ -52,6 +52,59 @@ fn a_transfer_that_is_reset_has_not_finished() {
     }
 }
 
+/// Flows that wait for the ends of another open when it finishes, and not when its stop cuts it short.
+#[test]
+fn a_transfer_that_is_cut_short_opens_no_other() {
+    let [one, other] = driven();
+    let written = App::ClosedLoop(ClosedLoop { write: 5_000, outstanding: 1, think: Time::ZERO, count: Some(1000) });
+    for transport in [plain(), tcp(), one, other] {
+        for (at_stop, app) in [(AtStop::Drain, None), (AtStop::Reset, None), (AtStop::Drain, Some(written))] {
+            let is_driven = transport.protocol.is_driven();
+            let mut spec = cut(transport.clone(), at_stop);
+            if is_driven {
+                let transport = spec.transports[0].clone();
+                spec = with(spec, transport, cutting(40_000));
+            }
+            spec.flows[0].app = app.unwrap_or(spec.flows[0].app);
+            spec.triggers =
+                [Done::Sent, Done::Received].map(|done| TriggerSpec { activations: vec![(0, done)] }).into();
+            let waits = |trigger| FlowSpec {
+                trigger: Some(Triggered { trigger, activation: 1 }),
+                stop: Time::NEVER,
+                ..bulk(0, 1, Some(9))
+            };
+            spec.flows.extend([waits(0), waits(1)]);
+            let opened = |o: &Outcome| [!o.flows[1].unopened, !o.flows[2].unopened];
+            let o = compared(&spec);
+            assert!(o.flows[0].stopped_ps.is_some(), "{:?}", o.flows[0]);
+            assert_eq!(opened(&o), [false, false], "{at_stop:?}, {:?}", o.flows[0]);
+            if app.is_none() {
+                spec.flows[0].app = App::Bulk(Bulk { size: Some(9_000), write: 64_000 });
+                spec.flows[0].stop = Time::NEVER;
+                assert_eq!(opened(&run(&spec)), [true, true]);
+            }
+        }
+    }
+}
+
+/// The timeline shows a flow as done once it is reset, or opens after its stop, whatever its transport.
+#[test]
+fn frames_of_what_is_cut_short_end_as_done() {
+    let [one, _] = driven();
+    for transport in [tcp(), one] {
+        let is_driven = transport.protocol.is_driven();
+        let mut spec = cut(transport, AtStop::Reset);
+        if is_driven {
+            let transport = spec.transports[0].clone();
+            spec = with(spec, transport, cutting(40_000));
+        }
+        spec.observe.timeline = Some(TimelineSpec { every: Time::us(50), most: 10_000 });
+        let o = compared(&spec);
+        let last = o.flow_frames.rows().last().map(|row| row.state);
+        assert_eq!((last, o.flows[0].stopped_ps), (Some(FlowState::Done), Some(100 * US)));
+    }
+}
+
 /// A stop cuts nothing of what was written before, and nothing of what has no end.
 #[test]
 fn what_a_stop_does_not_cut_finishes() {

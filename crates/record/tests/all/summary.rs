@@ -206,6 +206,7 @@ fn completion_percentiles_of_200_flows() {
     assert_near(&s, "fct.slowdown_p99", 198.0);
     // (n - 0.5) / 0.5
     assert_near(&s, "fct.delivery_slowdown_mean", 200.0);
+    assert_near(&s, "fct.delivery_slowdown_min", 1.0);
     assert_near(&s, "fct.delivery_slowdown_p99", 395.0);
 }
 

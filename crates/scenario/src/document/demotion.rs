@@ -1,5 +1,5 @@
-//! Priorities by bytes sent (PIAS), by size, or by what is left: what their sizes may be. Ranks and probes (pFabric):
-//! whose they are.
+//! Priorities by bytes sent (PIAS), by size, or by what is left: what their sizes may be. Ranks and probes (pFabric),
+//! and further packets (htsim): whose they are.
 
 use crate::text::problem::Report;
 use crate::text::quantity::listed;
@@ -14,6 +14,9 @@ pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
     }
     if all.probe_after > 0 && all.protocol.is_driven() {
         at.value("probe_after", all.probe_after, of_tcp("0"));
+    }
+    if all.extra_packets > 0 && all.protocol.is_driven() {
+        at.value("extra_packets", all.extra_packets, of_tcp("0"));
     }
     let (sizes, most) = (&all.demotion, TransportSpec::MOST_SIZES);
     let wrong = |at: &mut Report, message: &str| at.value("demotion", listed(sizes), message);

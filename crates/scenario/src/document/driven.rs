@@ -404,6 +404,17 @@ impl Uet {
                 at.text(name, "0s", "expected a time above 0, or \"auto\"");
             }
         }
+        let core = self.oversubscription.is_some_and(|ratio| ratio > 1.0);
+        if let Some(Auto::Given(rtt)) = self.rtt.filter(|_| core)
+            && rtt.0 > incast_cc::Time::ZERO
+            && rtt.0 < spec::Uet::LEAST_RTT
+        {
+            at.text(
+                "rtt",
+                rtt,
+                "expected at least 100ns with oversubscription above 1: hosts adapt once in 1.5 of them",
+            );
+        }
         if let Some(rate) = self.pull_rate.filter(|rate| !(*rate > 0.0 && *rate <= 1.0)) {
             at.value("pull_rate", rate, "expected a share above 0 and at most 1");
         }

@@ -367,8 +367,8 @@ keys! {
     /// From this timeout in a row on, without data acknowledged, a sender sends headers alone, one a timeout, until
     /// something comes back (pFabric's probe mode); 0: never.
     probe_after: u32,
-    /// Full segments sent after the flow's bytes, for which the flow waits too: htsim sends one more than the size asks
-    /// for.
+    /// Full segments sent after the flow's bytes, for which the flow waits too: TCP of htsim sends one more than the
+    /// size asks for.
     #[schemars(range(max = 1000))]
     extra_packets: u32,
 }

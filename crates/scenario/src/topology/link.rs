@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Longest time that a token bucket may take to fill, half of what a time can hold: the engine adds it
 /// to the time of a run.
 const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
+/// Longest delay: instants later by one still fit the clock of a run, which counts picoseconds in 64 bits.
+const LONGEST_DELAY: cc::Time = cc::Time(u64::MAX / 2);
 
 /// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
 /// tree, leaf-spine or three-tier tree, from the first-named node in a graph file.
@@ -90,6 +92,11 @@ pub struct LinkChange {
 impl Link {
     /// Contradictions between keys.
     pub(crate) fn check(&self, at: &mut Report) {
+        for (key, delay) in [("delay", Some(self.delay)), ("back_delay", self.back_delay)] {
+            if let Some(delay) = delay.filter(|delay| delay.0 > LONGEST_DELAY) {
+                at.text(key, delay, format!("expected at most {LONGEST_DELAY}"));
+            }
+        }
         let infinite = |rate: Rate| rate.0 == cc::Rate::INFINITE;
         if let Some(burst) = self.burst.filter(|b| b.0.0 > 0)
             && infinite(self.rate)

@@ -19,9 +19,9 @@ use std::ops::Range;
 use std::slice::from_mut;
 use std::sync::Arc;
 
-/// What moved in the domains of a worker, without them.
+/// Packets, timers and records of a worker, detached from its domains.
 pub struct Left {
-    /// What it recorded.
+    /// Records so far.
     pub collector: Collector,
     buckets: Buckets,
     queues: Queues,

@@ -158,8 +158,9 @@ impl Feed {
         }
         self.finished = Some(ctx.now);
         if self.app.is_cut() || self.stopped.is_some() {
-            self.cut(ctx);
-        } else if self.app.is_finite() {
+            return self.cut(ctx);
+        }
+        if self.app.is_finite() {
             ctx.rec.finish(ctx.now.0);
         }
         ctx.announce(self.flow, Done::Sent);

@@ -164,7 +164,8 @@ impl Sender {
     pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
         self.base().opening.opened()?;
         let window = if let Sender::Uet(end) = self { end.window() } else { None };
-        let state = if self.base().feed.is_finished() { FlowState::Done } else { FlowState::Avoidance };
+        let (finished, stopped) = self.base().feed.ends();
+        let state = if finished.or(stopped).is_some() { FlowState::Done } else { FlowState::Avoidance };
         Some((window, state))
     }
 

@@ -114,6 +114,12 @@ fn ranks_and_queues_that_go_by_them_belong_together() {
     said(message("preset = \"linux\"", "preset = \"linux\"\nrank = \"left\""), "transport.rank = \"left\": expected");
     let homa = |key: &str| message("preset = \"linux\"", &format!("preset = \"homa\"\n{key}"));
     said(homa("rank = \"size\""), "transport.rank = \"size\": is of TCP; expected \"none\" with preset = \"homa\"");
+    let uet = message(
+        "preset = \"linux\"",
+        "preset = \"uet\"\nuet = { control = \"rccc\", rtt = \"99ns\", oversubscription = 2.0 }",
+    );
+    said(uet, "transport.uet.rtt = \"99ns\": expected at least 100ns with oversubscription above 1");
+    said(homa("extra_packets = 1"), "transport.extra_packets = 1: is of TCP; expected 0 with preset = \"homa\"");
     said(homa("probe_after = 5"), "transport.probe_after = 5: is of TCP; expected 0 with preset = \"homa\"");
 }
 

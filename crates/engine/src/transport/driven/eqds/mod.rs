@@ -5,10 +5,10 @@
 //! speculation. Credit is counted, so that one packet of it makes up for those before it that were lost. Cut packets
 //! are told by NACKs; ACKs are coalesced and report by a bitmap. A packet may go on any positive credit.
 //!
-//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `eqds.cpp`). What is an accident there is
-//! [`Eqds::htsim`]: more credit than backlog asks for a negative number of quanta, which lowers the target, and below
-//! nothing wraps it around, so that a flow which ends before it was given what its window had beyond it is given credit
-//! for ever; the pace of credit is .99 of the time of a packet and 38 bytes; all credit of a flow takes one path.
+//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `eqds.cpp`). What is an accident there is [`Eqds::htsim`]:
+//! more credit than backlog asks for a negative number of quanta, which lowers the target. A target below zero wraps
+//! around: a flow that ends before it was given what its window had beyond it is given credit for ever. The pace of
+//! credit is .99 of the time of a packet and 38 bytes. All credit of a flow takes one path.
 
 mod receiver;
 mod sender;

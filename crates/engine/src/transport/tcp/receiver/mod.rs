@@ -297,9 +297,7 @@ impl Receiver {
         self.ip.record(record);
         record.delivered = self.delivered_in_all();
         record.delivered_m = self.taken.delivered_m;
-        // a FIN before the flow's end is that of one which was cut short
-        let size = self.taken.app_size;
-        record.received_ps = self.sink.complete.filter(|_| size == u64::MAX || self.delivered() >= size).map(|t| t.0);
+        record.received_ps = self.sink.complete.map(|t| t.0);
         if let Some(order) = &self.reordering {
             record.late = order.late;
             record.extents = order.extents;
@@ -515,15 +513,17 @@ impl Receiver {
         now_ack
     }
 
-    /// The whole transfer has come.
+    /// All that the sender sends has come: the whole transfer, unless its stop cut it short.
     #[cold]
     fn complete(&mut self, ctx: &mut NodeCtx<impl Effects>) {
-        if ctx.net.duplex(self.flow).is_some_and(|duplex| duplex.close.is_some()) {
-            // other connections of the flow follow
+        let flow = ctx.net.flow(self.flow);
+        let whole = self.delivered() >= flow.app.end().unwrap_or(0);
+        if !whole || ctx.net.duplex(self.flow).is_some_and(|duplex| duplex.close.is_some()) {
+            // of a connection for each query others follow
             return;
         }
         // a FIN may come long after the last byte
-        self.sink.complete = Some(self.taken.fresh_at.max(ctx.net.flow(self.flow).start));
+        self.sink.complete = Some(self.taken.fresh_at.max(flow.start));
         ctx.announce(self.flow, Done::Received);
     }
 

@@ -282,11 +282,13 @@ impl Sender {
         if self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
             if self.app.is_cut() {
                 self.cut(ctx);
-            } else if self.app.is_finite() {
-                ctx.rec.finish(ctx.now.0);
+            } else {
+                if self.app.is_finite() {
+                    ctx.rec.finish(ctx.now.0);
+                }
+                ctx.announce(self.ip.flow, Done::Sent);
             }
             self.stats.finished = Some(ctx.now);
-            ctx.announce(self.ip.flow, Done::Sent);
         }
         let t = ctx.net.transport(self.transport);
         if !t.handshake {

@@ -76,11 +76,11 @@ def allow(code: bool) -> None:
 
 def _asked(what: str) -> bool:
     progress.clear()  # it would be drawn over the question
-    err.print(
-        f"{output.escaped(what)} is a program that runs with your rights. Run it? [y/N] ",
-        highlight=False, markup=False, soft_wrap=True, end="",
-    )  # fmt: skip
-    with loading():  # Ctrl-C leaves: nothing is written yet
+    with loading():  # Ctrl-C leaves, also before the question is whole: nothing is written yet
+        err.print(
+            f"{output.escaped(what)} is a program that runs with your rights. Run it? [y/N] ",
+            highlight=False, markup=False, soft_wrap=True, end="",
+        )  # fmt: skip
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -241,7 +241,7 @@ def test_what_governs_is_the_transports_own_control_where_it_has_one(
     tmp_path: Path, keys: dict[str, str], governing: str
 ) -> None:
     short = {"run.duration": "100us", "run.warmup": "0s"}
-    study = package.Study("incast-trimming", arms={"own": keys}, settings=short, tables=["flows"], seeds=1)
+    study = package.Study("incast-trimming", arms={"own": keys}, settings=short, keep=("flows",), seeds=1)
     store = study.run(tmp_path / "s")
     assert set(store.runs["controller"].to_pylist()) == {governing}
     assert {one.partition(":")[0] for one in store.table("flows")["controller"].to_pylist()} == {governing}

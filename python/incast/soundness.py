@@ -27,7 +27,7 @@ FASTEST = ("fct.slowdown_min", "fct.delivery_slowdown_min")
 
 def unsound(summary: Mapping[str, Any]) -> str:
     """Say why no figure of a run is to be used, by its summary; nothing where it is sound."""
-    figures = {COLUMN: summary["run"].get("unsound")}
+    figures = {COLUMN: summary.get("run", {}).get("unsound")}
     for name in FASTEST:
         part, _, figure = name.partition(".")
         figures[name] = summary.get(part, {}).get(figure)

@@ -345,6 +345,7 @@ fn the_mean_of_a_long_queue_is_exact_after_hours() {
     spec.queues = vec![drop_tail(100_000)];
     spec.transports[0].mss = 1000;
     spec.observe.trace.clear();
+    spec.observe.queue_interval = Time::s(1);
     run_for(&mut spec, Time::s(4 * 3600));
     for explicit in [false, true] {
         spec.queues[0].explicit = explicit;
@@ -352,8 +353,9 @@ fn the_mean_of_a_long_queue_is_exact_after_hours() {
         let port = o.ports.iter().max_by_key(|port| port.queue_max_packets).unwrap();
         let (mean, most) = (port.queue_mean_packets, port.queue_max_packets as f64);
         assert!(most > 2000.0 && mean > 0.8 * most && mean <= most, "mean {mean}, largest {most}");
-        let size = port.queue_mean_bytes / mean;
-        assert!((1000.0..1100.0).contains(&size), "{size} B a packet");
+        // segments end where writes do, so some are short: the queue has them as often as the flow
+        let sizes = [port.queue_mean_bytes / mean, port.accepted_bytes as f64 / port.accepted as f64];
+        assert!((sizes[0] / sizes[1] - 1.0).abs() < 1e-3, "{sizes:?} B a packet");
     }
 }
 

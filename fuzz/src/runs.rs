@@ -53,7 +53,7 @@ pub struct Judged {
 /// A run that has at most `hops` hops.
 pub enum Cut {
     /// All of it.
-    Whole(Outcome),
+    Whole(Box<Outcome>),
     /// It has more, and ends at this end of a part of it.
     At(Time),
 }
@@ -80,7 +80,7 @@ pub fn cut(spec: &Spec, hops: u64) -> Result<Cut, RunError> {
             end.is_none() && clock.goes_on()
         };
         match incast_engine::run(&spec, &mut listener) {
-            Ok(outcome) if looked_closer == 0 => return Ok(Cut::Whole(outcome)),
+            Ok(outcome) if looked_closer == 0 => return Ok(Cut::Whole(Box::new(outcome))),
             Ok(_) => return Ok(Cut::At(spec.duration)),
             Err(RunError::Stopped) => {}
             Err(error) => return Err(error),

@@ -117,7 +117,7 @@ fn judged(mut spec: Spec, draws: u64) -> Verdict {
         return Verdict::Refused;
     }
     let first = match runs::cut(&spec, HOPS) {
-        Ok(Cut::Whole(outcome)) => Ok(outcome),
+        Ok(Cut::Whole(outcome)) => Ok(*outcome),
         Ok(Cut::At(end)) => {
             (spec.duration, spec.measure_to) = (end, end);
             if spec.measure_from >= end {

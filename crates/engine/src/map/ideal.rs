@@ -60,7 +60,7 @@ pub struct Fabric<'a> {
     ways: Ways,
     /// Times of links on which ways to a host differ are in proportion to sizes, whole picoseconds a byte.
     in_proportion: bool,
-    onward: Mutex<HashMap<Onward, Arc<(Time, Vec<LinkId>)>>>,
+    onward: Mutex<HashMap<Onward, Arc<Quickest>>>,
 }
 
 /// Quickest ways that are kept. Those of packets of a fixed size, or of the same remainder of a flow, come again.
@@ -68,6 +68,8 @@ const MOST_KNOWN: usize = 1 << 16;
 
 /// Where packets that spread go on from, their destination and IP bytes, and whether anything may fail.
 type Onward = (NodeId, NodeId, u64, bool);
+/// The time of the quickest way, and its links.
+type Quickest = (Time, Vec<LinkId>);
 
 /// Links that packets may take.
 struct Route<'s> {
@@ -251,7 +253,7 @@ impl<'a> Fabric<'a> {
 
     /// The quickest way from the end of a link on for a packet of `size` IP bytes, and its time. It is looked for once
     /// for all flows whose packets spread.
-    fn onward(&self, exits: &Exits, first: LinkId, size: u64) -> Arc<(Time, Vec<LinkId>)> {
+    fn onward(&self, exits: &Exits, first: LinkId, size: u64) -> Arc<Quickest> {
         let from = NodeId(self.spec.links[first].to);
         let links = exits.ways.map_or(&self.spec.links[..], |ways| ways.links(self.spec));
         let wires = Wires::new(self.spec, links);

@@ -290,9 +290,9 @@ fn a_flow_beyond_its_window_is_given_no_credit_after_its_end() {
         [1, 2].map(|host| o.ports[port(host)].packets)
     };
     // pulls go every 332 ns until then, and ACKs for four packets or five
-    let early = answers(1, |spec| compared(spec));
+    let early = answers(1, compared);
     assert!(early.iter().all(|n| *n < 140_000 / 332 + 55), "{early:?}");
-    assert_eq!(answers(2, |spec| run(spec)), early);
+    assert_eq!(answers(2, run), early);
 }
 
 #[test]

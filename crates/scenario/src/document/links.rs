@@ -114,7 +114,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 impl SingleLink {
     /// Whether this link is meant.
     pub(crate) fn names(&self, link: &Name) -> bool {
-        Name::from(self.link.as_str()) == *link || matches(&self.link, link)
+        self.link.as_str() == &**link || matches(&self.link, link)
     }
 
     /// It names its link, and that is all.

@@ -27,7 +27,7 @@ pub struct Left {
     queues: Queues,
     under_way: Vec<Packet>,
     windows: u64,
-    /// As of the [report](Share::report): hops, the last word to the listener, and why it stops.
+    /// As of the report: hops, the last word to the listener, and why it stops.
     hops: u64,
     told: (u64, Time),
     stopped: bool,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// to the time of a run.
 const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
 /// Longest delay: instants later by one still fit the clock of a run, which counts picoseconds in 64 bits.
-const LONGEST_DELAY: cc::Time = cc::Time(u64::MAX / 2);
+const LONGEST_DELAY: cc::Time = cc::Time::s(9_223_372);
 
 /// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
 /// tree, leaf-spine or three-tier tree, from the first-named node in a graph file.

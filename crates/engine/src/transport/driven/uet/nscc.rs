@@ -143,14 +143,14 @@ impl Nscc {
             return;
         }
         match (marked, delay >= self.gains.target) {
-            (false, true) => self.increase += (self.gains.fair * bytes as f64) as u64,
+            (false, true) => self.increase = self.increase.saturating_add((self.gains.fair * bytes as f64) as u64),
             (false, false) => self.grow(delay, bytes),
             (true, true) => self.cut(now),
             (true, false) => {}
         }
         self.bound();
         if self.received > 8 * self.gains.least || now - self.adjusted_at > self.gains.rtt {
-            self.cwnd += (self.increase / self.cwnd as u64) as i64;
+            self.cwnd = self.cwnd.saturating_add_unsigned(self.increase / self.cwnd as u64);
             if now - self.adjusted_at >= self.gains.rtt {
                 self.cwnd = (self.cwnd as f64 + self.gains.eta) as i64;
                 self.adjusted_at = now;
@@ -204,7 +204,7 @@ impl Nscc {
             return;
         }
         let missing = (self.gains.target - delay).0 as f64;
-        self.increase += (self.gains.alpha * bytes as f64 * missing) as u64;
+        self.increase = self.increase.saturating_add((self.gains.alpha * bytes as f64 * missing) as u64);
     }
 
     fn cut(&mut self, now: Time) {

@@ -345,9 +345,11 @@ def test_rows_of_tables_become_one_number() -> None:
 
 
 def test_the_documentation_names_every_paper_and_every_function() -> None:
-    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs/papers/index.md").read_text(encoding="utf-8")
     for name in reading.names():
-        assert f"| `{name}` |" in page
+        assert f"| `{name}` |" in index
+        assert (ROOT / f"docs/papers/{name}.md").is_file()
+    page = (ROOT / "docs/papers/adding.md").read_text(encoding="utf-8")
     known = set(re.findall(r"`(\w+)(?:\([\w, ]+\))?`", page.partition("**Claims.**")[2]))
     assert set(expression.FUNCTIONS) <= known
     for word in (*reading.PLOTS, *reading.REDUCTIONS, *reading.TABLES):
@@ -356,7 +358,7 @@ def test_the_documentation_names_every_paper_and_every_function() -> None:
 
 def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
     """Its scenario, published number, derived series and claims are run as they are printed, with what they print."""
-    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/papers/adding.md").read_text(encoding="utf-8")
     scenario, whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     folder = tmp_path / "mypaper"
     folder.mkdir()

@@ -137,7 +137,18 @@ class Claim:
     paired: bool = False
     """Whether comparisons are of differences seed by seed, and must be clear of their intervals."""
     found: str = ""
-    """The reason why it does not hold here, as far as it was found; shown where it does not."""
+    """The reason why it does not hold here, as far as it was found; shown where all of it was judged."""
+    found_in_part: str = ""
+    """The same where a scale has a part of it alone."""
+    scales: Sequence[str] = SCALES
+    """Scales at which it is judged; at the others it is not tested."""
+    unused: Mapping[str, str] = field(default_factory=dict)
+    """Numbers and words of ``says`` that the expression rightly does not use, each with the reason."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a check of our own and no statement of the paper: its place begins with "own"."""
+        return self.where.startswith("own")
 
 
 @dataclass(frozen=True)

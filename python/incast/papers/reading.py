@@ -11,7 +11,7 @@ from typing import Any
 from incast import files
 from incast.errors import PaperError
 from incast.output import nearest
-from incast.papers import expression, judging
+from incast.papers import expression, judging, reasons
 from incast.papers.definition import (
     LOOKS,
     NAME,
@@ -164,7 +164,8 @@ def _figure(folder: Path, name: str, table: Table) -> Figure:
         scales=scales,
     )
     figure = replace(figure, published=_all_published(table, figure, folder))
-    figure = replace(figure, claims=[_claim(one, figure) for one in table.list("claims")])
+    paired = table.flag("paired")
+    figure = replace(figure, claims=[_claim(one, figure, paired) for one in table.list("claims")])
     table.done()
     return figure
 
@@ -298,14 +299,18 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
     return plot
 
 
-def _claim(table: Table, figure: Figure) -> Claim:
+def _claim(table: Table, figure: Figure, paired: bool) -> Claim:
     claim = Claim(
         says=table.text("says"),
         where=table.text("where"),
         holds=table.expression("holds", [*figure.measures, "x", "published"]),
         each_seed=table.flag("each_seed"),
-        paired=table.flag("paired"),
+        # What a figure says of all its claims gives way to what one says of itself.
+        paired=table.flag("paired") if table.has("paired") or table.has("each_seed") else paired,
         found=table.text("found", ""),
+        found_in_part=table.text("found_in_part", ""),
+        scales=_scales(table),
+        unused=_unused(table),
     )
     if claim.each_seed and claim.paired:
         raise table.wrong("paired", "expected false beside each_seed: a difference of one seed has no interval")
@@ -313,8 +318,32 @@ def _claim(table: Table, figure: Figure) -> Claim:
         judging.check([figure.at(scale) for scale in SCALES], claim)
     except MeaninglessError as error:
         raise table.wrong("holds", f"{error}") from None
+    for key, text in (("found", claim.found), ("found_in_part", claim.found_in_part)):
+        try:
+            reasons.check([figure.at(scale) for scale in SCALES], text)
+        except expression.ExpressionError as error:
+            raise table.wrong(key, f"{error}") from None
     table.done()
     return claim
+
+
+def _scales(table: Table) -> Sequence[str]:
+    """Read at which scales a claim is judged; without the key at all."""
+    found = table.texts("scales")
+    if unknown := [one for one in found if one not in SCALES]:
+        raise table.wrong("scales", f'expected some of {", ".join(SCALES)}, not "{unknown[0]}"')
+    return found or SCALES
+
+
+def _unused(table: Table) -> dict[str, str]:
+    """Read which of its words a claim's expression does not use, and why."""
+    found = table.mapping("unused")
+    for word, why in found.items():
+        if not isinstance(why, str) or not why.strip():
+            raise table.wrong(f"unused.{word}", "expected the reason, a text")
+        if word not in table.text("says"):
+            raise table.wrong("unused", f'expected what stands in says, and "{word}" does not')
+    return found
 
 
 def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published]:

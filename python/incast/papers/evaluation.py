@@ -70,7 +70,8 @@ class Evaluated:
         """Say why a claim does not hold here, as far as it was found, with the numbers of these runs."""
         if finding.verdict not in (Verdict.FAILS, Verdict.OPEN):
             return ""
-        text = finding.claim.found_in_part if finding.part else finding.claim.found
+        claim = finding.claim
+        text = claim.found if claim.found_in_part is None or not finding.part else claim.found_in_part
         return reasons.filled(self.figure, text, self.number, self.estimate)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure as Canvas
 
 from incast import Scenario
@@ -90,12 +91,10 @@ def test_one_seed_has_no_whiskers(tmp_path: Path, drawn: list[Canvas]) -> None:
     named = [replace(point, x=f"{point.x} flows") for point in done.figure.points]
     values = {(name, f"{x} flows", seed): value for (name, x, seed), value in done.values["delay"].items()}
     drawing.draw(replace(done, figure=replace(done.figure, points=named), values={"delay": values}))
-    (bars,) = (
-        drawn[0].axes[0].containers[:1] if len(drawn[0].axes[0].containers) == 1 else drawn[0].axes[0].containers[1:]
-    )
-    errors = getattr(bars, "errorbar", None)
-    caps = errors.lines[1] if errors is not None else ()
-    assert all(not np.isfinite(np.asarray(cap.get_ydata(), dtype=float)).any() for cap in caps)
+    (bars,) = [one for one in drawn[0].axes[0].containers if isinstance(one, BarContainer)]
+    assert bars.errorbar is not None
+    _, caps, _ = bars.errorbar.lines
+    assert not any(np.isfinite(np.asarray(cap.get_ydata(), dtype=float)).any() for cap in caps)
 
 
 def test_intervals_of_an_index_end_at_one(tmp_path: Path, drawn: list[Canvas]) -> None:

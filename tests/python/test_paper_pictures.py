@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure as Canvas
 
 from incast import Scenario
@@ -31,11 +33,11 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Canvas]:
 
 
 def evaluated(tmp_path: Path, values: dict[str, list[float]], log: list[str]) -> Evaluated:
-    """Make a figure of series whose values at each of two points are given, a seed each."""
+    """Make a figure of series whose values at each of three points are given, a seed each."""
     (tmp_path / "paper.toml").write_text(PAPER)
     (tmp_path / "fig1.toml").write_text(SCENARIO)
     paper = reading.load(tmp_path)
-    figure = paper.figures["fig1"].at("small")
+    figure = replace(paper.figures["fig1"].at("paper"), seeds=2)
     plot = replace(figure.plots[0], log=log)
     figure = replace(figure, series=[Series(name) for name in values], plots=[plot], published=[])
     measured = {
@@ -62,12 +64,60 @@ def test_intervals_that_reach_below_the_axis_are_drawn_so(
     (axes,) = canvas.axes
     assert axes.get_yscale() == ("log" if log else "linear")
     marked = [one for one in axes.lines if one.get_marker() == "v"]
-    assert len(marked) == 2, "one a point of the wide series"
+    assert len(marked) == 3, "one a point of the wide series"
     what = "Whiskers" if bars else "Bands"
     first, second = canvas.legends[0].get_title().get_text().splitlines()
     assert first == f"{what}: 95 % intervals of the means over the seeds."
     assert second.startswith("\u25bc at the axis: the 95 % interval")
     assert axes.get_ylim()[1] > 5 + 12.7 * 4, "the upper end is in sight"
+
+
+def at_two_points(done: Evaluated) -> Evaluated:
+    return replace(done, figure=replace(done.figure, points=done.figure.points[:2]))
+
+
+def test_two_points_are_joined_by_no_line(tmp_path: Path, drawn: list[Canvas]) -> None:
+    done = evaluated(tmp_path, {"Swift": [5.0, 9.0]}, [])
+    drawing.draw(done)
+    drawing.draw(at_two_points(done))
+    three, two = (canvas.axes[0] for canvas in drawn)
+    assert three.lines[0].get_linestyle() == "-"
+    assert two.lines[0].get_linestyle() == "None"
+    assert not two.collections, "whiskers, no band"
+
+
+def test_one_seed_has_no_whiskers(tmp_path: Path, drawn: list[Canvas]) -> None:
+    done = evaluated(tmp_path, {"Swift": [5.0]}, [])
+    named = [replace(point, x=f"{point.x} flows") for point in done.figure.points]
+    values = {(name, f"{x} flows", seed): value for (name, x, seed), value in done.values["delay"].items()}
+    drawing.draw(replace(done, figure=replace(done.figure, points=named), values={"delay": values}))
+    (bars,) = [one for one in drawn[0].axes[0].containers if isinstance(one, BarContainer)]
+    assert bars.errorbar is not None
+    _, caps, _ = bars.errorbar.lines
+    assert not any(np.isfinite(np.asarray(cap.get_ydata(), dtype=float)).any() for cap in caps)
+
+
+def test_intervals_of_an_index_end_at_one(tmp_path: Path, drawn: list[Canvas]) -> None:
+    done = evaluated(tmp_path, {"Swift": [0.5, 0.99]}, [])
+    measures = {"delay": replace(done.figure.measures["delay"], range=(0.0, 1.0))}
+    drawing.draw(at_two_points(replace(done, figure=replace(done.figure, measures=measures))))
+    (axes,) = drawn[0].axes
+    ends = [float(value) for one in axes.lines for value in one.get_ydata()]
+    assert max(ends) == 1.0
+    assert axes.get_ylim()[1] < 1.1
+
+
+def test_differences_and_points_alone_are_drawn_beside(tmp_path: Path, drawn: list[Canvas]) -> None:
+    done = evaluated(tmp_path, {"Swift": [301.0, 305.0], "DCTCP": [300.0, 303.0]}, [])
+    (plot,) = done.figure.plots
+    plot = replace(plot, differences_to="DCTCP", zoom=(40.0, 1000.0))
+    drawing.draw(replace(done, figure=replace(done.figure, plots=[plot])))
+    main, zoom, differences = drawn[0].axes
+    assert len(main.lines[0].get_xdata()) == 3
+    assert list(zoom.lines[0].get_xdata()) == [40.0, 1000.0]
+    assert zoom.get_ylim()[0] > 200, "near the least of the numbers"
+    (line,) = [one for one in differences.lines if one.get_label() == "Swift"]
+    assert list(line.get_ydata()) == [1.5, 1.5, 1.5], "seed by seed: 1 and 2"
 
 
 def test_a_series_looks_alike_in_all_pictures_of_a_figure(tmp_path: Path, drawn: list[Canvas]) -> None:

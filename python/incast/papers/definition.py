@@ -71,6 +71,8 @@ class Measure:
     by: str | None = None
     """Column whose equal values are added up first."""
     reduce: str = "mean"
+    range: tuple[float, float] | None = None
+    """What it may be at least and at most, where there are such bounds; of Jain's index 0 and 1."""
     place: str = field(default="", compare=False)
     """File and key where it stands, for messages."""
 
@@ -111,6 +113,10 @@ class Plot:
     scale: float = 1.0
     x_label: str = ""
     bin_s: float = 1e-3
+    differences_to: str = ""
+    """Series to which the others' differences are drawn beside the lines of the first measure."""
+    zoom: tuple[float, float] | None = None
+    """Points that are drawn once more beside them, from the first to the last."""
     place: str = field(default="", compare=False)
     """File and key where it stands, for messages."""
 
@@ -138,6 +144,17 @@ class Claim:
     """Whether comparisons are of differences seed by seed, and must be clear of their intervals."""
     found: str = ""
     """The reason why it does not hold here, as far as it was found; shown where it does not."""
+    found_in_part: str | None = None
+    """What is shown in its place where a scale has a part of the claim alone; nothing where it is empty."""
+    scales: Sequence[str] = SCALES
+    """Scales at which it is judged; at the others it is not tested."""
+    unused: Mapping[str, str] = field(default_factory=dict)
+    """Numbers and words of ``says`` that the expression rightly does not use, each with the reason."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a check of our own and no statement of the paper: its place begins with "own" or "our"."""
+        return re.match(r"(own|ours?)\b", self.where) is not None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
 from incast.papers.measuring import rows
+from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
 from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
 from incast.run_folder import read_table
 from incast.statistics import Estimate
@@ -50,13 +52,15 @@ def draw(done: Evaluated) -> dict[str, Canvas]:
 def _line(done: Evaluated, plot: Plot) -> Canvas:
     figure = done.figure
     numeric = all(not isinstance(point.x, str) for point in figure.points)
-    canvas = new_canvas(7.2, 4.4)
-    axes = canvas.subplots()
+    zoom = zoomed(figure, plot) if numeric else []
+    beside = bool(zoom) + bool(numeric and plot.differences_to)
+    canvas = new_canvas(7.2 + 5.2 * beside, 4.4)
+    axes, *others = canvas.subplots(1, 1 + beside, squeeze=False)[0]
     drawn = _drawn(figure, plot)
     lines = [(series, measure) for measure in plot.y for series in drawn]
     found = {
         (series.name, measure): [
-            (_place(point.x, j, numeric), e)
+            (_place(point.x, j, numeric), bounded(e, figure.measures[measure]))
             for j, point in enumerate(figure.points)
             if (e := done.estimate(measure, series.name, point.x)) is not None
         ]
@@ -77,7 +81,7 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
             seen += _curve(axes, figure, series.values[measure], series.name, line(look, False) | {"label": label})
         elif numeric:
             of = Points(label, look, [place for place, _ in kept], [Known(e) for _, e in kept])
-            seen += draw_points(axes, [of], 1.0, told, log)
+            seen += draw_points(axes, [of], 1.0, told, log, join=len(kept) >= JOINED)
         else:
             seen += _bars(axes, [(place + shift, e) for place, e in kept], width, look, label, told, log)
         seen += _published(axes, figure, series, measure, look, shift)
@@ -93,11 +97,16 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
         aslant = sum(len(name) + 2 for name in names) > LETTERS_ABREAST
         axes.set_xticks(range(len(names)), names, rotation=30 if aslant else 0, ha="right" if aslant else "center")
     dress(axes)
-    y_axis([axes], seen, log)
+    y_axis([axes], seen, log, index=all(figure.measures[measure].range == (0.0, 1.0) for measure in plot.y))
     if not numeric:
         axes.grid(visible=False, axis="x")
     axes.set_xlabel(figure.x_label, fontsize=9, color=INK)
     axes.set_ylabel(plot.y_label or figure.measures[plot.y[0]].title, fontsize=9, color=INK)
+    looks_of = _looks_in(figure, drawn)
+    if zoom:
+        draw_zoom(others[0], done, plot.y[0], drawn, looks_of, zoom)
+    if numeric and plot.differences_to:
+        draw_differences(others[-1], done, plot.y[0], drawn, looks_of, plot.differences_to, told)
     legend(canvas, [axes], told.note())
     return canvas
 
@@ -115,7 +124,12 @@ def _bars(
 ) -> list[float]:
     """Draw bars with their intervals; give what must be in sight."""
     bars = area(look)
-    errors = [[e.mean - e.low for _, e in kept], [e.high - e.mean for _, e in kept]]
+    # Where there is one seed there is no interval, and none of no width either.
+    missing = [math.nan if e.half_width is None else 0.0 for _, e in kept]
+    errors = [
+        [e.mean - e.low + gap for (_, e), gap in zip(kept, missing, strict=True)],
+        [e.high - e.mean + gap for (_, e), gap in zip(kept, missing, strict=True)],
+    ]
     # Seen on a black bar too.
     ink = "#8b949e" if bars["color"] == "#000000" else INK
     places, means = [place for place, _ in kept], [e.mean for _, e in kept]
@@ -140,7 +154,7 @@ def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: i
             [place + shift for place, _ in told],
             [value for _, value in told],
             # What the paper has over several points is a curve beside ours.
-            linestyle=":" if numeric and len(told) > 1 else "none",
+            linestyle=":" if numeric and len(told) >= JOINED else "none",
             color=line(look)["color"],
             marker="D",
             markersize=7,

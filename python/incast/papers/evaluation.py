@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from incast import soundness
 from incast.errors import FolderError, UnsoundError
-from incast.papers.definition import Figure, Paper, X
+from incast.papers import reasons
+from incast.papers.definition import Claim, Figure, Paper, X
 from incast.papers.judging import Finding, judge
 from incast.papers.measuring import Run, work_out
 from incast.papers.planning import jobs
+from incast.papers.scope import WHOLE, left_of
 from incast.plan import Job
 from incast.result import Result
 from incast.statistics import Estimate, estimate
+from incast.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,18 @@ class Evaluated:
         seeds = range(1, self.figure.seeds + 1)
         return estimate([there[series, x, seed] for seed in seeds if (series, x, seed) in there])
 
+    def reason(self, finding: Finding) -> str:
+        """Say why a claim does not hold here, as far as it was found, with the numbers of these runs."""
+        if finding.verdict not in (Verdict.FAILS, Verdict.OPEN):
+            return ""
+        claim = finding.claim
+        text = claim.found if claim.found_in_part is None or not finding.part else claim.found_in_part
+        return reasons.filled(self.figure, text, self.number, self.estimate)
+
 
 def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluated | Missing:
     """Read a figure's numbers off its runs and judge its claims."""
-    figure = figure.at(scale)
+    whole, figure = figure.at(WHOLE), figure.at(scale)
     of_figure = jobs(paper, figure, folder)
     places = {job.folder: job for job in of_figure.values()}
     lacking = sum(not job.is_finished() for job in places.values())
@@ -90,8 +101,18 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
         {place: (int(run.summary["run"]["hops"]), float(run.manifest["cost"]["cpu_s"])) for place, run in runs.items()},
         _unfinished(of_figure, runs),
     )
-    done.findings = [judge(figure, claim, done.number) for claim in figure.claims]
+    done.findings = [_judged(paper, whole, done, claim, scale) for claim in figure.claims]
     return done
+
+
+def _judged(paper: Paper, whole: Figure, done: Evaluated, claim: Claim, scale: str) -> Finding:
+    """Judge a claim, and say what of it this scale asks."""
+    if scale not in claim.scales:
+        return Finding(claim, Verdict.UNTESTED, [f"judged at scale {' and '.join(claim.scales)} alone"])
+    finding = judge(done.figure, claim, done.number)
+    if finding.verdict is Verdict.UNTESTED:
+        return finding
+    return replace(finding, part=left_of(paper, whole, done.figure, claim))
 
 
 def _unfinished(

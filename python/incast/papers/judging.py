@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,23 +41,55 @@ class Finding:
     claim: Claim
     verdict: Verdict
     numbers: Sequence[str]
+    part: str = ""
+    """What of the claim was judged, where that is not all of it; empty where it is."""
+
+    @property
+    def told(self) -> str:
+        """The verdict in words: of a part of the claim "in part, holds"."""
+        return f"in part, {self.verdict}" if self.part else str(self.verdict)
 
 
-class _Missing(Exception):
+@dataclass(frozen=True)
+class Reads:
+    """What a claim's expression asks for."""
+
+    places: Collection[tuple[str, str, X]]
+    """Numbers by measure, series and point."""
+    published: Sequence[float]
+    """Published numbers."""
+
+
+class MissingError(Exception):
     """A claim needs a number that does not exist."""
+
+
+def reads(figure: Figure, claim: Claim) -> Reads:
+    """Find what a claim asks for of a figure at its scale, by trying it on made-up numbers."""
+    numbers = made_up()
+    seen = Seen(figure, lambda *_: next(numbers))
+    with suppress(MissingError, ExpressionError):
+        seen.judge(claim, None)
+    places = [(measure, series, x) for (measure, series), by_x in seen.points.items() for x in by_x]
+    return Reads(places, seen.published)
+
+
+def made_up() -> Iterator[float]:
+    """Numbers of which no two are alike, so that differences of them can be divided by."""
+    return (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
 
 
 def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
     """Decide whether a claim holds of the numbers: of the means, in each seed by itself, or of paired differences."""
     seeds = range(1, figure.seeds + 1)
-    seen = _Seen(figure, number)
+    seen = Seen(figure, number)
     try:
         if claim.paired:
             verdict: Truth = seen.judge(claim, None, _paired(figure, claim, number))
         else:
             verdicts = [seen.judge(claim, seed) for seed in (seeds if claim.each_seed else [None])]
             verdict = all(verdicts)
-    except (_Missing, ExpressionError) as error:
+    except (MissingError, ExpressionError) as error:
         return Finding(claim, Verdict.UNTESTED, [str(error)])
     told = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
     return Finding(claim, told[verdict], seen.numbers())
@@ -81,7 +114,7 @@ def _paired(figure: Figure, claim: Claim, number: Number) -> Compare:
             differences.append(0.0 if isinstance(a, str) else as_number(b) - as_number(a))
             return compared(op, a, b)
 
-        _Seen(figure, number).judge(claim, seed, noted)
+        Seen(figure, number).judge(claim, seed, noted)
         by_seed.append(differences)
     if any(len(differences) != len(by_seed[0]) for differences in by_seed):
         raise MeaninglessError(_CONDITIONS)
@@ -110,18 +143,17 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
         raise MeaninglessError(_CONDITIONS)
     gap: LengthError | None = None
     for figure in figures:
-        # No two alike, so that differences of them can be divided by.
-        made_up = (1 + i * 0.6180339887 % 1 for i in itertools.count(1))
+        numbers = made_up()
         try:
-            _Seen(figure, lambda *_, made_up=made_up: next(made_up)).judge(claim, None)
+            Seen(figure, lambda *_, numbers=numbers: next(numbers)).judge(claim, None)
             if claim.paired:
-                _paired(figure, claim, lambda *_, made_up=made_up: next(made_up))
+                _paired(figure, claim, lambda *_, numbers=numbers: next(numbers))
         except MeaninglessError:
             raise
         except LengthError as error:
             # Of the points of this scale; another one may have more.
             gap = error
-        except _Missing:
+        except MissingError:
             continue
         except ExpressionError:
             return  # it does not fit these numbers, and may fit others
@@ -145,7 +177,7 @@ def _called(node: ast.AST) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-class _Seen:
+class Seen:
     """The view of a claim's expression on its figure, and the values that it used."""
 
     def __init__(self, figure: Figure, number: Number) -> None:
@@ -155,8 +187,15 @@ class _Seen:
         """Values seen by measure and series, then by x; a value a seed where seeds are judged one by one."""
         self.derived: dict[str, list[float]] = {}
         """Results of functions on them, where these say more than a verdict."""
+        self.published: list[float] = []
+        """Published numbers that were asked for."""
 
     def judge(self, claim: Claim, seed: int | None, compare: Compare = compared) -> Truth:
+        """Decide whether a claim holds: of a seed, or of the means."""
+        return expression.truth(claim.holds, self.functions(seed), compare)
+
+    def functions(self, seed: int | None) -> Mapping[str, Callable[..., Any]]:
+        """Give what an expression may call to see numbers: of a seed, or the means."""
         figure = self.figure
         looked_at: set[tuple[str, str, X]] = set()
 
@@ -188,6 +227,7 @@ class _Seen:
         def published(measure: str, series: str, x: X) -> float:
             for one in figure.published:
                 if (one.measure, one.series, one.x) == (measure, series, x):
+                    self.published.append(one.value)
                     return one.value
             raise MeaninglessError(f"nothing is published of {measure}, {series}, {x}")
 
@@ -204,7 +244,7 @@ class _Seen:
         functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
         for name, function in functions.items():
             function.__qualname__ = name  # what messages about a wrong number of arguments call it
-        return expression.truth(claim.holds, functions, compare)
+        return functions
 
     def _value(self, measure: str, series: str, x: X, seed: int | None) -> float:
         figure = self.figure
@@ -212,10 +252,10 @@ class _Seen:
         _known(f"{measure}: no series", series, [one.name for one in figure.series])
         if x not in self.places:
             _known(f"{measure}: no point", x, figure.places())
-            raise _Missing(f"{label} at {x} is not part of this scale")
+            raise MissingError(f"{label} at {x} is not part of this scale")
         value = self.number(measure, series, x, seed)
         if value is None:
-            raise _Missing(f"{label} of {series} at {x} does not exist")
+            raise MissingError(f"{label} of {series} at {x} does not exist")
         return value
 
     def numbers(self) -> list[str]:

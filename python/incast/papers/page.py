@@ -13,6 +13,7 @@ from rich.console import Console
 from incast import _core, gallery
 from incast.errors import FolderError
 from incast.output import counted
+from incast.papers import words
 from incast.papers.definition import Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
@@ -72,17 +73,27 @@ def _page_of(done: Evaluated) -> str:
 
 
 def count_of(findings: Sequence[Finding]) -> str:
-    """Say how many claims hold: "holds", "2 of 3 claims hold", "2 of 4 claims hold, 1 not tested"."""
+    """Say how many claims hold: "holds", "2 of 4 claims hold, 1 not tested"; "in part 2 of 3" of what a scale cuts."""
+    whole, parts = [one for one in findings if not one.part], [one for one in findings if one.part]
+    if not parts:
+        return _count(whole, counted(len(whole), "claim"), "")
+    if all(one.verdict is Verdict.UNTESTED for one in whole):
+        told = _count(parts, counted(len(parts), "claim"), "in part, ")
+        return f"{told}; {len(whole)} not tested" if whole else told
+    return f"{_count(whole, counted(len(whole), 'claim'), '')}; {_count(parts, f'{len(parts)}', 'in part, ')}"
+
+
+def _count(findings: Sequence[Finding], claims: str, start: str) -> str:
     verdicts = [finding.verdict for finding in findings]
     held = verdicts.count(Verdict.HOLDS)
     if not findings:
         return "no claims"
     if held == len(findings) > 1:
-        return f"all {held} claims hold"
+        return f"{start}all {claims} hold"
     if len(set(verdicts)) == 1 and (len(findings) == 1 or verdicts[0] is Verdict.UNTESTED):
-        return str(verdicts[0])
+        return f"{start}{verdicts[0]}"
     rest = "".join(f", {n} {one}" for one in (Verdict.OPEN, Verdict.UNTESTED) if (n := verdicts.count(one)))
-    return f"{held} of {counted(len(findings), 'claim')} hold{rest}"
+    return f"{start}{held} of {claims} hold{rest}"
 
 
 def told_missing(one: Missing) -> str:
@@ -105,9 +116,8 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
             f"{done.figure.name}: {count_of(done.findings)} - {done.figure.title}", highlight=False, soft_wrap=True
         )
         for one in done.findings:
-            console.print(
-                f"  {one.verdict}: {one.claim.says} ({'; '.join(one.numbers)})", highlight=False, soft_wrap=True
-            )
+            seen = "; ".join([*([f"of {one.part}"] if one.part else []), *one.numbers])
+            console.print(f"  {one.told}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
         for told in _unfinished(done):
             console.print(f"  note: {told}", highlight=False, soft_wrap=True)
 
@@ -126,7 +136,14 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
                 }
                 rows.append({"series": series.name, "x": point.x, "runs": done.figure.seeds, **numbers})
         claims = [
-            {"says": one.claim.says, "where": one.claim.where, "verdict": one.verdict, "numbers": one.numbers}
+            {
+                "says": one.claim.says,
+                "where": one.claim.where,
+                "own": one.claim.own,
+                "verdict": one.told,
+                "part": one.part,
+                "numbers": one.numbers,
+            }
             for one in done.findings
         ]
         unfinished = [
@@ -151,10 +168,9 @@ def html(
     costs = {place: cost for done in found for place, cost in done.costs.items()}
     hops, cpu_s = sum(hops for hops, _ in costs.values()), sum(cpu_s for _, cpu_s in costs.values())
     findings = [finding for done in found for finding in done.findings]
-    held = sum(finding.verdict is Verdict.HOLDS for finding in findings)
     parts = [
         f"<header><h1>{escape(paper.title)}</h1><p class=lead>{escape(paper.source)}. Made again at scale "
-        f"<code>{scale}</code>: {counted(len(found), 'figure')}, {held} of {counted(len(findings), 'claim')} hold, "
+        f"<code>{scale}</code>: {counted(len(found), 'figure')}, {count_of(findings)}, "
         f"{scaled(hops)} hops in {duration(cpu_s)} of CPU time.</p></header>",
         f"<p>{escape(paper.about)}</p>",
         "<section><h2>At a glance</h2>",
@@ -164,7 +180,9 @@ def html(
         "</tbody></table></div>",
         '<p class="note">Claims are restated in our words; verdicts are computed from the runs of this report, of the '
         "means over seeds unless seeds are named. Of paired claims each comparison is of differences seed by seed: it "
-        "is <b>undecided</b> where their 95&nbsp;% Student-t interval reaches zero.</p>",
+        "is <b>undecided</b> where their 95&nbsp;% Student-t interval reaches zero. <b>In part</b> is what was judged "
+        "at some of a claim's points, or in runs of other settings than those of scale <code>paper</code>: what holds "
+        "of it need not hold of the claim. Claims whose place is our own are no statements of the paper.</p>",
     ]
     if missing:
         names = ", ".join(f"<code>{escape(one.figure.name)}</code> ({one.lacking} of {one.runs})" for one in missing)
@@ -191,11 +209,15 @@ def _link(done: Evaluated, folder: Path) -> str:
 
 def _row(done: Evaluated, one: Finding) -> str:
     name = escape(done.figure.name)
-    told = one.claim.found if one.verdict in (Verdict.FAILS, Verdict.OPEN) else ""
+    told = done.reason(one)
     why = f"<p><b>Why:</b> {escape(told)}</p>" if told else ""
+    style = f"{STYLE[one.verdict]}{' part' if one.part else ''}"
+    left = ", ".join(words.unused(done.figure, one.claim))
+    notes = [*([f"of {one.part}"] if one.part else []), *([f"not judged of its words: {left}"] if left else [])]
+    part = "".join(f"<p>{escape(text)}</p>" for text in notes)
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
-        f'<td><b class="verdict {STYLE[one.verdict]}">{one.verdict}</b></td>'
+        f'<td><b class="verdict {style}">{one.told}</b>{part}</td>'
         f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
     )
 

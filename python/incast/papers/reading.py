@@ -11,7 +11,7 @@ from typing import Any
 from incast import files
 from incast.errors import PaperError
 from incast.output import nearest
-from incast.papers import expression, judging
+from incast.papers import expression, judging, reasons
 from incast.papers.definition import (
     LOOKS,
     NAME,
@@ -164,7 +164,8 @@ def _figure(folder: Path, name: str, table: Table) -> Figure:
         scales=scales,
     )
     figure = replace(figure, published=_all_published(table, figure, folder))
-    figure = replace(figure, claims=[_claim(one, figure) for one in table.list("claims")])
+    paired = table.flag("paired")
+    figure = replace(figure, claims=[_claim(one, figure, paired) for one in table.list("claims")])
     table.done()
     return figure
 
@@ -187,11 +188,10 @@ def _series(table: Table, measures: Mapping[str, Measure]) -> Series:
 
 def _point(table: Table, folder: Path) -> Point:
     x = table.x("x")
-    span = table.numbers("span_s") if table.has("span_s") else None
-    if span is not None and not (len(span) == 2 and span[0] < span[1]):
-        raise table.wrong("span_s", "expected a beginning and a later end, in seconds")
+    expected = "expected a beginning and a later end, in seconds"
+    span = _ends(table, "span_s", expected) if table.has("span_s") else None
     scenario = table.file("scenario", folder) if table.has("scenario") else None
-    point = Point(x, table.mapping("set"), None if span is None else (span[0], span[1]), _where(table), scenario)
+    point = Point(x, table.mapping("set"), span, _where(table), scenario)
     table.done()
     return point
 
@@ -203,6 +203,7 @@ def _measure(name: str, table: Table) -> Measure:
         "label": table.text("label"),
         "unit": table.text("unit", ""),
         "scale": table.factor("scale"),
+        "range": _range(table),
         "place": f"{table.path}: {table.place}",
     }
     if table.has("of"):
@@ -222,6 +223,21 @@ def _measure(name: str, table: Table) -> Measure:
         )
     table.done()
     return measure
+
+
+def _range(table: Table) -> tuple[float, float] | None:
+    """Read what a measure may be at least and at most; a key or reduction of that name is Jain's index."""
+    if not table.has("range"):
+        jain = "jain" in (str(table.data.get("of", "")).rpartition(".")[2], table.data.get("reduce"))
+        return (0.0, 1.0) if jain else None
+    return _ends(table, "range", "expected a least and a larger most value")
+
+
+def _ends(table: Table, key: str, expected: str) -> tuple[float, float]:
+    found = table.numbers(key)
+    if not (len(found) == 2 and found[0] < found[1]):
+        raise table.wrong(key, expected)
+    return found[0], found[1]
 
 
 def _where(table: Table) -> dict[str, str]:
@@ -252,7 +268,13 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             if name not in measures:
                 raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
         curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
-        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), curves=curves, **shared)
+        to = table.word("differences_to", known) if table.has("differences_to") else ""
+        if to and shared["series"] and to not in shared["series"]:
+            raise table.wrong("differences_to", f"expected a series of the picture: {', '.join(shared['series'])}")
+        expected = "expected a first and a later point"
+        zoom = _ends(table, "zoom", expected) if table.has("zoom") else None
+        beside: dict[str, Any] = {"curves": curves, "differences_to": to, "zoom": zoom}
+        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), **beside, **shared)
     elif kind in ("cdf", "ccdf"):
         plot = Plot(
             points=table.xs("points", [point.x for point in points]),
@@ -298,14 +320,18 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
     return plot
 
 
-def _claim(table: Table, figure: Figure) -> Claim:
+def _claim(table: Table, figure: Figure, paired: bool) -> Claim:
     claim = Claim(
         says=table.text("says"),
         where=table.text("where"),
         holds=table.expression("holds", [*figure.measures, "x", "published"]),
         each_seed=table.flag("each_seed"),
-        paired=table.flag("paired"),
+        # What a figure says of all its claims gives way to what one says of itself.
+        paired=table.flag("paired") if table.has("paired") or table.has("each_seed") else paired,
         found=table.text("found", ""),
+        found_in_part=table.text("found_in_part", "") if table.has("found_in_part") else None,
+        scales=_scales(table),
+        unused=_unused(table),
     )
     if claim.each_seed and claim.paired:
         raise table.wrong("paired", "expected false beside each_seed: a difference of one seed has no interval")
@@ -313,8 +339,32 @@ def _claim(table: Table, figure: Figure) -> Claim:
         judging.check([figure.at(scale) for scale in SCALES], claim)
     except MeaninglessError as error:
         raise table.wrong("holds", f"{error}") from None
+    for key, text in (("found", claim.found), ("found_in_part", claim.found_in_part or "")):
+        try:
+            reasons.check([figure.at(scale) for scale in SCALES], text)
+        except expression.ExpressionError as error:
+            raise table.wrong(key, f"{error}") from None
     table.done()
     return claim
+
+
+def _scales(table: Table) -> Sequence[str]:
+    """Read at which scales a claim is judged; without the key at all."""
+    found = table.texts("scales")
+    if unknown := [one for one in found if one not in SCALES]:
+        raise table.wrong("scales", f'expected some of {", ".join(SCALES)}, not "{unknown[0]}"')
+    return found or SCALES
+
+
+def _unused(table: Table) -> dict[str, str]:
+    """Read which of its words a claim's expression does not use, and why."""
+    found = table.mapping("unused")
+    for word, why in found.items():
+        if not isinstance(why, str) or not why.strip():
+            raise table.wrong(f"unused.{word}", "expected the reason, a text")
+        if word not in table.text("says"):
+            raise table.wrong("unused", f'expected what stands in says, and "{word}" does not')
+    return found
 
 
 def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published]:

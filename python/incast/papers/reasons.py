@@ -1,0 +1,70 @@
+"""Reasons why claims do not hold, whose numbers are those of the runs at hand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+
+from incast.papers import expression
+from incast.papers.definition import Figure, X
+from incast.papers.expression import ExpressionError, as_number
+from incast.papers.judging import MissingError, Number, Seen, made_up
+from incast.report import number as worded
+from incast.report import rounded
+from incast.statistics import Estimate
+
+Estimated = Callable[[str, str, X], Estimate | None]
+"""Mean and interval of a figure by measure, series and point."""
+
+_PLACE = re.compile(r"\{([^{}]*\([^{}]*)\}")
+"""An expression in braces. What ``each`` fills in has no parentheses."""
+_SENTENCE = re.compile(r"(?<=[.:;])\s+(?=[A-Z{])")
+
+
+def check(figures: Sequence[Figure], text: str) -> None:
+    """Try the expressions of a text on made-up numbers of a figure at its scales; ``ExpressionError`` where one fails.
+
+    A point of one scale alone is no mistake, nor are numbers that do not fit.
+    """
+    for place in _PLACE.finditer(text):
+        parsed = _parsed(figures[0], place[1])
+        for figure in figures:
+            numbers = made_up()
+            seen = Seen(figure, lambda *_, numbers=numbers: next(numbers))
+            try:
+                expression.evaluate(parsed, seen.functions(None))
+            except expression.MeaninglessError:
+                raise
+            except (MissingError, ExpressionError):
+                continue
+
+
+def filled(figure: Figure, text: str, number: Number, estimated: Estimated) -> str:
+    """Put numbers in the places of a text: ``{delay('Swift', 20)}`` is a mean with its interval, others are numbers.
+
+    A sentence that asks for a number that is not there is left out.
+    """
+    kept = []
+    for sentence in _SENTENCE.split(text):
+        try:
+            kept.append(_PLACE.sub(lambda place: _number(figure, place[1], number, estimated), sentence))
+        except (MissingError, ExpressionError):
+            continue
+    return " ".join(kept)
+
+
+def _number(figure: Figure, text: str, number: Number, estimated: Estimated) -> str:
+    parsed = _parsed(figure, text)
+    match parsed:
+        case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(series)), ast.Constant(value=x)]) if (
+            name in figure.measures and isinstance(x, str | int | float)
+        ):
+            Seen(figure, number).functions(None)[name](series, x)  # refuses what is not there
+            return worded(estimated(name, series, x))
+    found = expression.evaluate(parsed, Seen(figure, number).functions(None))
+    return ", ".join(rounded(as_number(one)) for one in (found if isinstance(found, list) else [found]))
+
+
+def _parsed(figure: Figure, text: str) -> ast.expr:
+    return expression.parse(text, [*figure.measures, "x", "published"])

@@ -1,0 +1,82 @@
+"""What a scale leaves of a claim: which of its points are run, and with which settings others than the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from incast.papers.definition import Claim, Figure, Paper, Point, Series, X
+from incast.papers.judging import reads
+
+WHOLE = "paper"
+"""The scale that claims are about: all points, and runs of the paper's length."""
+
+NAMED = 8
+"""Points that are named; of more the first and the last are."""
+
+
+def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
+    """Say what of a claim a figure at its scale has, next to the ``whole`` one; empty where it has all of it.
+
+    The points are those that the claim's expression asks for at both scales, the settings those of their runs. Seeds
+    make no part: intervals tell of them.
+    """
+    here, there = reads(figure, claim).places, reads(whole, claim).places
+    mine, all_ = list(dict.fromkeys(x for _, _, x in here)), list(dict.fromkeys(x for _, _, x in there))
+    parts = []
+    if set(mine) != set(all_):
+        parts.append(f"{_listed(mine)} of {len(all_)} points")
+    run = [series for series in figure.series if not series.values and series.name in {name for _, name, _ in here}]
+    changed: dict[str, tuple[Any, Any]] = {}
+    points = {point.x: point for point in whole.points}
+    for point in figure.points:
+        if point.x in mine and point.x in points:
+            for series in run:
+                changed |= _changed(paper, series, (figure, point), (whole, points[point.x]))
+    parts += [f"{key} {_text(ours)} of {_text(theirs)}" for key, (ours, theirs) in changed.items()]
+    return "; ".join(parts)
+
+
+def _listed(points: list[X]) -> str:
+    if len(points) == 1:
+        return f"{points[0]}"
+    if len(points) > NAMED:
+        return f"{len(points)}, from {points[0]} to {points[-1]},"
+    return f"{', '.join(f'{x}' for x in points[:-1])} and {points[-1]}"
+
+
+def _changed(
+    paper: Paper, series: Series, ours: tuple[Figure, Point], theirs: tuple[Figure, Point]
+) -> dict[str, tuple[Any, Any]]:
+    """Give the settings by which the runs of a series at a point differ between two scales, with both values."""
+    sets = [{**figure.settings, **series.set, **point.set, **_beside(point)} for figure, point in (ours, theirs)]
+    keys = [key for key in {**sets[0], **sets[1]} if sets[0].get(key) != sets[1].get(key)]
+    if not keys:
+        return {}
+    # What one scale leaves to the scenario may be what the other one sets.
+    documents = [paper.scenario(figure, series, point).resolved() for figure, point in (ours, theirs)]
+    values = {key: [_of(one, key, made.get(key)) for one, made in zip(documents, sets, strict=True)] for key in keys}
+    return {key: (mine, its) for key, (mine, its) in values.items() if mine != its}
+
+
+def _beside(point: Point) -> dict[str, Any]:
+    """Give what a point has beside settings, as settings."""
+    beside = {"scenario": point.scenario, "span_s": point.span_s, "where": dict(point.where) or None}
+    return {key: value for key, value in beside.items() if value is not None}
+
+
+def _of(document: Any, key: str, otherwise: Any) -> Any:
+    """Read a setting off a resolved scenario; of a list of tables the one of a name or number, or the first."""
+    for part in key.split("."):
+        if isinstance(document, list):
+            named = {**{f"{i}": one for i, one in enumerate(document)}, **{one.get("name"): one for one in document}}
+            document = named[part] if part in named else document[0].get(part)
+        elif isinstance(document, Mapping) and part in document:
+            document = document[part]
+        else:
+            return otherwise
+    return document
+
+
+def _text(value: Any) -> str:
+    return "unset" if value is None else f"{value}"

@@ -1,0 +1,122 @@
+"""Whether a claim's expression uses what its words name: their numbers, their series, and "every"."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from incast.papers.definition import Claim, Figure, X
+from incast.papers.judging import Reads, reads
+from incast.papers.scope import WHOLE
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
+_UNIT = re.compile(r"\s?(%|(?:[kKMG]i?)?(?:B|b/s|bit/s|bytes)\b|[mun]?s\b)")
+_RANGE = re.compile(r",?\s(?:to|and|or)\s[\d.,]*\d")
+"""Between an end of a range and its unit: "15 to 35 %", "1 and 5 ms"."""
+_FRACTIONS = {
+    "half": 1 / 2,
+    "third": 1 / 3,
+    "quarter": 1 / 4,
+    "fifth": 1 / 5,
+    "tenth": 1 / 10,
+    "twice": 2.0,
+    "double": 2.0,
+    "one and a half": 3 / 2,
+    "three quarters": 3 / 4,
+    "three times": 3.0,
+    "four times": 4.0,
+}
+_FRACTION = re.compile(rf"\b(?:{'|'.join(sorted(_FRACTIONS, key=len, reverse=True))})\b", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:every|everywhere|at all|in all)\b", re.IGNORECASE)
+_SCALES = (1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9)
+"""What units differ by."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """What the words of a claim name, and the numbers that an expression may have for it."""
+
+    text: str
+    values: Sequence[float]
+    unit: str = ""
+    near: float = 1e-9
+    """By which part a number may differ."""
+
+
+def unused(figure: Figure, claim: Claim) -> list[str]:
+    """Name what the words of a claim have and its expression does not use, but for what ``claim.unused`` declares.
+
+    Numbers are those of the expression and of what it takes as published: as they stand, by a thousand where they have
+    a unit, as parts where they are percentages. So are the points that it reads at the paper's scale, of numbers with
+    no unit but the axis'. Series are those of the figure; a longer name that begins with one is one of it. "Every" is
+    unused where some measure is read at some of the figure's points alone.
+    """
+    return [word for word in _unused(figure.at(WHOLE), claim) if word not in claim.unused]
+
+
+def needless(figure: Figure, claim: Claim) -> list[str]:
+    """Name what ``claim.unused`` declares although the expression uses it, or the words do not have it."""
+    left = _unused(figure.at(WHOLE), claim)
+    return [word for word in claim.unused if word not in left]
+
+
+def _unused(figure: Figure, claim: Claim) -> list[str]:
+    found = reads(figure, claim)
+    known = [*found.published, *(n for part in ast.walk(claim.holds) for n in _numbers_of(part))]
+    points = [n for _, _, x in found.places for n in _numbers_of(ast.Constant(x))]
+    words, rest = [], claim.says
+    read = {name for _, name, _ in found.places}
+    for name in sorted((series.name for series in figure.series), key=len, reverse=True):
+        named = rf"(?<!\w){re.escape(name)}(?!\w)"
+        if re.search(named, rest):
+            # What a shorter name has of it is no name there.
+            rest = re.sub(named, lambda one: "_" * len(one[0]), rest)
+            words += [name] if not any(one.startswith(name) for one in read) else []
+    for word in _words(rest):
+        there = [*known, *points] if not word.unit or word.unit in figure.x_label else known
+        if not any(_fits(word, number) for number in there):
+            words.append(word.text)
+    if (every := _EVERY.search(rest)) and _of_some(figure, found):
+        words.append(every[0])
+    return list(dict.fromkeys(words))
+
+
+def _of_some(figure: Figure, found: Reads) -> bool:
+    """Whether a measure is read at some of a figure's points alone."""
+    by_measure: dict[str, set[X]] = {}
+    for measure, _, x in found.places:
+        by_measure.setdefault(measure, set()).add(x)
+    return any(read != {point.x for point in figure.points} for read in by_measure.values())
+
+
+def _numbers_of(node: ast.AST) -> list[float]:
+    match node:
+        case ast.Constant(value=str(text)):
+            return [float(one[0].replace(",", "")) for one in re.finditer(r"\d+(?:,\d{3})*(?:\.\d+)?", text)]
+        case ast.Constant(value=int(number) | float(number)):
+            return [float(number)]
+    return []
+
+
+def _words(says: str) -> Iterator[Word]:
+    for one in _NUMBER.finditer(says):
+        text = one[0].rstrip(",")
+        value = float(text.replace(",", ""))
+        behind = one.start() + len(text)
+        unit = _UNIT.match(says, behind) or ((to := _RANGE.match(says, behind)) and _UNIT.match(says, to.end()))
+        part = value / 100
+        if unit is None:
+            yield Word(text, [value])
+        elif unit[1] == "%":
+            yield Word(text, [value, part, 1 - part, 1 + part], "%")
+        else:
+            yield Word(text, [value, *(value * scale for scale in _SCALES)], unit[1])
+    for one in _FRACTION.finditer(says):
+        value = _FRACTIONS[one[0].lower()]
+        yield Word(one[0], [value, 1 / value, 1 - value, 1 + value, 100 * value], near=0.02)
+
+
+def _fits(word: Word, number: float) -> bool:
+    return any(abs(number - value) <= word.near * abs(value) + 1e-12 for value in word.values)

@@ -1,0 +1,162 @@
+"""Claims of papers: what of them a scale judges, what of their words they use, and reasons with numbers of the runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from incast.papers import expression, reading, reasons, scope, words
+from incast.papers.definition import Claim, Figure, Paper
+from incast.papers.judging import Finding
+from incast.papers.page import count_of
+from incast.statistics import Estimate
+from incast.verdict import Verdict
+from own_paper import PAPER, SCENARIO
+
+CHECKED = [name for name in reading.names() if name != "cse322"]
+"""Papers whose claims and reasons are held here; the one that is left out is being made anew."""
+FUNCTIONS = ["delay", "x", "published"]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Paper:
+    """Make a paper whose scale paper has another point, and longer runs."""
+    longer = 'settings = { "run.duration" = "40ms", "run.warmup" = "5ms" }\nseeds = 3'
+    text = PAPER.replace("seeds = 3", longer).replace("delay('DCTCP', [4, 40])", "delay('DCTCP')")
+    (tmp_path / "fig1.toml").write_text(SCENARIO)
+    (tmp_path / "paper.toml").write_text(text)
+    return reading.load(tmp_path)
+
+
+def of(holds: str, says: str = "", **more: object) -> Claim:
+    return replace(Claim(says, "section 1", expression.parse(holds, FUNCTIONS)), **more)  # type: ignore[arg-type]
+
+
+def left(paper: Paper, holds: str) -> str:
+    figure = paper.figures["fig1"]
+    return scope.left_of(paper, figure.at("paper"), figure.at("small"), of(holds))
+
+
+def test_what_a_scale_leaves_of_a_claim_follows_from_its_expression(own: Paper) -> None:
+    """The warmup is set at one scale and the scenario's at the other, to the same value."""
+    assert left(own, "delay('DCTCP', 4) > 0") == "run.duration 20ms of 40ms"
+    assert left(own, "rising(delay('DCTCP'))") == "4 and 40 of 3 points; run.duration 20ms of 40ms"
+    assert left(own, "max(delay('Swift', x(0, 10))) > 0") == "run.duration 20ms of 40ms"
+    same = replace(own.figures["fig1"], scales={"paper": {"seeds": 30}})
+    claim = of("rising(delay('DCTCP'))")
+    assert scope.left_of(own, same.at("paper"), same.at("small"), claim) == "", "seeds make no part"
+
+
+def test_a_part_is_told_wherever_a_verdict_is(incast: Command, own: Paper) -> None:
+    answer = incast("paper", "run", str(own.folder), "--out", "p")
+    assert answer.status == 0, answer.err
+    figure, first, second, third, _ = answer.out.splitlines()
+    assert figure == "fig1: in part, 1 of 2 claims hold; 1 not tested - Delay over flows"
+    assert first.startswith("  in part, holds: Delay grows with the flows (of 4 and 40 of 3 points; run.duration 20ms")
+    assert second.startswith("  in part, does not hold: DCTCP's delay is a second (of run.duration 20ms of 40ms")
+    out = own.folder / "p"
+    claims = json.loads((out / "results.json").read_text())["figures"]["fig1"]["claims"]
+    assert [one["verdict"] for one in claims] == ["in part, holds", "in part, does not hold", "not tested"]
+    page = (out / "report.html").read_text()
+    assert "verdict yes part" in page
+    assert "It never was." in page
+
+
+def test_findings_in_part_are_counted_apart() -> None:
+    def found(*told: tuple[Verdict, str]) -> str:
+        return count_of([Finding(of("1 < 2"), verdict, [], part) for verdict, part in told])
+
+    holds, fails, undecided = Verdict.HOLDS, Verdict.FAILS, Verdict.OPEN
+    assert found((holds, ""), (holds, "")) == "all 2 claims hold"
+    assert found((holds, "4 of 8 points")) == "in part, holds"
+    assert found((holds, ""), (fails, ""), (holds, "x"), (undecided, "x")) == (
+        "1 of 2 claims hold; in part, 1 of 2 hold, 1 undecided"
+    )
+    assert found((holds, "x"), (holds, "x")) == "in part, all 2 claims hold"
+
+
+@pytest.mark.parametrize(
+    ("says", "holds", "expected"),
+    [
+        ("80 to 100 us more", "delay('DCTCP', 4) - delay('Swift', 4) >= 80", ["100"]),
+        ("80 to 100 us more", "80 <= delay('DCTCP', 4) - delay('Swift', 4) <= 100", []),
+        ("Within 2 % of DCTCP", "delay('Swift', 4) > 0.98 * delay('DCTCP', 4)", []),
+        ("Within 3 % of DCTCP", "delay('Swift', 4) > 0.98 * delay('DCTCP', 4)", ["3"]),
+        ("At 40 flows 0.5 ms", "delay('Swift', 40) > 500", []),
+        ("Below 40 us", "max(delay('Swift')) < 39", ["40"]),
+        ("1,000 flows", "delay('Swift', 1000) > 0", []),
+        ("At most half", "delay('Swift', 4) < 0.5 * delay('DCTCP', 4)", []),
+        ("DCTCP is slow", "delay('Swift', 4) > 0", ["DCTCP"]),
+        ("At every number of flows", "delay('Swift', 4) > 0", ["every"]),
+        ("At every number of flows", "min(delay('Swift')) > 0", []),
+        ("The printed 500 us", "delay('DCTCP', 40) > published('delay', 'DCTCP', 40)", []),
+    ],
+)
+def test_words_that_an_expression_does_not_use_are_named(
+    own: Paper, says: str, holds: str, expected: list[str]
+) -> None:
+    assert words.unused(own.figures["fig1"], of(holds, says)) == expected
+
+
+def test_every_claim_of_every_paper_uses_its_words() -> None:
+    """A number, a series or an "every" that a claim has and does not judge is declared there, with the reason."""
+    for name in CHECKED:
+        _, figures = reading.find(name)
+        for figure in figures:
+            for claim in figure.claims:
+                where = f"{name}/{figure.name}: {claim.says}"
+                assert words.unused(figure, claim) == [], where
+                assert words.needless(figure, claim) == [], where
+
+
+def test_reasons_have_the_numbers_of_the_runs(own: Paper) -> None:
+    figure = own.figures["fig1"].at("small")
+    estimates = {4: Estimate(12.34, 0.5, 2), 40: Estimate(1234.0, None, 1)}
+
+    def told(text: str, figure: Figure = figure) -> str:
+        return reasons.filled(
+            figure, text, lambda _, __, x, ___: estimates[int(x)].mean, lambda _, __, x: estimates[int(x)]
+        )
+
+    assert told("It has {delay('Swift', 4)} us, and {delay('Swift', 40) / delay('Swift', 4)} times.") == (
+        "It has 12.3 ± 0.5 us, and 100 times."
+    )
+    assert told("They are {delay('Swift')}.") == "They are 12.3, 1,234."
+    assert told("At most {max(delay('Swift'))}. At 1,000 {delay('Swift', 1000)}.") == "At most 1,234.", (
+        "what this scale has not is left out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "told"),
+    [
+        ('found = "It never was."', 'found = "{delay(1)}"', "figures.fig1.claims[1].found = '{delay(1)}': "),
+        ('found = "It never was."', "found = \"{delay('DCTCQ')}\"", 'delay: no series "DCTCQ"'),
+        ('found = "It never was."', 'scales = ["huge"]', 'claims[1].scales: expected some of small, paper, not "huge"'),
+        ('found = "It never was."', 'unused = { "7" = "x" }', "claims[1].unused: expected what stands in says"),
+        ('found = "It never was."', 'unused = { "a" = "" }', "claims[1].unused.a = '': expected the reason, a text"),
+    ],
+)
+def test_mistakes_in_what_claims_declare_are_told(
+    incast: Command, paper: Path, text: str, wrong: str, told: str
+) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace(text, wrong))
+    answer = incast("paper", "run", str(paper), "--out", "p")
+    assert answer.status == 2
+    assert told in answer.err
+
+
+def test_claims_of_a_figure_are_paired_unless_they_say_otherwise(paper: Path) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace("seeds = 2", "seeds = 2\npaired = true", 1))
+    assert [claim.paired for claim in reading.load(paper).figures["fig1"].claims] == [False, True, True]
+
+
+def test_a_claim_may_be_of_one_scale(incast: Command, paper: Path) -> None:
+    text = PAPER.replace('found = "It never was."', 'scales = ["paper"]')
+    (paper / "paper.toml").write_text(text)
+    answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
+    assert "  not tested: DCTCP's delay is a second (judged at scale paper alone)" in answer.out, answer.err

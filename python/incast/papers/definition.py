@@ -141,6 +141,21 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A key that a command sets in the runs of some series, whatever the paper sets there."""
+
+    key: str
+    value: str
+    series: Sequence[str]
+    """Names of the series."""
+
+    @property
+    def text(self) -> str:
+        """Key and value as the command line has them."""
+        return f"{self.key}={self.value}"
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure or table of a paper."""
 
@@ -161,6 +176,8 @@ class Figure:
     published: Sequence[Published]
     claims: Sequence[Claim]
     scales: Mapping[str, Mapping[str, Any]]
+    changes: Sequence[Change] = ()
+    """What a command changes: the figure is of another set-up then."""
 
     def at(self, scale: str) -> Figure:
         """Return the figure at a scale."""
@@ -201,6 +218,8 @@ class Paper:
     source: str
     about: str
     figures: Mapping[str, Figure]
+    aliases: Sequence[str] = ()
+    """Other names, which readers of the document know."""
 
     @property
     def path(self) -> Path:
@@ -221,4 +240,6 @@ class Paper:
         """Make the scenario behind a point; the seed is the scenario's."""
         base = Scenario.load(self.folder / (point.scenario or figure.scenario))
         # One after another: a series may change the kind of controller that the settings have parameters of.
-        return base.changed(dict(figure.settings)).changed(dict(series.set)).changed(dict(point.set))
+        whole = base.changed(dict(figure.settings)).changed(dict(series.set)).changed(dict(point.set))
+        changes = {one.key: one.value for one in figure.changes if series.name in one.series}
+        return whole.changed(changes) if changes else whole

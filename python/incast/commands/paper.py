@@ -187,13 +187,14 @@ def copy(
     """Copy a paper, or a figure of it, to edit: a folder of your own that runs from anywhere."""
     from incast import _core
     from incast.papers import copying, reading
+    from incast.papers.definition import PAPER_FILE
 
     paper, figures = reading.find(name)
     one = figures[0] if len(figures) == 1 and len(paper.figures) > 1 else None
     made = copying.copy(paper, one, to, _core.__version__)
     called = shlex.quote(f"./{to}" if len(to.parts) == 1 else str(to))
     out.print(f"copied: {', '.join(made.files)}", highlight=False, soft_wrap=True)
-    out.print(f"edit: {to / copying.PAPER_FILE} for series, points and claims", highlight=False, soft_wrap=True)
+    out.print(f"edit: {to / PAPER_FILE} for series, points and claims", highlight=False, soft_wrap=True)
     if made.scenarios:
         listed = ", ".join(str(to / one) for one in made.scenarios)
         out.print(f"edit: {listed} for topology, queues, traffic and controllers", highlight=False, soft_wrap=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from incast.errors import PaperError, ScenarioError
 from incast.output import nearest
-from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series
+from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
 from incast.plan import slug, told_apart
-from incast.scenario import Scenario, in_order
+from incast.scenario import Scenario, in_order, text_of
 
 Pairs = Sequence[tuple[str, str]]
 """Settings: keys and values."""
@@ -90,95 +90,133 @@ def _refuse(
 
 
 def _changed(paper: Paper, figure: Figure, at: Figure, chosen: Sequence[Series], given: Pairs, tell: Tell) -> Figure:
-    """Give the figure with some settings in the series that have their keys."""
-    last = dict(given)
-    takers: dict[str, list[str]] = {key: [] for key in last}
+    """Give the figure with some settings in the series that have their keys, and that they change."""
+    asked = dict(given)
+    before = {
+        (series.name, point.x): paper.scenario(replace(at, changes=()), series, point)
+        for series in chosen
+        for point in at.points
+    }
+    takers = _takers(paper, at, chosen, asked, before, tell)
+    for series in chosen:
+        _refuse_own(paper, at, series, {key: asked[key] for key in takers if series.name in takers[key]}, before)
+    changes = [_change(key, asked, takers, before) for key in asked]
+    for change in changes:
+        if not change.series:
+            tell(f"--set {change.text} does nothing: all is the same without it")
+    found = replace(figure, changes=[one for one in changes if one.series])
+    _refuse_equal(paper, replace(at, changes=found.changes), chosen, before)
+    return replace(found, claims=[_without_reason(one) for one in figure.claims])
+
+
+Runs = Mapping[tuple[str, X], Scenario]
+"""Scenarios by series and point."""
+
+
+def _takers(
+    paper: Paper, at: Figure, chosen: Sequence[Series], asked: Mapping[str, str], before: Runs, tell: Tell
+) -> dict[str, list[str]]:
+    """Find the series that have each key; raises ``ScenarioError`` where none has it, or a value is wrong."""
+    takers: dict[str, list[str]] = {key: [] for key in asked}
     lacking: dict[str, ScenarioError] = {}
     for series in chosen:
         taken: dict[str, str] = {}
-        for key in in_order(last):
+        for key in in_order(asked):
             try:
                 for point in at.points:
-                    _before(paper, at, series, point).changed(taken | {key: last[key]})
+                    before[series.name, point.x].changed(taken | {key: asked[key]})
             except ScenarioError as error:
                 if not any(part in str(error) for part in LACKING):
-                    error.add_note(f"in the series {series.name} of {paper.called(figure)}")
+                    error.add_note(f"in the series {series.name} of {paper.called(at)}")
                     raise
                 lacking[key] = error
                 continue
-            taken[key] = last[key]
+            taken[key] = asked[key]
             takers[key].append(series.name)
     for key, names in takers.items():
         if not names:
             raise lacking[key]
         if left := [one.name for one in chosen if one.name not in names]:
-            tell(f"{key}: {_listed(left)} has no such key, and stays as published")
-    changes = [Change(key, value, tuple(takers[key])) for key, value in last.items()]
-    found = replace(figure, changes=changes, claims=[_without_reason(one) for one in figure.claims])
-    for change in changes:
-        _look_at(paper, at, change, tell)
-    _refuse_equal(paper, at, replace(at, changes=changes), chosen)
-    return found
+            have = "have" if len(left) > 1 else "has"
+            tell(f"{key}: {'; '.join(left)} {have} no such key, and stay{'s' * (len(left) == 1)} as published")
+    return takers
+
+
+def _change(key: str, asked: Mapping[str, str], takers: Mapping[str, Sequence[str]], before: Runs) -> Change:
+    """Find the series in which a key changes something, and what it was there."""
+    names: dict[str, None] = {}
+    was: dict[str, None] = {}
+    for (name, _), scenario in before.items():
+        if name not in takers[key]:
+            continue
+        others = {one: asked[one] for one in asked if one != key and name in takers[one]}
+        if scenario.changed(others) == scenario.changed({**others, key: asked[key]}):
+            continue
+        names[name] = None
+        if (old := _value_at(scenario.resolved(), key.split("."))) is not None:
+            was[old] = None
+    return Change(key, asked[key], tuple(names), tuple(was))
+
+
+def _value_at(table: Any, parts: Sequence[str]) -> str | None:
+    """Read the value of a key in a resolved scenario; ``None`` of a table, and where there is none."""
+    for place, part in enumerate(parts):
+        if isinstance(table, list):
+            named = [one for one in table if isinstance(one, dict) and one.get("name") == part]
+            if named or part.isdecimal():
+                table = named[0] if named else table[int(part)] if int(part) < len(table) else None
+                continue
+            # the key of the only entry
+            return _value_at(table[0], parts[place:]) if len(table) == 1 else None
+        table = table.get(part) if isinstance(table, dict) else None
+    return None if table is None or isinstance(table, (dict, list)) else text_of(table)
+
+
+def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str], before: Runs) -> None:
+    """Refuse a change of what the points of a figure set."""
+    known: dict[Scenario, X] = {}
+    for point in at.points if own else []:
+        whole = before[series.name, point.x]
+        last = whole.changed(own)
+        other = known.setdefault(last, point.x)
+        is_same = before[series.name, other] != whole
+        if is_same or (point.set and _is_put_back(paper, at, series, point, own, last)):
+            told = ", ".join(f"{key} = {value}" for key, value in point.set.items())
+            raise PaperError(
+                f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {told}); edit the points "
+                f"of a copy: incast paper copy {paper.called(at)} DIR"
+            )
+
+
+def _is_put_back(
+    paper: Paper, at: Figure, series: Series, point: Point, own: Mapping[str, str], last: Scenario
+) -> bool:
+    """Whether what a point sets takes away what a change sets before it."""
+    try:
+        bare = paper.scenario(replace(at, changes=()), series, replace(point, set={}))
+        return bare.changed(own).changed(dict(point.set)) != last
+    except ScenarioError:
+        # the key is one of what the point brings
+        return False
+
+
+def _refuse_equal(paper: Paper, after: Figure, chosen: Sequence[Series], before: Runs) -> None:
+    """Refuse a change that makes two series the same at a point where they were not."""
+    for point in after.points:
+        known: dict[Scenario, str] = {}
+        for series in chosen:
+            other = known.setdefault(paper.scenario(after, series, point), series.name)
+            if before[other, point.x] != before[series.name, point.x]:
+                told = ", ".join(f"--set {one.text}" for one in after.changes)
+                raise PaperError(
+                    f"{told}: {other} and {series.name} are then the same; give --series NAME for one of them"
+                )
 
 
 def _without_reason(claim: Claim) -> Claim:
     """Take what was found out about the published set-up off a claim."""
-    return replace(claim, **{one.name: "" for one in fields(claim) if one.name.startswith("found")})
-
-
-def _before(paper: Paper, figure: Figure, series: Series, point: Point) -> Scenario:
-    return paper.scenario(replace(figure, changes=()), series, point)
-
-
-def _look_at(paper: Paper, at: Figure, change: Change, tell: Tell) -> None:
-    """Refuse a change of what points set; tell where it replaces what series set, and where it changes nothing."""
-    replaced: list[str] = []
-    is_idle = True
-    own = {change.key: change.value}
-    for series in (one for one in at.series if one.name in change.series):
-        for point in at.points:
-            whole = _before(paper, at, series, point)
-            last = whole.changed(own)
-            is_idle = is_idle and last == whole
-            without = _before(paper, at, series, replace(point, set={}))
-            if point.set and _put_back(without, own, point.set, last):
-                raise PaperError(
-                    f"--set {change.text}: the points of {at.name} set it themselves (at {point.x}: "
-                    f"{_worded(point.set)}); edit the points of a copy: incast paper copy {paper.called(at)} DIR"
-                )
-            bare = _before(paper, at, replace(series, set={}), replace(point, set={}))
-            if series.set and _put_back(bare, own, {**series.set, **point.set}, last):
-                replaced.append(series.name)
-                break
-    if is_idle:
-        tell(f"--set {change.text} does nothing: all is the same without it")
-    elif replaced:
-        tell(f"{change.text} goes before what the figure sets in {_listed(replaced)}")
-
-
-def _put_back(below: Scenario, own: dict[str, str], later: Any, last: Scenario) -> bool:
-    """Whether settings that come later take away what a change sets."""
-    try:
-        return below.changed(own).changed(dict(later)) != last
-    except ScenarioError:
-        # the key is one of what the later settings bring
-        return False
-
-
-def _refuse_equal(paper: Paper, before: Figure, after: Figure, chosen: Sequence[Series]) -> None:
-    """Refuse a change that makes two series the same at a point where they were not."""
-    for point in before.points:
-        known: dict[str, Series] = {}
-        for series in chosen:
-            text = paper.scenario(after, series, point).toml()
-            other = known.setdefault(text, series)
-            if other is series:
-                continue
-            if paper.scenario(before, series, point) != paper.scenario(before, other, point):
-                told = ", ".join(f"--set {one.text}" for one in after.changes)
-                raise PaperError(
-                    f"{told}: {other.name} and {series.name} are then the same; expected --series NAME for one of them"
-                )
+    told: dict[str, Any] = {one.name: "" for one in fields(claim) if one.name.startswith("found")}
+    return replace(claim, **told)
 
 
 def _refuse_equal_values(paper: Paper, found: Sequence[Figure], scale: str, key: str, values: Sequence[str]) -> None:
@@ -229,22 +267,18 @@ def _takes(figure: Figure, key: str, series: Series) -> bool:
 def told(figure: Figure) -> Iterator[str]:
     """Say what is changed of a figure, each change once: key, value, and the series where these are not all."""
     runs = {one.name for one in figure.series if not one.values}
-    changed: dict[tuple[str, str], list[str]] = {}
+    changed: dict[tuple[str, str], list[Change]] = {}
     for change in figure.changes:
-        changed.setdefault((change.key, change.value), []).extend(change.series)
-    for (key, value), names in changed.items():
-        yield f"{key} = {value}{'' if runs <= set(names) else f' ({_listed(names)})'}"
+        changed.setdefault((change.key, change.value), []).append(change)
+    for (key, value), each in changed.items():
+        was = dict.fromkeys(old for one in each for old in one.was)
+        names = dict.fromkeys(name for one in each for name in one.series)
+        before = f", was {' and '.join(was)}" if was else ""
+        where = "" if runs <= set(names) else f", in {'; '.join(names)}"
+        yield f"{key} = {value}{before}{where}"
 
 
 def folder_name(paper: Paper, figure: Figure, scale: str, given: Pairs, vary: str | None, only: Sequence[str]) -> str:
     """Name the folder of the results: other changes, another name."""
     words = [f"{key}={value}" for key, value in given] + ([vary] if vary else []) + list(only)
     return f"paper-{paper.name}-{scale}-{figure.name}-{slug('-'.join(words))}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _worded(pairs: Any) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in pairs.items())

@@ -163,8 +163,16 @@ def _table(place: str, table: Mapping[str, Any]) -> Iterator[str]:
         for one in value:
             yield f"[[{inner}]]"
             for name, each in one.items():
-                yield f"{_key(name)} = {_value(each)}"
+                yield from _entry(_key(name), each)
             yield ""
+
+
+def _entry(key: str, value: Any) -> Iterator[str]:
+    """Write a key of an entry; a long table key by key."""
+    if isinstance(value, Mapping) and len(_inline(value)) > WIDTH - 20:
+        yield from (f"{key}.{_key(name)} = {_value(one)}" for name, one in value.items())
+    else:
+        yield f"{key} = {_value(value)}"
 
 
 def _is_large(value: Any) -> bool:
@@ -189,7 +197,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def _value(value: Any) -> str:
     """Write a value; long texts over several lines, and long lists an entry a line."""
-    if isinstance(value, str) and len(value) > WIDTH - 30:
+    if isinstance(value, str) and ("\n" in value or len(_text(value)) > WIDTH - 20):
         return _long(value)
     text = _inline(value)
     if isinstance(value, list) and value and len(text) > WIDTH - 20:

@@ -148,6 +148,8 @@ class Change:
     value: str
     series: Sequence[str]
     """Names of the series."""
+    was: Sequence[str] = ()
+    """What stood there in them, each value once."""
 
     @property
     def text(self) -> str:

@@ -150,8 +150,8 @@ def carry_out(
     """Make the runs of some figures that are not there yet; that of a series and point of one again with a timeline."""
     with executor.carrying_out(plan(paper, figures, scale, folder)):
         if timed is not None:
-            figure, *run = timed
-            executor.run([_over_time(jobs(paper, figure.at(scale), folder)[*run, 1])])
+            figure, series, x = timed
+            executor.run([_over_time(jobs(paper, figure.at(scale), folder)[series, x, 1])])
 
 
 def _over_time(job: Job) -> Job:

@@ -158,7 +158,7 @@ class Runs:
 
 def _with_files(store: Store, toml: str) -> Copies:
     """Give a scenario of a store with the copies that it names there."""
-    found = {}
+    found: dict[str, bytes] = {}
     for place in dict.fromkeys(re.findall(rf"\b{FILES}/[0-9a-f]{{16}}/", toml)):
         found |= {f"{place}{name}": data for name, data in copies.read_copies(store.folder / place)}
     return Copies(toml, found)

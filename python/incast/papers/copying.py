@@ -44,7 +44,7 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
         if figure is None:
             text = re.sub(r"(?m)^aliases = \[[^\]]*\]\n", "", files.read_text(paper.path))
         else:
-            text = _of_figure(data, figure.name)
+            text = of_figure(data, figure.name)
         (aside / PAPER_FILE).write_text(head + text, encoding="utf-8", newline="\n")
         for name in names:
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def _whole(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
     return table if other is None else reading.over(table, _whole(figures, other))
 
 
-def _of_figure(data: Mapping[str, Any], name: str) -> str:
+def of_figure(data: Mapping[str, Any], name: str) -> str:
     """Write the paper's file with one figure; what it takes from another one is written out."""
     figure = _whole(data["figures"], name)
     top = {key: value for key, value in data.items() if key not in ("figures", "aliases")}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +20,7 @@ from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.report import PAGE, document, duration, embedded, number, rounded, scaled
 from incast.run_folder import TIMELINE, engine_digest, read_manifest
+from incast.run_index import RUNS, csv_of
 from incast.verdict import STYLE, Verdict
 from incast.view import chosen
 
@@ -131,19 +130,14 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
             console.print(f"  note: {told}", highlight=False, soft_wrap=True)
 
 
-RUNS = "runs.csv"
-"""Table of the runs beside the report."""
-
-
 def runs_csv(found: Sequence[Evaluated], folder: Path) -> str:
     """Write a row a run of each figure: figure, series, point, seed, and the folder from that of the report on."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["figure", "series", "point", "seed", "run"])
-    for done in found:
-        for (series, x, seed), run in done.folders.items():
-            rows.writerow([done.figure.name, series, x, seed, run.relative_to(folder).as_posix()])
-    return text.getvalue()
+    rows = [
+        [done.figure.name, series, x, seed, run.relative_to(folder).as_posix()]
+        for done in found
+        for (series, x, seed), run in done.folders.items()
+    ]
+    return csv_of(["figure", "series", "point", "seed", "run"], rows)
 
 
 def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: Path) -> str:

@@ -81,7 +81,14 @@ def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, p
     refused("--set", f"{TARGET}=soon", told=f'{TARGET} = "soon": expected')
     refused("--set", "traffic.flows=7", told="the points of fig1 set it themselves (at 4: traffic.flows = 4)")
     refused("--vary", "traffic.flows=7,8", told="incast paper copy small/fig1 DIR")
-    refused("--set", "controller=dctcp", told="Swift and DCTCP are then the same; give --series NAME")
+    refused(
+        "--set",
+        "controller=newreno",
+        told="some series of small/fig1 set it themselves (DCTCP), and some do not (Swift)",
+    )
+    both = ("--series", "Swift", "--series", "DCTCP")
+    refused("--set", "controller=newreno", *both, told="Swift and DCTCP are then the same; give --series NAME")
+    refused("--set", "queue.mark=65p", told="queue.mark=65p changes nothing in small/fig1")
     refused("--set", "controller=newreno", "--series", "swift", told='did you mean "Swift"?')
     refused("--set", "run.seed=3", told="use --seeds")
     refused("--series", "Swift", told="expected --set or --vary beside it")

@@ -18,7 +18,7 @@ MOST_LINES = 24
 """Series of a figure that has the curves of all values; of more every value has its own figure alone."""
 LACKING = (": unknown key", " has no parameter ")
 """Parts of messages about keys that a scenario has not, where another one may have them."""
-Tell = Callable[[str], None]
+Tell = Callable[[str], object]
 
 
 def of(
@@ -32,36 +32,31 @@ def of(
 ) -> Paper:
     """Give a paper of the figure as it is with these settings, or of one a value and one of all their curves.
 
-    ``only`` are the series that are changed; all that have the keys unless given. Settings go before what the figure
-    and its series set. ``tell`` is told whose values they replace, and who stays as published. Raises ``PaperError``
-    where points set a key themselves, or where a figure has no runs, and ``ScenarioError`` of keys and values.
+    ``only`` are the series that are changed; all that have the keys unless given. ``tell`` is told who stays as
+    published. Raises ``PaperError`` where points set a key, where some series set one and others do not, where nothing
+    changes, or where a figure has no runs, and ``ScenarioError`` of keys and values.
     """
     at = figure.at(scale)
     runs = [one for one in at.series if not one.values]
     _refuse(paper, at, runs, given, vary, only)
     chosen = [one for one in runs if not only or one.name in only]
+    notes: dict[str, None] = {}
+
+    def changed(pairs: Pairs) -> Figure:
+        return _changed(paper, figure, at, chosen, pairs, bool(only), notes.setdefault)
+
     if vary is None:
-        return _with(paper, [_changed(paper, figure, at, chosen, given, tell)])
-    key, values = vary
-    told: set[str] = set()
-
-    def once(text: str) -> None:
-        if text not in told:
-            told.add(text)
-            tell(text)
-
-    names = told_apart([f"{figure.name}-{slug(value)[:40]}"] for value in values)
-    found = []
-    for name, value in zip(names, values, strict=True):
-        one = _changed(paper, figure, at, chosen, [*given, (key, value)], once)
-        found.append(replace(one, name=name))
-    _refuse_equal_values(paper, found, scale, key, values)
-    beside = _all_curves(figure, found, key, values)
-    return _with(paper, [beside, *found] if len(beside.series) <= MOST_LINES else found)
-
-
-def _with(paper: Paper, figures: Sequence[Figure]) -> Paper:
-    return replace(paper, figures={one.name: one for one in figures})
+        found = [changed(given)]
+    else:
+        key, values = vary
+        names = told_apart([f"{figure.name}-{slug(value)[:40]}"] for value in values)
+        each = [replace(changed([*given, (key, value)]), name=name) for name, value in zip(names, values, strict=True)]
+        _refuse_equal_values(paper, each, scale, key, values)
+        beside = _all_curves(figure, each, key, values)
+        found = [beside, *each] if len(beside.series) <= MOST_LINES else each
+    for note in notes:
+        tell(note)
+    return replace(paper, figures={one.name: one for one in found})
 
 
 def _refuse(
@@ -89,8 +84,19 @@ def _refuse(
             raise PaperError(f"{key}: a figure runs every point under seeds of its own: use --seeds")
 
 
-def _changed(paper: Paper, figure: Figure, at: Figure, chosen: Sequence[Series], given: Pairs, tell: Tell) -> Figure:
-    """Give the figure with some settings in the series that have their keys, and that they change."""
+def _changed(
+    paper: Paper,
+    figure: Figure,
+    at: Figure,
+    chosen: Sequence[Series],
+    given: Pairs,
+    is_named: bool,
+    tell: Tell,
+) -> Figure:
+    """Give the figure with some settings in the series that have their keys, and that they change.
+
+    Series that set a key themselves take the new value; where others do not set it, they are to be named.
+    """
     asked = dict(given)
     before = {
         (series.name, point.x): paper.scenario(replace(at, changes=()), series, point)
@@ -100,10 +106,22 @@ def _changed(paper: Paper, figure: Figure, at: Figure, chosen: Sequence[Series],
     takers = _takers(paper, at, chosen, asked, before, tell)
     for series in chosen:
         _refuse_own(paper, at, series, {key: asked[key] for key in takers if series.name in takers[key]}, before)
+    for key in () if is_named else asked:
+        own = [one.name for one in chosen if one.name in takers[key] and _sets(paper, at, one, key, asked[key], before)]
+        others = [name for name in takers[key] if name not in own]
+        if own and others:
+            raise PaperError(
+                f"{key}: some series of {paper.called(at)} set it themselves ({'; '.join(own)}), and some do not "
+                f"({'; '.join(others)}): give --series NAME for each that is to change"
+            )
     changes = [_change(key, asked, takers, before) for key in asked]
-    for change in changes:
-        if not change.series:
-            tell(f"--set {change.text} does nothing: all is the same without it")
+    idle = [one.text for one in changes if not one.series]
+    if len(idle) == len(changes):
+        raise PaperError(
+            f"{', '.join(idle)} changes nothing in {paper.called(at)}: all its runs are the same without it"
+        )
+    for text in idle:
+        tell(f"{text} does nothing: all is the same without it")
     found = replace(figure, changes=[one for one in changes if one.series])
     _refuse_equal(paper, replace(at, changes=found.changes), chosen, before)
     return replace(found, claims=[_without_reason(one) for one in figure.claims])
@@ -179,8 +197,11 @@ def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str]
         whole = before[series.name, point.x]
         last = whole.changed(own)
         other = known.setdefault(last, point.x)
-        is_same = before[series.name, other] != whole
-        if is_same or (point.set and _is_put_back(paper, at, series, point, own, last)):
+        bare = replace(point, set={})
+        is_set = any(_names(point.set, key) for key in own) or _is_put_back(
+            paper, at, series, bare, own, point.set, last
+        )
+        if is_set or before[series.name, other] != whole:
             told = ", ".join(f"{key} = {value}" for key, value in point.set.items())
             raise PaperError(
                 f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {told}); edit the points "
@@ -188,15 +209,50 @@ def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str]
             )
 
 
+def _sets(paper: Paper, at: Figure, series: Series, key: str, value: str, before: Runs) -> bool:
+    """Whether a series sets a key itself."""
+    if _names(series.set, key):
+        return True
+    own, bare = {key: value}, replace(series, set={})
+    for point in at.points[:1]:
+        last = before[series.name, point.x].changed(own)
+        later = {**series.set, **point.set}
+        return _is_put_back(paper, at, bare, replace(point, set={}), own, later, last)
+    return False
+
+
+def _names(table: Mapping[str, Any], key: str, place: str = "") -> bool:
+    """Whether a table of settings has a key, or keys in it; of controllers in one text too."""
+    for name, value in table.items():
+        whole = f"{place}{name}"
+        if whole == key or whole.startswith(f"{key}."):
+            return True
+        if isinstance(value, Mapping) and _names(value, key, f"{whole}."):
+            return True
+        if isinstance(value, str) and whole.rpartition(".")[2] == "controller" and ":" in value:
+            words = (word.partition("=")[0].strip() for word in value.partition(":")[2].split(","))
+            if key in [f"{whole}.{word}" for word in words]:
+                return True
+    return False
+
+
 def _is_put_back(
-    paper: Paper, at: Figure, series: Series, point: Point, own: Mapping[str, str], last: Scenario
+    paper: Paper,
+    at: Figure,
+    series: Series,
+    point: Point,
+    own: Mapping[str, str],
+    later: Mapping[str, Any],
+    last: Scenario,
 ) -> bool:
-    """Whether what a point sets takes away what a change sets before it."""
+    """Whether settings that come later take away what a change sets before them."""
+    if not later:
+        return False
     try:
-        bare = paper.scenario(replace(at, changes=()), series, replace(point, set={}))
-        return bare.changed(own).changed(dict(point.set)) != last
+        bare = paper.scenario(replace(at, changes=()), series, point)
+        return bare.changed(own).changed(dict(later)) != last
     except ScenarioError:
-        # the key is one of what the point brings
+        # the key is one of what the later settings bring
         return False
 
 

@@ -72,8 +72,10 @@ def program() -> Typer:
         help="Make the figures of published papers again, and hold their claims.", no_args_is_help=True
     )
     papers.command("list")(paper.list_)
+    papers.command()(paper.show)
     papers.command()(paper.run)
     papers.command()(paper.report)
+    papers.command()(paper.copy)
     app.add_typer(papers, name="paper")
     studies = typer.Typer(help="Many runs: axes, arms and seeds in a store that grows.", no_args_is_help=True)
     studies.command()(study.run)

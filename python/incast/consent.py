@@ -129,6 +129,11 @@ def looking_at(origin: str, allow_code: bool) -> AbstractContextManager[None]:
     return reading(_where.get() or origin, allow_code)
 
 
+def origin() -> str:
+    """Give the file that is read or looked at; nothing where a text is."""
+    return _where.get()
+
+
 def look_away(away: bool = True) -> None:
     """From now on run no code and ask nobody, but for what is allowed already: classes are not looked at.
 

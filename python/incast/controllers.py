@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from incast import consent, own_code
 from incast.errors import ScenarioError
+from incast.files import RUN_FILE
 from incast.own_code import Code
 
 ECN = ("off", "classic", "dctcp")
@@ -164,9 +165,11 @@ def registered(name: str) -> bool:
 def locate(place: str) -> Code:
     """Find the code of a file or a module without running it, also that of a copy in a folder that ``look_in`` names.
 
-    Raises ``ScenarioError`` where there is none.
+    Of the scenario of a run folder its copies in the folder come first. Raises ``ScenarioError`` where there is none.
     """
-    return own_code.locate(place, tuple(_folders) if place.startswith("files/") else ())
+    own = Path(consent.origin()).parent
+    beside = (own,) if consent.origin() and (own / RUN_FILE).is_file() else ()
+    return own_code.locate(place, (*beside, *(_folders if place.startswith("files/") else ())))
 
 
 def value(text: str) -> bool | int | float | str:

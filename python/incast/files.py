@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+RUN_FILE = "manifest.json"
+"""File that makes a folder that of a run."""
 STORE_FILE = "store.json"
 """File that makes a folder a store of studies."""
 MOST_JSON = 256 << 20

@@ -151,10 +151,10 @@ def _own_descriptor(path: Path) -> int | None:
     return None
 
 
-def write_through(path: Path, text: str) -> None:
+def write_through(path: Path, content: str | bytes) -> None:
     """Write a file through to the disk, into a folder that nobody sees yet."""
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    with path.open("wb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
 

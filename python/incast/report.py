@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from incast import _core, completions, gallery, marks, slowdowns, tables
+from incast import _core, completions, gallery, marks, run_index, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json, series_cases
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
 from incast.output import counted
 from incast.result import COMPLETIONS
+from incast.run_index import RUNS
 from incast.statistics import Estimate
 from incast.study.comparing import Controller, named
 from incast.tables import Column
@@ -63,6 +64,7 @@ def write(comparison: Comparison, formats: Sequence[str] = ("png",)) -> Page:
     shown = [figure.key for figure in figures_of(comparison)]
     files = {
         "comparison.json": aggregate_json(comparison, shown),
+        RUNS: run_index.of_comparison(comparison),
         PAGE: html(comparison, pngs, drawn.left_out, formats),
     }
     gallery.write(comparison.folder, pictures, formats, files, lambda name: name.startswith(STEMS))
@@ -685,6 +687,8 @@ def _again(comparison: Comparison, run: Run, formats: Sequence[str]) -> str:
 <p>Incast {escape(_core.__version__)}, engine build <code>{escape(run.manifest["engine"])}</code>. A run
 simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s"]:g}&nbsp;s to
 {figures["measure_to_s"]:g}&nbsp;s. All runs are in the store <code>{escape(place)}</code>, with their resolved
-scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> asks it, and <code>incast study
-export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one. The means above are in
+scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> asks it.
+<a href="{RUNS}">{RUNS}</a> names each run by scenario, controller, value and seed: <code>incast study
+export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one, with the files that its
+scenario names, and <code>incast run DIR/scenario.toml</code> repeats it byte for byte. The means above are in
 <code>comparison.json</code>.</p></section>"""

@@ -12,15 +12,16 @@ import time
 import tomllib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from incast import _core, memory, run_folder, soundness, sql
+from incast import _core, memory, named_files, run_folder, soundness, sql
 from incast.errors import IncastError, UnsoundError, needs
 from incast.folders import new_folder
+from incast.named_files import Copies
 
 if TYPE_CHECKING:
     import pandas
@@ -139,6 +140,8 @@ class Result:
     timeline_json: str | None = None
     """The bytes of ``timeline.json``: frames and network of the timeline, if the run has one."""
     _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
+    _copies: Callable[[], Copies] | None = None
+    """Gives the scenario with the files that it names, as a run folder has them."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -365,8 +368,10 @@ class Result:
 
     def write(self, folder: Path) -> None:
         """Write the files of a run folder into an existing one."""
-        told = (self.manifest, self.toml, self.summary_json)
-        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json, self._parts)
+        copies = self._copies() if self._copies is not None else Copies(self.toml)
+        manifest = self.manifest | ({"files": named_files.checksums(copies.files)} if copies.files else {})
+        told = (manifest, copies.toml, self.summary_json)
+        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files)
 
     @classmethod
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
@@ -379,7 +384,12 @@ class Result:
         summary = run_folder.read_summary(folder)
         manifest, scenario = run_folder.read_manifest(folder), run_folder.read_scenario(folder)
         timeline = run_folder.read_timeline(folder)
-        result = cls(manifest, scenario, summary, lambda name: run_folder.read_table(folder, name), timeline)
+
+        def copies() -> Copies:
+            return Copies(scenario, named_files.in_folder(folder, manifest))
+
+        tables = partial(run_folder.read_table, folder)
+        result = cls(manifest, scenario, summary, tables, timeline, _copies=copies)
         if whole:
             run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result
@@ -409,6 +419,8 @@ def measured_run(
 
     What it records point by point has its share of ``memory_limit`` bytes, and of what is free.
     """
+    # as they are now: the run reads them too
+    copies = named_files.of(scenario)
     wall, cpu = time.perf_counter(), time.thread_time()
     core = _core.run(scenario, progress, cores, None, set_up, most_kept(memory_limit))
     wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
@@ -445,7 +457,7 @@ def measured_run(
     def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
         return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
 
-    result = Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts)
+    result = Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
     if wrong := soundness.unsound(result.summary):
         error = UnsoundError(f"{scenario.name}, seed {scenario.seed}: {wrong}")
         error.result = result

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from incast import _core, files
@@ -34,11 +35,13 @@ GROUP = 1 << 20
 """Rows of a group in a file, and of a part."""
 RISING = ("port", "flow")
 """Columns of tables of frames that rise within each frame: as differences they take half the bytes."""
-MANIFEST = "manifest.json"
+MANIFEST = files.RUN_FILE
 MANIFEST_FORMAT = 1
 SUMMARY = "summary.json"
 TIMELINE = "timeline.json"
 SCENARIO = "scenario.toml"
+OWN = frozenset([MANIFEST, SUMMARY, TIMELINE, SCENARIO, *(f"{name}.parquet" for name in TABLES)])
+"""Files of the run's own; copies of what its scenario names lie beside them."""
 WHOLE = ("count", "finished", "retransmissions", "timeouts", "hops", "seed", "pauses", "with_timeout")
 """Last words of figures that are whole numbers."""
 LARGE = 1e300
@@ -70,16 +73,21 @@ def write(
     table: Callable[[str], pa.Table],
     timeline: str | None = None,
     parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None,
+    copies: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
     """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any.
 
-    ``parts`` shows tables of frames part by part, where it can; whether it did.
+    ``parts`` shows tables of frames part by part, where it can; whether it did. ``copies`` are files that the scenario
+    names, by their names in the folder.
     """
     import pyarrow.parquet as pq
 
     write_through(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
     write_through(folder / SCENARIO, scenario)
     write_through(folder / SUMMARY, summary)
+    for name, data in copies.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_through(folder / name, data)
     if timeline is not None:
         write_through(folder / TIMELINE, timeline)
     for name in TABLES:

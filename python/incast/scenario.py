@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from incast import _core, consent, memory
@@ -88,7 +89,7 @@ class Scenario:
         """Do as ``with_`` does with what a file says: a class that it names is not allowed by that."""
         core = self._core
         with self.looked_at():
-            for key in sorted(changes, key=_rank):
+            for key in in_order(changes):
                 value = changes[key]
                 core = core.set(key, register(value) if isinstance(value, type) else text_of(value))
         return self._like(core)
@@ -167,10 +168,18 @@ class Scenario:
         memory.refuse_above(needed, most, what)
         return needed
 
-    def toml(self) -> str:
-        """Return the scenario as TOML with every default written out."""
+    def toml(self, names: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Return the scenario as TOML with every default written out; files have the other names that ``names`` gives.
+
+        Names are replaced by those of their files elsewhere: ``{"flows.csv": "/data/flows.csv"}``.
+        """
         with self.looked_at():
-            return self._core.toml()
+            return self._core.toml(dict(names)) if names else self._core.toml()
+
+    def files(self) -> list[tuple[str, Path]]:
+        """Return the files that the scenario names: the name, and where it lies. Those of the program are left out."""
+        with self.looked_at():
+            return [(name, Path(path)) for name, path in self._core.files()]
 
     def resolved(self) -> dict[str, Any]:
         """Return the same as nested dictionaries."""
@@ -235,6 +244,11 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name} seed {self.seed} {self.hash[:8]}>"
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Give keys in the order in which they are set together."""
+    return sorted(keys, key=_rank)
 
 
 def _rank(key: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ use incast_cc::Config;
 use incast_engine::spec::{Governor, Spec};
 use incast_scenario::Errors;
 use pyo3::prelude::*;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -82,9 +83,15 @@ impl Scenario {
         Ok(prepared.notes)
     }
 
-    /// The resolved scenario: every default written out.
-    fn toml(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.scenario.resolved_toml()).map_err(scenario_error)
+    /// The resolved scenario: every default written out; files have the other names that `names` gives them.
+    #[pyo3(signature = (names = HashMap::new()))]
+    fn toml(&self, py: Python<'_>, names: HashMap<String, String>) -> PyResult<String> {
+        py.detach(|| self.scenario.resolved_toml_under(&names)).map_err(scenario_error)
+    }
+
+    /// Files that the scenario names: names as it has them, and paths. Those of the program are not among them.
+    fn files(&self) -> PyResult<Vec<(String, PathBuf)>> {
+        self.scenario.files().map_err(scenario_error)
     }
 
     /// What governs the flows, each once: kinds of controllers, controls of transports' own, `udp`. Raises

@@ -28,7 +28,7 @@ pub const KINDS: [&str; 11] = [
 ];
 
 /// Kinds that the package lists and describes by itself.
-pub const BESIDE: [&str; 1] = ["models"];
+pub const BESIDE: [&str; 2] = ["models", "papers"];
 
 /// A line of a list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

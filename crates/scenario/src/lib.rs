@@ -44,10 +44,12 @@ use document::edit::{LeftOut, entry, insert, resolved, unknown_key};
 use files::{read_file, read_named};
 use incast_engine::About;
 use incast_engine::spec::Spec;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use text::schema::Schema;
 use toml::Value as Toml;
+use topology::Topology;
 
 /// A scenario as the user wrote it, with the changes made since.
 #[derive(Clone, Debug)]
@@ -317,17 +319,10 @@ impl Scenario {
         let mut doc = self.resolved()?;
         (doc.name, doc.description, doc.run.seed) = (None, None, 0);
         doc.run.threads = Default::default();
-        let content = |key: &str, file: &mut String| -> Result<(), Errors> {
-            *file = format!("{:016x}", fnv(read_named(key, &self.dir, file)?.as_bytes()));
-            Ok(())
-        };
-        if let topology::Topology::Graph(g) = &mut doc.topology {
-            content("topology.file", &mut g.file)?;
-        }
-        for t in &mut doc.traffic {
-            let key = format!("traffic.{}.file", t.name());
-            if let Some(file) = &mut t.file {
-                content(&key, file)?;
+        for (key, file) in named(&mut doc) {
+            // the rule by which sizes are drawn hangs on the name of a table that comes with the program
+            if !(key.ends_with(".sizes") && file.starts_with(builtin::PREFIX)) {
+                *file = format!("{:016x}", fnv(read_named(&key, &self.dir, file)?.as_bytes()));
             }
         }
         Ok(format!("{:016x}", fnv(to_toml(&doc)?.as_bytes())))
@@ -336,14 +331,23 @@ impl Scenario {
     /// Files the scenario names, as it writes them and where they lie: what a copy of it needs
     /// beside it. Those that come with the program are not among them.
     pub fn files(&self) -> Result<Vec<(String, PathBuf)>, Errors> {
-        let doc = self.document()?;
-        let graph = if let topology::Topology::Graph(g) = &doc.topology { Some(&g.file) } else { None };
-        let mut names: Vec<&String> =
-            graph.into_iter().chain(doc.traffic.iter().filter_map(|t| t.file.as_ref())).collect();
+        let mut doc = self.document()?.clone();
+        let mut names: Vec<String> = named(&mut doc).into_iter().map(|(_, file)| file.clone()).collect();
         names.retain(|n| !n.starts_with(builtin::PREFIX));
         names.sort();
         names.dedup();
         Ok(names.into_iter().map(|n| (n.clone(), self.dir.join(n))).collect())
+    }
+
+    /// [`Scenario::resolved_toml`] with other names for files, by those that the scenario has.
+    pub fn resolved_toml_under(&self, names: &HashMap<String, String>) -> Result<String, Errors> {
+        let mut doc = self.resolved()?;
+        for (_, file) in named(&mut doc) {
+            if let Some(other) = names.get(file) {
+                file.clone_from(other);
+            }
+        }
+        to_toml(&doc)
     }
 
     /// JSON schema of scenario files (draft 2020-12): keys, types, bounds, units, defaults and
@@ -351,6 +355,23 @@ impl Scenario {
     pub fn schema() -> String {
         format!("{:#}", schema())
     }
+}
+
+/// Names of files in a document, each with its key.
+fn named(doc: &mut Document) -> Vec<(String, &mut String)> {
+    let mut found = match &mut doc.topology {
+        Topology::Graph(graph) => vec![("topology.file".to_owned(), &mut graph.file)],
+        Topology::Cell(cell) => {
+            cell.placement.file().map(|f| ("topology.placement.file".to_owned(), f)).into_iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    for t in &mut doc.traffic {
+        let entry = format!("traffic.{}", t.name());
+        found.extend(t.file.as_mut().map(|file| (format!("{entry}.file"), file)));
+        found.extend(t.arrivals.as_mut().map(|arrivals| (format!("{entry}.arrivals.sizes"), &mut arrivals.sizes)));
+    }
+    found
 }
 
 fn to_toml(doc: &Document) -> Result<String, Errors> {

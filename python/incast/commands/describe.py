@@ -9,14 +9,21 @@ import typer
 from rich.table import Table
 
 from incast import _core, kinds
+from incast.commands import paper
 from incast.commands.options import out
 from incast.errors import ScenarioError
 
+PAPERS = "papers"
+"""Kind of what ``incast paper`` runs and shows."""
+
 
 def list_(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join(kinds.KINDS)}.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of: {', '.join([*kinds.KINDS, PAPERS])}.")],
 ) -> None:
     """List what there is of a kind."""
+    if kind in ("paper", PAPERS):
+        paper.list_()
+        return
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, style="bold")
     table.add_column()
@@ -36,6 +43,9 @@ def describe(
 ) -> None:
     """Say what something is: its parameters with units, defaults and sources."""
     match words:
+        case [("paper" | "papers"), name]:
+            paper.show(name)
+            return
         case [name]:
             kind = kinds.kind_of(name)
         case [kind, name]:

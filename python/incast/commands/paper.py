@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from incast import memory, output, progress
-from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out
+from incast import consent, memory, output, progress
+from incast.commands.options import AllowCode, Format, MemoryLimit, Quiet, Workers, allow, err, out, settings, tell
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError, PaperError
 from incast.executor import Executor
@@ -31,6 +33,24 @@ PaperSeeds = Annotated[
 PaperFolder = Annotated[
     str | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default runs/paper-NAME-SCALE).")
 ]
+Changed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key in the runs of a figure, whose verdicts are of another set-up then; repeats.",
+    ),
+]
+Varied = Annotated[
+    str | None,
+    typer.Option("--vary", metavar="KEY=V1,V2,...", help="Give a key several values: a figure each, and one of all."),
+]
+OfSeries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--series", metavar="NAME", help="A series that --set and --vary change (default all with the key); repeats."
+    ),
+]
 
 
 def list_(
@@ -45,7 +65,8 @@ def list_(
         if names:
             out.print(paper.called(), highlight=False)
             continue
-        out.print(f"{paper.called()}: {paper.title}. {paper.source}", highlight=False, soft_wrap=True)
+        others = f" (also {', '.join(paper.aliases)})" if paper.aliases else ""
+        out.print(f"{paper.called()}{others}: {paper.title}. {paper.source}", highlight=False, soft_wrap=True)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
         table.add_column(no_wrap=True, style="bold")
         table.add_column()
@@ -59,6 +80,17 @@ def run(
     scale: Scale = "small",
     seeds: PaperSeeds = None,
     workers: Workers = 0,
+    set_: Changed = None,
+    vary: Varied = None,
+    series: OfSeries = None,
+    timeline: Annotated[
+        str | None,
+        typer.Option(
+            "--timeline",
+            metavar="SERIES@POINT",
+            help="Make a run of a figure (or: first) again with a timeline, and its page over time.",
+        ),
+    ] = None,
     out_: PaperFolder = None,
     memory_limit: MemoryLimit = None,
     format_: Format = "png",
@@ -67,7 +99,8 @@ def run(
 ) -> None:
     """Run a paper's figures and write its report, with a verdict on every claim.
 
-    Called again it goes on where it was interrupted; figures that were run before stay in the report.
+    Called again it goes on where it was interrupted; figures that were run before stay in the report. Figures that
+    --set or --vary change go to a folder of their own.
     """
     allow(allow_code)
     with loading():
@@ -77,17 +110,29 @@ def run(
     _known_scale(scale)
     formats = formats_of(format_)
     paper, figures = reading.find(name, seeds)
-    folder = folder_of(out_, f"paper-{paper.name}-{scale}")
+    asked = _Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
     limit = memory.limit_of(memory_limit)
+    paper, figures, folder = asked.changed()
+    timed = None
+    if timeline is not None:
+        if len(asked.figures) > 1:
+            raise PaperError(
+                f"--timeline {timeline}: expected one figure of {paper.name}, such as {paper.called(figures[0])}"
+            )
+        one, point = reading.run_of(figures[0].at(scale), timeline)
+        timed = figures[0], one.name, point.x
     with progress.of_batch(err, quiet) as show:
-        planning.carry_out(paper, figures, scale, folder, Executor(workers, show, limit))
-    _print_paper(paper, figures, scale, seeds, out_, folder, formats, quiet)
+        planning.carry_out(paper, figures, scale, folder, Executor(workers, show, limit), timed)
+    _print_paper(asked, paper, figures, folder, quiet)
 
 
 def report(
     name: PaperName,
     scale: Scale = "small",
     seeds: PaperSeeds = None,
+    set_: Changed = None,
+    vary: Varied = None,
+    series: OfSeries = None,
     out_: PaperFolder = None,
     format_: Format = "png",
     quiet: Quiet = False,
@@ -100,24 +145,110 @@ def report(
     _known_scale(scale)
     formats = formats_of(format_)
     paper, figures = reading.find(name, seeds)
-    folder = folder_of(out_, f"paper-{paper.name}-{scale}")
+    asked = _Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
+    paper, figures, folder = asked.changed()
     if not (folder / planning.MARK).is_file():
-        called = paper.called(figures[0] if len(figures) == 1 else None)
-        begin = _run_again(called, scale, seeds, out_, formats)
+        begin = asked.again(figures[0] if len(figures) == 1 else None, out_)
         raise FolderError(f"{folder} holds no results of a paper: begin with {begin}")
     planning.mark_folder(paper, scale, folder)
-    _print_paper(paper, figures, scale, seeds, out_, folder, formats, quiet)
+    _print_paper(asked, paper, figures, folder, quiet)
 
 
-def _run_again(called: str, scale: str, seeds: int | None, out_: str | None, formats: Sequence[str]) -> str:
-    """Return the command that makes what is called so at that scale, with these options, in that folder."""
-    options = [
-        *(["--scale", scale] if scale != "small" else []),
-        *(["--seeds", str(seeds)] if seeds else []),
-        *(["--out", shlex.quote(out_)] if out_ is not None else []),
-        *(["--format", ",".join(formats)] if tuple(formats) != ("png",) else []),
-    ]
-    return " ".join(["incast paper run", called, *options])
+def show(
+    name: PaperName,
+    scale: Scale = "small",
+    scenario: Annotated[
+        str | None,
+        typer.Option("--scenario", metavar="SERIES@POINT", help="Print the whole scenario of a run (or: first)."),
+    ] = None,
+) -> None:
+    """Show what a figure is made of: scenario, series, points, claims, assumptions, published numbers."""
+    from incast.papers import reading, showing
+
+    _known_scale(scale)
+    paper, figures = reading.find(name)
+    if scenario is not None:
+        if len(figures) > 1:
+            raise PaperError(
+                f"--scenario {scenario}: expected one figure of {paper.name}, such as {paper.called(figures[0])}"
+            )
+        at = figures[0].at(scale)
+        sys.stdout.write(paper.scenario(at, *reading.run_of(at, scenario)).with_seed(1).toml())
+        return
+    whole = paper.called() != paper.called(figures[0]) and len(figures) > 1
+    for line in showing.of_paper(paper) if whole else showing.of_figure(paper, figures[0], scale):
+        out.print(line, highlight=False, soft_wrap=True)
+
+
+def copy(
+    name: PaperName,
+    to: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the copy: a new one, or an empty one.")],
+) -> None:
+    """Copy a paper, or a figure of it, to edit: a folder of your own that runs from anywhere."""
+    from incast import _core
+    from incast.papers import copying, reading
+    from incast.papers.definition import PAPER_FILE
+
+    paper, figures = reading.find(name)
+    one = figures[0] if len(figures) == 1 and len(paper.figures) > 1 else None
+    made = copying.copy(paper, one, to, _core.__version__)
+    called = shlex.quote(f"./{to}" if len(to.parts) == 1 else str(to))
+    out.print(f"copied: {', '.join(made.files)}", highlight=False, soft_wrap=True)
+    out.print(f"edit: {to / PAPER_FILE} for series, points and claims", highlight=False, soft_wrap=True)
+    if made.scenarios:
+        listed = ", ".join(str(to / one) for one in made.scenarios)
+        out.print(f"edit: {listed} for topology, queues, traffic and controllers", highlight=False, soft_wrap=True)
+    out.print(f"then: incast paper run {called}", highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a command asks for: figures of a paper, how they are run, what is changed of them, where they go."""
+
+    paper: Paper
+    figures: list[Figure]
+    scale: str
+    seeds: int | None
+    out: str | None
+    formats: Sequence[str]
+    set: Sequence[str]
+    vary: str | None
+    series: Sequence[str]
+
+    def changed(self) -> tuple[Paper, list[Figure], Path]:
+        """Give the paper and the figures with what is changed of them, and the folder of the results."""
+        from incast.papers import changing
+        from incast.study.comparing import varied
+
+        if not (self.set or self.vary):
+            if self.series:
+                raise PaperError(f"--series {self.series[0]}: expected --set or --vary beside it")
+            return self.paper, self.figures, folder_of(self.out, f"paper-{self.paper.name}-{self.scale}")
+        if len(self.figures) > 1:
+            one = self.paper.called(self.figures[0])
+            raise PaperError(f"--set and --vary change one figure: expected one of {self.paper.name}, such as {one}")
+        (figure,) = self.figures
+        given = settings(list(self.set))
+        vary = varied(self.vary) if self.vary else None
+        if vary is not None:
+            consent.grant(list(vary[1]))
+        paper = changing.of(self.paper, figure, self.scale, given, vary, self.series, lambda told: tell([told]))
+        name = changing.folder_name(self.paper, figure, self.scale, given, self.vary, self.series)
+        return paper, list(paper.figures.values()), folder_of(self.out, name)
+
+    def again(self, figure: Figure | None, out_: str | None) -> str:
+        """Return the command that makes a figure, or all, again with these options, in that folder."""
+        is_changed = bool(self.set or self.vary)
+        options = [
+            *(["--scale", self.scale] if self.scale != "small" else []),
+            *(["--seeds", str(self.seeds)] if self.seeds else []),
+            *(word for text in self.set for word in ("--set", shlex.quote(text))),
+            *(["--vary", shlex.quote(self.vary)] if self.vary else []),
+            *(word for text in self.series for word in ("--series", shlex.quote(text))),
+            *(["--out", shlex.quote(out_)] if out_ is not None else []),
+            *(["--format", ",".join(self.formats)] if tuple(self.formats) != ("png",) else []),
+        ]
+        return " ".join(["incast paper run", self.paper.called(self.figures[0] if is_changed else figure), *options])
 
 
 def _known_scale(scale: str) -> None:
@@ -128,23 +259,17 @@ def _known_scale(scale: str) -> None:
 
 
 def _print_paper(
+    asked: _Asked,
     paper: Paper,
-    asked: list[Figure],
-    scale: str,
-    seeds: int | None,
-    out_: str | None,
+    figures: list[Figure],
     folder: Path,
-    formats: Sequence[str],
     quiet: bool,
 ) -> None:
     from incast.papers import evaluation, page
 
-    def again(figure: Figure | None, out_: str | None = None) -> str:
-        return _run_again(paper.called(figure), scale, seeds, out_, formats)
-
     found, missing = [], []
     for figure in paper.figures.values():
-        done = evaluation.evaluate(paper, figure, scale, folder)
+        done = evaluation.evaluate(paper, figure, asked.scale, folder)
         if isinstance(done, evaluation.Missing):
             missing.append(done)
         else:
@@ -153,18 +278,20 @@ def _print_paper(
         told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
         raise FolderError(
             f"{folder} holds no figure of which all runs are there{f' ({told})' if told else ''}: "
-            f"{again(asked[0] if len(asked) == 1 else None, out_)}"
+            f"{asked.again(figures[0] if len(figures) == 1 else None, asked.out)}"
         )
     # the page does not say where it was made
-    report = page.write(paper, scale, found, missing, folder, again, formats)
-    names = {figure.name for figure in asked}
+    report = page.write(paper, asked.scale, found, missing, folder, lambda one: asked.again(one, None), asked.formats)
+    names = {figure.name for figure in figures}
     with output.about(folder):
         if not quiet:
             page.print_verdicts([done for done in found if done.figure.name in names], out)
             for one in missing:
                 # Of a whole paper some figures may never have been begun.
-                if one.figure.name in names and (one.lacking < one.runs or len(asked) == 1):
+                if one.figure.name in names and (one.lacking < one.runs or len(figures) == 1):
                     out.print(page.told_missing(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
-    if len(asked) == 1 and any(one.figure.name in names for one in missing):
-        raise FolderError(f"{folder} lacks runs of {asked[0].name}: {again(asked[0], out_)}")
+        for view in sorted(folder.glob("view-*.html")):
+            out.print(f"view: {view}", highlight=False, soft_wrap=True)
+    if len(figures) == 1 and any(one.figure.name in names for one in missing):
+        raise FolderError(f"{folder} lacks runs of {figures[0].name}: {asked.again(figures[0], asked.out)}")

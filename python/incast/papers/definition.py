@@ -158,6 +158,23 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Change:
+    """A key that a command sets in the runs of some series, whatever the paper sets there."""
+
+    key: str
+    value: str
+    series: Sequence[str]
+    """Names of the series."""
+    was: Sequence[str] = ()
+    """What stood there in them, each value once."""
+
+    @property
+    def text(self) -> str:
+        """Key and value as the command line has them."""
+        return f"{self.key}={self.value}"
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure or table of a paper."""
 
@@ -178,6 +195,8 @@ class Figure:
     published: Sequence[Published]
     claims: Sequence[Claim]
     scales: Mapping[str, Mapping[str, Any]]
+    changes: Sequence[Change] = ()
+    """What a command changes: the figure is of another set-up then."""
 
     def at(self, scale: str) -> Figure:
         """Return the figure at a scale."""
@@ -218,6 +237,8 @@ class Paper:
     source: str
     about: str
     figures: Mapping[str, Figure]
+    aliases: Sequence[str] = ()
+    """Other names, which readers of the document know."""
 
     @property
     def path(self) -> Path:
@@ -238,4 +259,6 @@ class Paper:
         """Make the scenario behind a point; the seed is the scenario's."""
         base = Scenario.load(self.folder / (point.scenario or figure.scenario))
         # One after another: a series may change the kind of controller that the settings have parameters of.
-        return base.changed(dict(figure.settings)).changed(dict(series.set)).changed(dict(point.set))
+        whole = base.changed(dict(figure.settings)).changed(dict(series.set)).changed(dict(point.set))
+        changes = {one.key: one.value for one in figure.changes if series.name in one.series}
+        return whole.changed(changes) if changes else whole

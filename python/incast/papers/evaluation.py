@@ -51,6 +51,11 @@ class Evaluated:
         """Hops of the figure's runs."""
         return sum(hops for hops, _ in self.costs.values())
 
+    @property
+    def another(self) -> str:
+        """What is said behind a verdict on runs of another set-up than the figure's."""
+        return ", of another set-up" if self.figure.changes else ""
+
     def number(self, measure: str, series: str, x: X, seed: int | None) -> float | None:
         """Return what was measured in a seed, or the mean over all."""
         if seed is not None:

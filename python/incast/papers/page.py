@@ -13,13 +13,14 @@ from rich.console import Console
 from incast import _core, gallery
 from incast.errors import FolderError
 from incast.output import counted
-from incast.papers import words
+from incast.papers import changing, planning, words
 from incast.papers.definition import Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
 from incast.papers.judging import Finding
 from incast.report import PAGE, document, duration, embedded, number, rounded, scaled
-from incast.run_folder import TIMELINE
+from incast.run_folder import TIMELINE, engine_digest, read_manifest
+from incast.run_index import RUNS, csv_of
 from incast.verdict import STYLE, Verdict
 from incast.view import chosen
 
@@ -42,7 +43,8 @@ def write(
         pictures |= gallery.draw(draw(done), formats)
         view(done, folder)
     files = {
-        "results.json": results_json(paper, scale, found),
+        "results.json": results_json(paper, scale, found, folder),
+        RUNS: runs_csv(found, folder),
         PAGE: html(paper, scale, found, missing, gallery.pngs(pictures), again, folder, formats),
     }
     gallery.write(folder, pictures, formats, files, lambda _: True)
@@ -52,16 +54,25 @@ def write(
 def view(done: Evaluated, folder: Path) -> None:
     """Write the page of a figure's runs over time, one a series: the point in the middle, the first seed.
 
-    Of runs with timelines; there is none where none has, or the viewer is not built.
+    Of runs with timelines, those that were made again with one beside them; there is none where none has, or the
+    viewer is not built.
     """
     point, seed = _viewed(done)
     runs = {series.name: done.folders.get((series.name, point, seed)) for series in done.figure.series}
     timed = {name: run for name, run in runs.items() if run is not None and (run / TIMELINE).is_file()}
+    timed |= {f"{series} at {x}": run for (series, x), run in _over_time(done).items()}
     path = folder / _page_of(done)
     path.unlink(missing_ok=True)
     if timed:
         with suppress(FolderError):
             chosen.write(timed, path)
+
+
+def _over_time(done: Evaluated) -> dict[tuple[str, X], Path]:
+    """Find the runs of a figure that this build has made again with a timeline."""
+    again = {key[:2]: planning.over_time(run) for key, run in done.folders.items()}
+    there = {key: run for key, run in again.items() if (run / TIMELINE).is_file()}
+    return {key: run for key, run in there.items() if read_manifest(run)["engine"] == engine_digest()}
 
 
 def _viewed(done: Evaluated) -> tuple[X, int]:
@@ -113,17 +124,31 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
     """Print a line a figure, and a line a claim below it."""
     for done in found:
         console.print(
-            f"{done.figure.name}: {count_of(done.findings)} - {done.figure.title}", highlight=False, soft_wrap=True
+            f"{done.figure.name}: {count_of(done.findings)}{done.another} - {done.figure.title}",
+            highlight=False,
+            soft_wrap=True,
         )
+        for told in changing.told(done.figure):
+            console.print(f"  changed: {told}", highlight=False, soft_wrap=True)
         for one in done.findings:
             seen = "; ".join([*([f"of {one.part}"] if one.part else []), *one.numbers])
-            console.print(f"  {one.told}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
+            console.print(f"  {one.told}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
         for told in _unfinished(done):
             console.print(f"  note: {told}", highlight=False, soft_wrap=True)
 
 
-def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
-    """Write the numbers and verdicts as JSON."""
+def runs_csv(found: Sequence[Evaluated], folder: Path) -> str:
+    """Write a row a run of each figure: figure, series, point, seed, and the folder from that of the report on."""
+    rows = [
+        [done.figure.name, series, x, seed, run.relative_to(folder).as_posix()]
+        for done in found
+        for (series, x, seed), run in done.folders.items()
+    ]
+    return csv_of(["figure", "series", "point", "seed", "run"], rows)
+
+
+def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: Path) -> str:
+    """Write the numbers and verdicts as JSON; ``folders`` are those of a point's runs, from ``folder`` on."""
     figures = {}
     for done in found:
         rows = []
@@ -134,13 +159,15 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
                     for name, measure in done.figure.measures.items()
                     for e in [done.estimate(name, series.name, point.x)]
                 }
-                rows.append({"series": series.name, "x": point.x, "runs": done.figure.seeds, **numbers})
+                places = [run for key, run in done.folders.items() if key[:2] == (series.name, point.x)]
+                where = {"folders": [run.relative_to(folder).as_posix() for run in places]}
+                rows.append({"series": series.name, "x": point.x, "runs": done.figure.seeds, **where, **numbers})
         claims = [
             {
                 "says": one.claim.says,
                 "where": one.claim.where,
                 "own": one.claim.own,
-                "verdict": one.told,
+                "verdict": f"{one.told}{done.another}",
                 "part": one.part,
                 "numbers": one.numbers,
             }
@@ -151,6 +178,8 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
             for (series, x), (late, flows) in done.unfinished.items()
         ]
         figures[done.figure.name] = {"points": rows, "claims": claims, "unfinished": unfinished, "hops": done.hops}
+        if done.figure.changes:
+            figures[done.figure.name]["changes"] = planning.changes_of(done.figure)
     return json.dumps({"paper": paper.name, "scale": scale, "figures": figures}, indent=2) + "\n"
 
 
@@ -194,8 +223,9 @@ def html(
     parts += [_section(done, pictures, again(done.figure), formats, _link(done, folder)) for done in found]
     parts.append(
         f"<section><h2>Make it again</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
-        f"{escape(_core.__version__)}. Every run lies in its own folder under <code>runs/</code>, with its resolved "
-        "scenario: <code>incast run scenario.toml</code> repeats it byte for byte. The numbers are in "
+        f'{escape(_core.__version__)}. <a href="{RUNS}">{RUNS}</a> names the folder of every run by figure, series, '
+        "point and seed. Each has its whole scenario and the files that it names: <code>incast run "
+        "FOLDER/scenario.toml</code> repeats it byte for byte, wherever the folder lies. The numbers are in "
         "<code>results.json</code>.</p></section>"
     )
     return document(paper.title, parts)
@@ -204,7 +234,9 @@ def html(
 def _link(done: Evaluated, folder: Path) -> str:
     """Link the page of a figure's runs over time, where it is there."""
     point, seed = _viewed(done)
-    return chosen.link(folder, _page_of(done), f"a run of each series at {escape(str(point))}, seed {seed}")
+    told = [f"{series} at {x}" for series, x in _over_time(done)]
+    what = f"{', '.join(told)}" if told else f"a run of each series at {point}"
+    return chosen.link(folder, _page_of(done), f"{escape(what)}, seed {seed}")
 
 
 def _row(done: Evaluated, one: Finding) -> str:
@@ -217,7 +249,7 @@ def _row(done: Evaluated, one: Finding) -> str:
     part = "".join(f"<p>{escape(text)}</p>" for text in notes)
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
-        f'<td><b class="verdict {style}">{one.told}</b>{part}</td>'
+        f'<td><b class="verdict {style}">{one.told}{done.another}</b>{part}</td>'
         f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
     )
 
@@ -228,6 +260,11 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
         f'<section id="{escape(figure.name)}"><h2>{escape(figure.title)}</h2>',
         f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>',
     ]
+    if figure.changes:
+        changed = "; ".join(f"<code>{escape(told)}</code>" for told in changing.told(figure))
+        parts.append(
+            f"<p><b>Of another set-up</b> than the paper's figure: {changed}. Published numbers are its own.</p>"
+        )
     for plot in figure.plots:
         name = f"{figure.name}-{plot.name}"
         parts.append(embedded(pictures[name], name, escape(plot.caption), formats))

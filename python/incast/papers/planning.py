@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from incast import files
 from incast.errors import FolderError, ScenarioError
@@ -18,11 +20,28 @@ from incast.result import Result
 
 MARK = "paper.json"
 """File that says of a folder whose results it holds."""
+RUNS = "runs"
+OVER_TIME = "-timeline"
+"""End of the name of a run that is made again with a timeline."""
+_RUN = re.compile(r"(?:^|-)([0-9a-f]{12}-seed\d+)$")
+"""What tells the run of a folder: its scenario and its seed. Before it stands of what it was first made."""
 
 
-def jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int], Job]:
-    """Name the runs of a figure; points that set the same share theirs, within a figure and across figures."""
+def runs_in(folder: Path) -> dict[str, Path]:
+    """Find the folders of runs that are there, by what tells each."""
+    found = ((_RUN.search(place.name), place) for place in sorted((folder / RUNS).glob("*/*")))
+    return {run[1]: place for run, place in found if run}
+
+
+def jobs(
+    paper: Paper, figure: Figure, folder: Path, places: dict[str, Path] | None = None
+) -> dict[tuple[str, X, int], Job]:
+    """Name the runs of a figure; points that set the same share theirs, within a figure and across figures.
+
+    Folders of new runs have the names of figure, series and point, and go into ``places``; those of others are there.
+    """
     found = {}
+    places = runs_in(folder) if places is None else places
     for series, point, seed in _cases(figure):
         where = f"{paper.name}/{figure.name}, {series.name}, {point.x}, seed {seed}"
         try:
@@ -31,7 +50,8 @@ def jobs(paper: Paper, figure: Figure, folder: Path) -> dict[tuple[str, X, int],
         except ScenarioError as error:
             error.add_note(f"in the run {where}, of {paper.path}")
             raise
-        place = folder / "runs" / slug(Path(point.scenario or figure.scenario).stem) / own
+        told = f"{slug(series.name)[:40]}-{slug(str(point.x))[:24]}-{own}"
+        place = places.setdefault(own, folder / RUNS / slug(figure.name)[:60] / told)
         found[series.name, point.x, seed] = Job(where, scenario, place)
     return found
 
@@ -63,7 +83,9 @@ def mark_folder(paper: Paper, scale: str, folder: Path) -> None:
 
 
 def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
-    mark = {"paper": paper.name, "scale": scale}
+    mark: dict[str, Any] = {"paper": paper.name, "scale": scale}
+    if changed := {name: changes_of(figure) for name, figure in paper.figures.items() if figure.changes}:
+        mark["changed"] = changed
 
     def same(path: Path) -> bool:
         try:
@@ -74,20 +96,26 @@ def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
         except OSError as error:
             raise FolderError(f"cannot read {path}: {error.strerror}") from None
 
-    other = "results of another paper or scale: give another --out"
+    other = "results of another paper, scale or set-up: give another --out"
     strange = "is not empty and holds no results of a paper: give another --out"
     return Mark(MARK, json.dumps(mark) + "\n", same, other, strange)
+
+
+def changes_of(figure: Figure) -> list[dict[str, Any]]:
+    """Say what a command changed of a figure, as data."""
+    return [{"key": one.key, "value": one.value, "series": list(one.series)} for one in figure.changes]
 
 
 def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> Plan[Path]:
     """Plan the runs of some figures, by their folders; every scenario is checked."""
     planned: dict[Path, Job] = {}
     readers: dict[Path, list[tuple[Figure, Point]]] = {}
+    places = runs_in(folder)
     for figure in (one.at(scale) for one in figures):
         work_out(paper, figure)
         try_curves(paper, figure)
         points = {point.x: point for point in figure.points}
-        for (_, x, _), job in jobs(paper, figure, folder).items():
+        for (_, x, _), job in jobs(paper, figure, folder, places).items():
             there = planned.get(job.folder)
             planned[job.folder] = replace(job, weight=there.weight) if there else _checked(job, paper)
             readers.setdefault(job.folder, []).append((figure, points[x]))
@@ -111,7 +139,29 @@ def plan(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path) -> P
     return Plan(folder, _mark(paper, scale, folder), checked)
 
 
-def carry_out(paper: Paper, figures: Sequence[Figure], scale: str, folder: Path, executor: Executor) -> None:
-    """Make the runs of some figures that are not there yet."""
+def carry_out(
+    paper: Paper,
+    figures: Sequence[Figure],
+    scale: str,
+    folder: Path,
+    executor: Executor,
+    timed: tuple[Figure, str, X] | None = None,
+) -> None:
+    """Make the runs of some figures that are not there yet; that of a series and point of one again with a timeline."""
     with executor.carrying_out(plan(paper, figures, scale, folder)):
-        pass
+        if timed is not None:
+            figure, series, x = timed
+            executor.run([_over_time(jobs(paper, figure.at(scale), folder)[series, x, 1])])
+
+
+def _over_time(job: Job) -> Job:
+    """Make a run again with a timeline, beside the one without."""
+    scenario = job.scenario
+    if "timeline" not in scenario.resolved()["measure"]:
+        scenario = scenario.changed({"measure.timeline": "auto"})
+    return Job(f"{job.name}, with a timeline", scenario, over_time(job.folder))
+
+
+def over_time(run: Path) -> Path:
+    """Give the folder of a run that is made again with a timeline."""
+    return run.with_name(f"{run.name}{OVER_TIME}")

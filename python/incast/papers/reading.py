@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,24 @@ def names() -> list[str]:
     return sorted(place.name for place in home().iterdir() if (place / PAPER_FILE).is_file())
 
 
+@cache
+def aliases() -> dict[str, str]:
+    """Names of the papers by their other names, which readers of the documents know."""
+    found: dict[str, str] = {}
+    for name in names():
+        try:
+            listed = files.read_toml(home() / name / PAPER_FILE).get("aliases", [])
+        except (OSError, ValueError):  # said where the paper itself is read
+            continue
+        found |= {alias: name for alias in listed if isinstance(alias, str)}
+    return found
+
+
+def named(name: str) -> str:
+    """Give the name of a paper that may go by another one."""
+    return name if name in names() else aliases().get(name, name)
+
+
 def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
 
@@ -50,12 +69,14 @@ def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
         paper, figure = load(whole.parent), whole.name
     else:
         name, _, figure = text.partition("/")
+        name = named(name)
         own = text.startswith((".", "/", "~")) or (whole.is_dir() and name not in names())
         if own:
             beside = whole if whole.is_dir() or not whole.parent.is_dir() else whole.parent
             raise PaperError(f'no paper "{text}": {beside} holds no {PAPER_FILE}')
         if name not in names():
-            raise PaperError(f'no paper "{name}"{nearest(name, names())}: expected one of {", ".join(names())}')
+            near = nearest(name, [*names(), *aliases()])
+            raise PaperError(f'no paper "{name}"{near}: expected one of {", ".join(names())}')
         if text.endswith("/"):
             raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
         paper = load(home() / name)
@@ -69,6 +90,28 @@ def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
             f"expected one of {', '.join(paper.figures)}"
         )
     return paper, [paper.figures[figure]]
+
+
+FIRST = "first"
+"""Word for the first run of a figure."""
+
+
+def run_of(figure: Figure, text: str) -> tuple[Series, Point]:
+    """Find a run of a figure at its scale by ``SERIES@POINT``, or ``first``; without a point that of the first one."""
+    runs = [one for one in figure.series if not one.values]
+    if not runs:
+        raise PaperError(f"{figure.name}: every series is worked out by a formula, so that there is no run of it")
+    if text == FIRST:
+        return runs[0], figure.points[0]
+    series = {one.name: one for one in runs}
+    points = {f"{point.x}": point for point in figure.points}
+    name, at, x = (text, "", "") if text in series else text.rpartition("@")
+    told = f'"{text}" of {figure.name}'
+    if name not in series or (text not in series and not at):
+        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {', '.join(series)}")
+    if at and x not in points:
+        raise PaperError(f"{told}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
+    return series[name], points[x] if at else figure.points[0]
 
 
 def load(folder: Path) -> Paper:
@@ -86,6 +129,10 @@ def load(folder: Path) -> Paper:
         raise PaperError(f"{path}: {files.told(error)}") from None
     top = Table(path, "", data)
     title, source, about = top.text("title"), top.text("source"), top.text("about")
+    aliases = top.texts("aliases")
+    for alias in aliases:
+        if not NAME.fullmatch(alias):
+            raise top.wrong("aliases", "expected names of letters, digits, . _ and -")
     figures = {}
     tables: dict[str, Table] = {}
     for name, table in top.tables("figures").items():
@@ -96,7 +143,7 @@ def load(folder: Path) -> Paper:
     top.done()
     if not figures:
         raise top.wrong("figures", "expected at least one")
-    return Paper(folder.name, folder, title, source, about, figures)
+    return Paper(folder.name, folder, title, source, about, figures, aliases)
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
@@ -113,14 +160,14 @@ def _like(table: Table, before: Mapping[str, Table]) -> Table:
         raise table.wrong("like", "expected a figure that stands before this one, and none does")
     other = before[table.word("like", list(before))]
     own = {key: value for key, value in table.data.items() if key != "like"}
-    return Table(table.path, table.place, _over(own, other.data))
+    return Table(table.path, table.place, over(own, other.data))
 
 
-def _over(own: Any, other: Any) -> Any:
+def over(own: Any, other: Any) -> Any:
     """Put tables over tables, key by key; anything else takes the place of what was there."""
     if not (isinstance(own, dict) and isinstance(other, dict)):
         return own
-    return {**other, **{key: _over(value, other.get(key)) for key, value in own.items()}}
+    return {**other, **{key: over(value, other.get(key)) for key, value in own.items()}}
 
 
 def _figure(folder: Path, name: str, table: Table) -> Figure:

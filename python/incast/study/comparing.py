@@ -161,6 +161,18 @@ def _owners(holders: Sequence[tuple[str, ...]], cases: Sequence[tuple[str, ...]]
     return "; ".join(words[:most]) + (f"; and {len(words) - most} more" if len(words) > most else "")
 
 
+def varied(text: str) -> tuple[str, tuple[str, ...]]:
+    """Read the key of ``--vary`` and its values."""
+    key, equals, values = text.partition("=")
+    key = key.strip()
+    listed = split_values(values)
+    if listed is None:
+        raise StudyError(f'--vary "{text}": a quote or bracket is not closed')
+    if not (key and equals and listed):
+        raise StudyError(f'--vary "{text}": expected a key and its values, such as "traffic.flows=100,250,650"')
+    return key, listed
+
+
 def axis_value_of(text: str) -> str | int | float | bool:
     """Read a value of an axis or a setting; what is no finite number stays a text, for the scenario to refuse."""
     value = value_of(text)
@@ -451,11 +463,5 @@ class ComparisonStudy:
                     "the scenarios last differently: expected --vary KEY=V1,V2,..., or one --set run.duration"
                 )
             vary = f"run.duration={durations.pop()}" if durations else ""
-        key, equals, values = vary.partition("=")
-        key = key.strip()
-        listed = split_values(values)
-        if listed is None:
-            raise StudyError(f'--vary "{vary}": a quote or bracket is not closed')
-        if not (key and equals and listed):
-            raise StudyError(f'--vary "{vary}": expected a key and its values, such as "traffic.flows=100,250,650"')
+        key, listed = varied(vary)
         return cls(tuple(scenarios), tuple(Controller(c) for c in controllers), key, listed, seeds, tuple(settings))

@@ -11,15 +11,12 @@ from pathlib import Path
 
 from incast import consent, controllers, files, kinds, own_code
 from incast.errors import FolderError, ScenarioError, StudyError
+from incast.named_files import FILES, LargeError, kinds_in, package_files
 from incast.run_folder import engine_digest
 from incast.scenario import Scenario
 from incast.study.axes import Axis, Value
-from incast.study.definition import Definition, Kind, kinds_in
+from incast.study.definition import Definition, Kind
 from incast.study.store import Store
-
-FILES = "files"
-PACKAGE_BYTES, PACKAGE_FILES = 16 * 10**6, 2000
-"""A package of a controller has at most so many bytes and files: it is copied whole."""
 
 
 def canonical(store: Store, study: Kind) -> Kind:
@@ -31,7 +28,7 @@ def canonical(store: Store, study: Kind) -> Kind:
             return value
         if last in ("controller", "kind"):
             return _controller_kept(store, value, study.origin)
-        if last == "file" and not value.startswith("builtin:"):
+        if last in ("file", "sizes") and not value.startswith("builtin:"):
             return _file_kept(store, value, study.folder_of(next(iter(study.bases))))
         return value
 
@@ -97,21 +94,15 @@ def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
     """Give the scenario with copies of its files and classes in the store in their place."""
+    names = {name: _file_kept(store, name, folder) for name, _ in scenario.files()}
     toml = scenario.toml()
-    changed, has_files = toml, False
+    changed = scenario.toml(names) if names else toml
     for kind in kinds_in(toml):
         if ":" in kind:
             changed = changed.replace(f'kind = "{kind}"', f'kind = "{_controller_kept(store, kind, folder)}"')
-    for name in _files_in(toml):
-        has_files = True
-        changed = changed.replace(f'file = "{name}"', f'file = "{_file_kept(store, name, folder)}"')
-    if changed == toml and not has_files:
+    if changed == toml and not names:
         return scenario
     return Scenario.from_toml(changed, origin=store.folder, name=scenario.name)
-
-
-def _files_in(toml: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r'(?m)^file = "((?!builtin:).*)"$', toml)))
 
 
 def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str:
@@ -120,8 +111,8 @@ def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str
     for kind in kinds_in(resolved):
         if ":" in kind:
             text = text.replace(kind, _controller_kept(store, kind, folder))
-    for name in _files_in(resolved):
-        quoted = re.compile(rf"""(\bfile\s*=\s*)(["']){re.escape(name)}\2""")
+    for name, _ in scenario.files():
+        quoted = re.compile(rf"""(\b(?:file|sizes)\s*=\s*)(["']){re.escape(name)}\2""")
         text = quoted.sub(rf'\g<1>"../../../{_file_kept(store, name, folder)}"', text)
     return text
 
@@ -182,20 +173,15 @@ def in_words_of_user(store: Store, told: str) -> str:
 
 def _package_kept(store: Store, top: Path) -> str:
     """Copy the folder of a package into the store under a name that its content decides."""
-    found: dict[str, bytes] = {}
-    size = 0
-    for path in own_code.files_of(top):
-        try:
-            size += path.stat().st_size
-            if size > PACKAGE_BYTES or len(found) == PACKAGE_FILES:
-                raise StudyError(
-                    f"the package {top} has more than {PACKAGE_BYTES // 10**6} MB or {PACKAGE_FILES:,} files: a "
-                    "store copies the package of a controller whole; put the class into a smaller package, or a "
-                    "file of its own"
-                )
-            found[path.relative_to(top).as_posix()] = files.read_bytes(path, PACKAGE_BYTES)
-        except (OSError, ValueError) as error:
-            raise StudyError(f"cannot read {path}, of a controller's package: {files.told(error)}") from None
+    try:
+        found = package_files(top)
+    except LargeError as error:
+        raise StudyError(
+            f"the package {top} has {error}: a store copies the package of a controller whole; put the class into a "
+            "smaller package, or a file of its own"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise StudyError(f"cannot read the package {top} of a controller: {files.told(error)}") from None
     digest = hashlib.sha256()
     for name, data in found.items():
         digest.update(f"{name}\0{len(data)}\0".encode())

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 from incast import consent, controllers, files, kinds
 from incast.errors import ScenarioError, StudyError
+from incast.named_files import kinds_in
 from incast.output import counted, nearest
 from incast.scenario import Scenario, toml_value
 from incast.study.axes import DESIGNS, Axis, Value, is_axis_table, plain, points, points_in, read_axis
@@ -433,13 +434,6 @@ def _applied(scenario: Scenario, layer: Mapping[str, Value]) -> Scenario:
     if controller is not None:
         scenario = scenario.governed(str(controller))
     return scenario.changed(rest)
-
-
-def kinds_in(toml: str) -> list[str]:
-    """Names of the controllers in a resolved scenario, each once, in its order."""
-    tables = re.findall(r"(?m)^\[(?:traffic\.)?controller\]\n((?:(?!\[).*\n?)*)", toml)
-    found = [re.search(r'(?m)^kind = "(.*)"$', table) for table in tables]
-    return list(dict.fromkeys(one[1] for one in found if one))
 
 
 def flat(place: str, data: Any, axes: bool = False) -> Iterator[tuple[str, Any]]:

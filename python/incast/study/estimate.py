@@ -15,9 +15,10 @@ from incast import controllers, memory
 from incast.errors import RunStopped, ScenarioError, UnsoundError
 from incast.executor import default_workers
 from incast.files import STORE_FILE
+from incast.named_files import kinds_in
 from incast.scenario import Scenario
 from incast.study import copies
-from incast.study.definition import Definition, kinds_in
+from incast.study.definition import Definition
 from incast.study.making import fresh_tasks
 from incast.study.record import Task, make, read_record, run_of
 from incast.study.store import Store, parquet

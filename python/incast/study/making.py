@@ -20,9 +20,10 @@ from incast.executor import Each, Needs, Status, default_workers, share
 from incast.files import STORE_FILE
 from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
+from incast.named_files import kinds_in
 from incast.run_folder import engine_digest
 from incast.study import copies
-from incast.study.definition import Definition, Point, kinds_in
+from incast.study.definition import Definition, Point
 from incast.study.record import Journal, Task, run_id, run_of
 from incast.study.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
 from incast.study.workers import Answer, Processes, Threads, WorkerDied, Workers

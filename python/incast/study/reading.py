@@ -6,11 +6,14 @@ Tables lie in chunks of many runs. What was read of one is kept for the runs tha
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from incast import files, run_folder, soundness
 from incast.errors import FolderError, StudyError, UnsoundError
+from incast.named_files import FILES, Copies
 from incast.result import Result
 from incast.study import copies
 from incast.study.record import run_id
@@ -149,7 +152,16 @@ class Runs:
             "hash": scenario_hash,
             "cost": {**cost, "hops_per_cpu_s": summary["run"]["hops"] / cpu_s if cpu_s > 0 else None},
         }
-        return Result(manifest, toml, json.dumps(summary), lambda table: self.rows(run, table))
+        kept = partial(_with_files, self._store, toml)
+        return Result(manifest, toml, json.dumps(summary), lambda table: self.rows(run, table), _copies=kept)
+
+
+def _with_files(store: Store, toml: str) -> Copies:
+    """Give a scenario of a store with the copies that it names there."""
+    found: dict[str, bytes] = {}
+    for place in dict.fromkeys(re.findall(rf"\b{FILES}/[0-9a-f]{{16}}/", toml)):
+        found |= {f"{place}{name}": data for name, data in copies.read_copies(store.folder / place)}
+    return Copies(toml, found)
 
 
 def find(store: Store, run: str) -> Result:

@@ -16,13 +16,18 @@ use toml::Value as Toml;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Controller(pub Config);
 
-/// The kind a value in either form names, if there is one.
-pub fn kind_of(value: &Toml) -> Option<&'static Kind> {
+/// The word for a kind in a value in either form.
+pub fn word_of(value: &Toml) -> Option<&str> {
     let word = match value {
         Toml::String(text) => text.split(':').next(),
         other => other.get("kind").and_then(Toml::as_str),
     };
-    let word = word?.trim();
+    word.map(str::trim)
+}
+
+/// The kind a value in either form names, if there is one.
+pub fn kind_of(value: &Toml) -> Option<&'static Kind> {
+    let word = word_of(value)?;
     KINDS.iter().find(|k| k.name == word).copied()
 }
 

@@ -385,11 +385,45 @@ impl<'a> Schema<'a> {
         }
     }
 
+    /// What a word is that names things of other kinds and no controller, and the keys that take it.
+    fn no_controller(self, word: &str) -> Option<String> {
+        if controller::kind_of(&Toml::String(word.to_owned())).is_some() {
+            return None;
+        }
+        let root = Schema::new(self.root);
+        let traffic = root.items("traffic");
+        let places = [
+            ("a program of switches and hosts", Some(root.items("program")), "program = [{ kind = ", " }]"),
+            ("a transport", root.find(&["transport", "preset"], None), "transport.preset = ", ""),
+            ("a queue", root.find(&["queue"], None), "queue.kind = ", ""),
+            ("a routing policy", root.find(&["routing"], None), "routing.kind = ", ""),
+            ("a topology", root.find(&["topology"], None), "topology.kind = ", ""),
+            ("a traffic pattern", traffic.find(&["pattern"], None), "traffic.pattern = ", ""),
+            ("an application", traffic.find(&["app"], None), "traffic.app.kind = ", ""),
+        ];
+        let has = |s: &Schema| {
+            s.words().is_some_and(|words| words.iter().any(|(w, _)| *w == word))
+                || s.variants().is_some_and(|variants| variants.iter().any(|(_, w, _)| *w == word))
+        };
+        let found: Vec<(&str, String)> = places
+            .into_iter()
+            .filter(|(_, place, ..)| place.as_ref().is_some_and(has))
+            .map(|(what, _, before, after)| (what, format!("{before}\"{word}\"{after}")))
+            .collect();
+        let (whats, keys): (Vec<&str>, Vec<String>) = found.into_iter().unzip();
+        let told = || format!("is {}, and no controller; expected {}", whats.join(" and "), keys.join(" and "));
+        (!whats.is_empty()).then(told)
+    }
+
     /// Reports everything in `value`, which stands at `path`, that does not fit.
     pub fn check(self, value: &Toml, path: &str, out: &mut Vec<Problem>) {
         let s = self.resolved();
         if s.format() == "controller" {
-            if let Err(problems) = controller::parse(value, path) {
+            if let Err(mut problems) = controller::parse(value, path) {
+                if let Some(told) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
+                    problems.truncate(1);
+                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (told.clone(), None));
+                }
                 out.extend(problems);
             }
             return;

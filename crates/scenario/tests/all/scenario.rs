@@ -133,6 +133,30 @@ fn files_a_scenario_names_are_part_of_its_hash() {
 }
 
 #[test]
+fn tables_of_sizes_and_places_of_stations_are_files_too() {
+    let dir = std::env::temp_dir().join(format!("incast-files-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let own = |scenario: &str, keys: &[(&str, &str)]| {
+        let mut found = Scenario::load(scenario).unwrap();
+        keys.iter().for_each(|(key, value)| found.set(key, value).unwrap());
+        Scenario::from_toml(&found.resolved_toml().unwrap(), &dir, "own").unwrap()
+    };
+    let loaded = own("expresspass", &[("traffic.arrivals.sizes", "sizes.csv")]);
+    let cell = own("wireless-cell", &[("topology.placement", r#"{ kind = "file", file = "places.csv" }"#)]);
+    for (scenario, name) in [(loaded, "sizes.csv"), (cell, "places.csv")] {
+        assert_eq!(scenario.files().unwrap(), [(name.to_owned(), dir.join(name))]);
+        std::fs::write(dir.join(name), "one").unwrap();
+        let one = scenario.hash().unwrap();
+        std::fs::write(dir.join(name), "two").unwrap();
+        assert_ne!(scenario.hash().unwrap(), one, "the content of {name} counts");
+        let names = [(name.to_owned(), "elsewhere.csv".to_owned())].into();
+        let other = scenario.resolved_toml_under(&names).unwrap();
+        assert_eq!(other, scenario.resolved_toml().unwrap().replace(name, "elsewhere.csv"));
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
 fn set_reaches_every_key() {
     let s = changed(
         "hotspot",

@@ -47,6 +47,14 @@ pub enum Placement {
 }
 
 impl Placement {
+    /// The name of its file, where it has one.
+    pub(crate) fn file(&mut self) -> Option<&mut String> {
+        match self {
+            Placement::File { file } => Some(file),
+            _ => None,
+        }
+    }
+
     /// The places of `count` stations of a cell.
     pub(super) fn places(&self, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Errors> {
         let places = match self {

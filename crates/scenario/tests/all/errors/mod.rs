@@ -1,5 +1,6 @@
 //! The text of an error for the user: key, value, what was expected, and a suggestion.
 
+mod controllers;
 mod credits;
 mod files;
 mod keys;

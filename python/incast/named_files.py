@@ -1,0 +1,142 @@
+"""Copies of the files that a scenario names: with them beside it the scenario of a run folder runs anywhere.
+
+A copy has the name that the scenario gives it, from the run folder on. A name that leads out of the scenario's folder,
+and one that run folders have for files of their own, becomes one that the content decides. Files of classes are copied
+and not run: to run one is for ``incast.consent`` to permit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from incast import _core, controllers, files, own_code, run_folder
+from incast.errors import FolderError, ScenarioError
+
+FILES = "files"
+"""Folder of copies whose content decides their names."""
+PACKAGE_BYTES, PACKAGE_FILES = 16 * 10**6, 2000
+"""A package of a controller has at most so many bytes and files where it is copied: it is copied whole."""
+
+
+class LargeError(ValueError):
+    """A package is too large to be copied."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A scenario, and the files that it names by their names there."""
+
+    toml: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def kinds_in(toml: str) -> list[str]:
+    """Names of the controllers in a resolved scenario, each once, in its order."""
+    tables = re.findall(r"(?m)^\[(?:traffic\.)?controller\]\n((?:(?!\[).*\n?)*)", toml)
+    found = [re.search(r'(?m)^kind = "(.*)"$', table) for table in tables]
+    return list(dict.fromkeys(one[1] for one in found if one))
+
+
+def of(scenario: _core.Scenario) -> Copies:
+    """Read the files of a scenario; what cannot be read is left to whoever runs it to tell."""
+    found: dict[str, bytes] = {}
+    names: dict[str, str] = {}
+    for name, path in scenario.files():
+        try:
+            data = files.read_bytes(Path(path))
+        except (OSError, ValueError):
+            continue
+        own = _own_name(name, hashlib.sha256(data).hexdigest())
+        found[own] = data
+        if own != name:
+            names[name] = own
+    toml = scenario.toml(names)
+    for kind in kinds_in(toml):
+        if ":" in kind:
+            toml = toml.replace(f'kind = "{kind}"', f'kind = "{_class_kept(kind, found)}"')
+    return Copies(toml, found)
+
+
+def _own_name(name: str, digest: str) -> str:
+    """Name a copy: as the scenario does where that is a place in the run folder, and no file of the run's own."""
+    path = PurePosixPath(name)
+    return path.as_posix() if _is_inside(path) else f"{FILES}/{digest[:16]}/{path.name}"
+
+
+def _is_inside(path: PurePosixPath) -> bool:
+    own = path.parts[:1]
+    is_within = bool(own) and not path.is_absolute() and ".." not in path.parts
+    return is_within and own[0].casefold() not in run_folder.OWN
+
+
+def _class_kept(kind: str, found: dict[str, bytes]) -> str:
+    """Copy the code of a class, and give its name; one of an installed package, or that has no file, goes by its name.
+
+    So does one of a package that is too large.
+    """
+    named = own_code.split(kind)
+    if named is None or controllers.registered(kind):
+        return kind
+    place, rest = named[0], kind.partition(":")[2]
+    try:
+        code = controllers.locate(place)
+        if code.is_installed or code.file is None:
+            return kind
+        if code.package is None:
+            data = own_code.read(code.file)
+            own = _own_name(place, code.digest)
+            found[own] = data
+            return f"{own}:{rest}"
+        within = package_files(code.package)
+    except (ScenarioError, OSError, ValueError):
+        return kind
+    inner = PurePosixPath(code.file.relative_to(code.package).as_posix())
+    path = PurePosixPath(place)
+    top = PurePosixPath(*path.parts[: -len(inner.parts)])
+    if not (_is_inside(path) and top.name == code.package.name):
+        top = PurePosixPath(FILES, code.digest[:16], code.package.name)
+    found |= {f"{top}/{name}": data for name, data in within.items()}
+    return f"{top}/{inner}:{rest}"
+
+
+def package_files(top: Path) -> dict[str, bytes]:
+    """Read the files of a package, by their names in it; raises ``LargeError``, ``OSError`` and ``ValueError``."""
+    found: dict[str, bytes] = {}
+    size = 0
+    for path in own_code.files_of(top):
+        size += path.stat().st_size
+        if size > PACKAGE_BYTES or len(found) == PACKAGE_FILES:
+            raise LargeError(f"more than {PACKAGE_BYTES // 10**6} MB or {PACKAGE_FILES:,} files")
+        found[path.relative_to(top).as_posix()] = files.read_bytes(path, PACKAGE_BYTES)
+    return found
+
+
+def in_folder(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
+    """Read the copies of a run folder that its manifest lists; raises ``FolderError`` where one is another file."""
+    listed = manifest.get("files", {})
+    if not isinstance(listed, dict):
+        raise FolderError(f"{folder}: manifest.json is damaged: files: expected a table of checksums")
+    found = {}
+    for name, digest in listed.items():
+        path = folder / name
+        if not _is_inside(PurePosixPath(name)):
+            raise FolderError(f"{folder}: manifest.json is damaged: files: {name!r} is no place in the folder")
+        try:
+            if path.is_symlink():
+                raise ValueError("is a link; expected a copy of a file")
+            found[name] = files.read_bytes(path)
+        except (OSError, ValueError) as error:
+            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+        if hashlib.sha256(found[name]).hexdigest() != digest:
+            raise FolderError(f"{path} is not the file that was run: its checksum is another one")
+    return found
+
+
+def checksums(found: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of each of some files, by their names."""
+    return {name: hashlib.sha256(data).hexdigest() for name, data in sorted(found.items())}

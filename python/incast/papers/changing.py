@@ -1,0 +1,340 @@
+"""Figures under another set-up: keys that a command sets in their runs, or gives one value after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from incast.errors import PaperError, ScenarioError
+from incast.output import nearest
+from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
+from incast.plan import slug, told_apart
+from incast.scenario import Scenario, in_order, text_of
+
+Pairs = Sequence[tuple[str, str]]
+"""Settings: keys and values."""
+MOST_LINES = 24
+"""Series of a figure that has the curves of all values; of more every value has its own figure alone."""
+LACKING = (": unknown key", " has no parameter ")
+"""Parts of messages about keys that a scenario has not, where another one may have them."""
+Tell = Callable[[str], object]
+
+
+def of(
+    paper: Paper,
+    figure: Figure,
+    scale: str,
+    given: Pairs,
+    vary: tuple[str, Sequence[str]] | None,
+    only: Sequence[str],
+    tell: Tell,
+) -> Paper:
+    """Give a paper of the figure as it is with these settings, or of one a value and one of all their curves.
+
+    ``only`` are the series that are changed; all that have the keys unless given. ``tell`` is told who stays as
+    published. Raises ``PaperError`` where points set a key, where some series set one and others do not, where nothing
+    changes, or where a figure has no runs, and ``ScenarioError`` of keys and values.
+    """
+    at = figure.at(scale)
+    runs = [one for one in at.series if not one.values]
+    _refuse(paper, at, runs, given, vary, only)
+    chosen = [one for one in runs if not only or one.name in only]
+    notes: dict[str, None] = {}
+
+    def changed(pairs: Pairs) -> Figure:
+        return _changed(paper, figure, at, chosen, pairs, bool(only), notes.setdefault)
+
+    if vary is None:
+        found = [changed(given)]
+    else:
+        key, values = vary
+        names = told_apart([f"{figure.name}-{slug(value)[:40]}"] for value in values)
+        each = [replace(changed([*given, (key, value)]), name=name) for name, value in zip(names, values, strict=True)]
+        _refuse_equal_values(paper, each, scale, key, values)
+        beside = _all_curves(figure, each, key, values)
+        found = [beside, *each] if len(beside.series) <= MOST_LINES else each
+    for note in notes:
+        tell(note)
+    return replace(paper, figures={one.name: one for one in found})
+
+
+def _refuse(
+    paper: Paper,
+    figure: Figure,
+    runs: Sequence[Series],
+    given: Pairs,
+    vary: tuple[str, Sequence[str]] | None,
+    only: Sequence[str],
+) -> None:
+    called = paper.called(figure)
+    if not runs:
+        raise PaperError(
+            f"{called}: every series is worked out by a formula, so that there are no runs to change; edit the "
+            f"formulas of a copy: incast paper copy {called} DIR"
+        )
+    for name in only:
+        if name not in (known := [one.name for one in runs]):
+            raise PaperError(f'--series "{name}"{nearest(name, known)}: expected one of {", ".join(known)}')
+    keys = [key for key, _ in given]
+    if vary is not None and vary[0] in keys:
+        raise PaperError(f"--vary {vary[0]}: --set gives a value of it too; expected one of the two")
+    for key in [*keys, *([vary[0]] if vary else [])]:
+        if key == "run.seed":
+            raise PaperError(f"{key}: a figure runs every point under seeds of its own: use --seeds")
+
+
+def _changed(
+    paper: Paper,
+    figure: Figure,
+    at: Figure,
+    chosen: Sequence[Series],
+    given: Pairs,
+    is_named: bool,
+    tell: Tell,
+) -> Figure:
+    """Give the figure with some settings in the series that have their keys, and that they change.
+
+    Series that set a key themselves take the new value; where others do not set it, they are to be named.
+    """
+    asked = dict(given)
+    before = {
+        (series.name, point.x): paper.scenario(replace(at, changes=()), series, point)
+        for series in chosen
+        for point in at.points
+    }
+    takers = _takers(paper, at, chosen, asked, before, tell)
+    for series in chosen:
+        _refuse_own(paper, at, series, {key: asked[key] for key in takers if series.name in takers[key]}, before)
+    for key in () if is_named else asked:
+        own = [one.name for one in chosen if one.name in takers[key] and _sets(paper, at, one, key, asked[key], before)]
+        others = [name for name in takers[key] if name not in own]
+        if own and others:
+            raise PaperError(
+                f"{key}: some series of {paper.called(at)} set it themselves ({'; '.join(own)}), and some do not "
+                f"({'; '.join(others)}): give --series NAME for each that is to change"
+            )
+    changes = [_change(key, asked, takers, before) for key in asked]
+    idle = [one.text for one in changes if not one.series]
+    if len(idle) == len(changes):
+        raise PaperError(
+            f"{', '.join(idle)} changes nothing in {paper.called(at)}: all its runs are the same without it"
+        )
+    for text in idle:
+        tell(f"{text} does nothing: all is the same without it")
+    found = replace(figure, changes=[one for one in changes if one.series])
+    _refuse_equal(paper, replace(at, changes=found.changes), chosen, before)
+    return replace(found, claims=[_without_reason(one) for one in figure.claims])
+
+
+Runs = Mapping[tuple[str, X], Scenario]
+"""Scenarios by series and point."""
+
+
+def _takers(
+    paper: Paper, at: Figure, chosen: Sequence[Series], asked: Mapping[str, str], before: Runs, tell: Tell
+) -> dict[str, list[str]]:
+    """Find the series that have each key; raises ``ScenarioError`` where none has it, or a value is wrong."""
+    takers: dict[str, list[str]] = {key: [] for key in asked}
+    lacking: dict[str, ScenarioError] = {}
+    for series in chosen:
+        taken: dict[str, str] = {}
+        for key in in_order(asked):
+            try:
+                for point in at.points:
+                    before[series.name, point.x].changed(taken | {key: asked[key]})
+            except ScenarioError as error:
+                if not any(part in str(error) for part in LACKING):
+                    error.add_note(f"in the series {series.name} of {paper.called(at)}")
+                    raise
+                lacking[key] = error
+                continue
+            taken[key] = asked[key]
+            takers[key].append(series.name)
+    for key, names in takers.items():
+        if not names:
+            raise lacking[key]
+        if left := [one.name for one in chosen if one.name not in names]:
+            have = "have" if len(left) > 1 else "has"
+            tell(f"{key}: {'; '.join(left)} {have} no such key, and stay{'s' * (len(left) == 1)} as published")
+    return takers
+
+
+def _change(key: str, asked: Mapping[str, str], takers: Mapping[str, Sequence[str]], before: Runs) -> Change:
+    """Find the series in which a key changes something, and what it was there."""
+    names: dict[str, None] = {}
+    was: dict[str, None] = {}
+    for (name, _), scenario in before.items():
+        if name not in takers[key]:
+            continue
+        others = {one: asked[one] for one in asked if one != key and name in takers[one]}
+        if scenario.changed(others) == scenario.changed({**others, key: asked[key]}):
+            continue
+        names[name] = None
+        if (old := _value_at(scenario.resolved(), key.split("."))) is not None:
+            was[old] = None
+    return Change(key, asked[key], tuple(names), tuple(was))
+
+
+def _value_at(table: Any, parts: Sequence[str]) -> str | None:
+    """Read the value of a key in a resolved scenario; ``None`` of a table, and where there is none."""
+    for place, part in enumerate(parts):
+        if isinstance(table, list):
+            named = [one for one in table if isinstance(one, dict) and one.get("name") == part]
+            if named or part.isdecimal():
+                table = named[0] if named else table[int(part)] if int(part) < len(table) else None
+                continue
+            # the key of the only entry
+            return _value_at(table[0], parts[place:]) if len(table) == 1 else None
+        table = table.get(part) if isinstance(table, dict) else None
+    return None if table is None or isinstance(table, (dict, list)) else text_of(table)
+
+
+def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str], before: Runs) -> None:
+    """Refuse a change of what the points of a figure set."""
+    known: dict[Scenario, X] = {}
+    for point in at.points if own else []:
+        whole = before[series.name, point.x]
+        last = whole.changed(own)
+        other = known.setdefault(last, point.x)
+        bare = replace(point, set={})
+        is_set = any(_names(point.set, key) for key in own) or _is_put_back(
+            paper, at, series, bare, own, point.set, last
+        )
+        if is_set or before[series.name, other] != whole:
+            told = ", ".join(f"{key} = {value}" for key, value in point.set.items())
+            raise PaperError(
+                f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {told}); edit the points "
+                f"of a copy: incast paper copy {paper.called(at)} DIR"
+            )
+
+
+def _sets(paper: Paper, at: Figure, series: Series, key: str, value: str, before: Runs) -> bool:
+    """Whether a series sets a key itself."""
+    if _names(series.set, key):
+        return True
+    own, bare = {key: value}, replace(series, set={})
+    for point in at.points[:1]:
+        last = before[series.name, point.x].changed(own)
+        later = {**series.set, **point.set}
+        return _is_put_back(paper, at, bare, replace(point, set={}), own, later, last)
+    return False
+
+
+def _names(table: Mapping[str, Any], key: str, place: str = "") -> bool:
+    """Whether a table of settings has a key, or keys in it; of controllers in one text too."""
+    for name, value in table.items():
+        whole = f"{place}{name}"
+        if whole == key or whole.startswith(f"{key}."):
+            return True
+        if isinstance(value, Mapping) and _names(value, key, f"{whole}."):
+            return True
+        if isinstance(value, str) and whole.rpartition(".")[2] == "controller" and ":" in value:
+            words = (word.partition("=")[0].strip() for word in value.partition(":")[2].split(","))
+            if key in [f"{whole}.{word}" for word in words]:
+                return True
+    return False
+
+
+def _is_put_back(
+    paper: Paper,
+    at: Figure,
+    series: Series,
+    point: Point,
+    own: Mapping[str, str],
+    later: Mapping[str, Any],
+    last: Scenario,
+) -> bool:
+    """Whether settings that come later take away what a change sets before them."""
+    if not later:
+        return False
+    try:
+        bare = paper.scenario(replace(at, changes=()), series, point)
+        return bare.changed(own).changed(dict(later)) != last
+    except ScenarioError:
+        # the key is one of what the later settings bring
+        return False
+
+
+def _refuse_equal(paper: Paper, after: Figure, chosen: Sequence[Series], before: Runs) -> None:
+    """Refuse a change that makes two series the same at a point where they were not."""
+    for point in after.points:
+        known: dict[Scenario, str] = {}
+        for series in chosen:
+            other = known.setdefault(paper.scenario(after, series, point), series.name)
+            if before[other, point.x] != before[series.name, point.x]:
+                told = ", ".join(f"--set {one.text}" for one in after.changes)
+                raise PaperError(
+                    f"{told}: {other} and {series.name} are then the same; give --series NAME for one of them"
+                )
+
+
+def _without_reason(claim: Claim) -> Claim:
+    """Take what was found out about the published set-up off a claim."""
+    told: dict[str, Any] = {one.name: "" for one in fields(claim) if one.name.startswith("found")}
+    return replace(claim, **told)
+
+
+def _refuse_equal_values(paper: Paper, found: Sequence[Figure], scale: str, key: str, values: Sequence[str]) -> None:
+    known: dict[str, str] = {}
+    for figure, value in zip(found, values, strict=True):
+        at = figure.at(scale)
+        runs = [one for one in at.series if not one.values]
+        text = "\n".join(paper.scenario(at, series, at.points[0]).toml() for series in runs)
+        if text in known:
+            raise PaperError(f"--vary {key}: {known[text]} and {value} are the same: give one of them")
+        known[text] = value
+
+
+def _all_curves(figure: Figure, found: Sequence[Figure], key: str, values: Sequence[str]) -> Figure:
+    """Give a figure of the curves of all values beside one another, without claims."""
+    short = key.rpartition(".")[2]
+    series: list[Series] = []
+    changes: list[Change] = []
+    named: dict[str, list[str]] = {}
+    for one in figure.series:
+        own = [(each, value) for each, value in zip(found, values, strict=True) if _takes(each, key, one)]
+        for each, value in own:
+            name = f"{one.name}, {short} = {value}"
+            series.append(replace(one, name=name, look=None))
+            changes += [replace(change, series=(name,)) for change in each.changes if one.name in change.series]
+        if not own:
+            changes += [replace(change, series=(one.name,)) for change in found[0].changes if one.name in change.series]
+            series.append(replace(one, look=None))
+        named[one.name] = [f"{one.name}, {short} = {value}" for _, value in own] or [one.name]
+
+    def drawn(names: Sequence[str]) -> list[str]:
+        return [new for name in names for new in named[name]]
+
+    return replace(
+        figure,
+        series=series,
+        plots=[replace(plot, series=drawn(plot.series)) for plot in figure.plots if plot.kind == "line"],
+        published=[],
+        claims=[],
+        changes=changes,
+    )
+
+
+def _takes(figure: Figure, key: str, series: Series) -> bool:
+    return any(one.key == key and series.name in one.series for one in figure.changes)
+
+
+def told(figure: Figure) -> Iterator[str]:
+    """Say what is changed of a figure, each change once: key, value, and the series where these are not all."""
+    runs = {one.name for one in figure.series if not one.values}
+    changed: dict[tuple[str, str], list[Change]] = {}
+    for change in figure.changes:
+        changed.setdefault((change.key, change.value), []).append(change)
+    for (key, value), each in changed.items():
+        was = dict.fromkeys(old for one in each for old in one.was)
+        names = dict.fromkeys(name for one in each for name in one.series)
+        before = f", was {' and '.join(was)}" if was else ""
+        where = "" if runs <= set(names) else f", in {'; '.join(names)}"
+        yield f"{key} = {value}{before}{where}"
+
+
+def folder_name(paper: Paper, figure: Figure, scale: str, given: Pairs, vary: str | None, only: Sequence[str]) -> str:
+    """Name the folder of the results: other changes, another name."""
+    words = [f"{key}={value}" for key, value in given] + ([vary] if vary else []) + list(only)
+    return f"paper-{paper.name}-{scale}-{figure.name}-{slug('-'.join(words))}"

@@ -1,0 +1,246 @@
+"""Copies of papers to be edited: a folder with all that its figures name, which runs from anywhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from incast import files
+from incast.errors import PaperError, ScenarioError
+from incast.folders import new_folder, refuse_unless_empty
+from incast.papers import reading
+from incast.papers.definition import PAPER_FILE, Figure, Paper
+from incast.scenario import Scenario
+
+IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
+WIDTH = 120
+"""Letters of a line of the copy."""
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A copy, and its files."""
+
+    folder: Path
+    files: Sequence[str]
+    scenarios: Sequence[str]
+    """Files of scenarios among them."""
+
+
+def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
+    """Copy a paper, or a figure of it, into a new folder; raises ``FolderError`` and ``PaperError``."""
+    refuse_unless_empty(folder, IN_THE_WAY)
+    called = f"{paper.name}/{figure.name}" if figure else paper.name
+    head = f"# Copied from {called} of Incast {version}; `incast paper run` with this folder runs it.\n"
+    data = files.read_toml(paper.path)
+    names = dict.fromkeys(_named(paper, [figure] if figure else list(paper.figures.values())))
+    with new_folder(folder) as aside:
+        if figure is None:
+            text = re.sub(r"(?m)^aliases = \[[^\]]*\]\n", "", files.read_text(paper.path))
+        else:
+            text = of_figure(data, figure.name)
+        (aside / PAPER_FILE).write_text(head + text, encoding="utf-8", newline="\n")
+        for name in names:
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(paper.folder / name, aside / name)
+        # a copy that cannot be read is none
+        reading.load(aside)
+    scenarios = [name for name in names if name.endswith(".toml") and name in _scenarios(paper)]
+    return Copied(folder, [PAPER_FILE, *names], scenarios)
+
+
+def _scenarios(paper: Paper) -> set[str]:
+    return {name for figure in paper.figures.values() for name in scenarios_of(figure)}
+
+
+def scenarios_of(figure: Figure) -> list[str]:
+    """Name the scenario files of a figure's runs, at all scales."""
+    listed = [figure.points, *(changed["points"] for changed in figure.scales.values() if "points" in changed)]
+    own = [point.scenario for points in listed for point in points]
+    return [name for name in dict.fromkeys([figure.scenario, *own]) if name]
+
+
+def _named(paper: Paper, figures: Sequence[Figure]) -> Iterator[str]:
+    """Name the files of the paper's folder that some figures need."""
+    data = files.read_toml(paper.path)["figures"]
+    for figure in figures:
+        table = _whole(data, figure.name)
+        if isinstance(table.get("published"), str):
+            yield table["published"]
+        for name in scenarios_of(figure):
+            yield name
+            yield from _files_of(paper, name)
+        sets = [*_sets(table)]
+        for value in (value for pairs in sets for key, value in pairs.items() if key.endswith((".file", ".sizes"))):
+            if isinstance(value, str) and not value.startswith("builtin:"):
+                yield _inside(paper, value)
+
+
+def _files_of(paper: Paper, name: str) -> Iterator[str]:
+    """Name the files that a scenario of the paper names, from the paper's folder on."""
+    try:
+        scenario = Scenario.load(paper.folder / name)
+    except ScenarioError as error:
+        error.add_note(f"of {paper.path}")
+        raise
+    within = PurePosixPath(name).parent
+    for one, _ in scenario.files():
+        yield _inside(paper, (within / one).as_posix())
+
+
+def _inside(paper: Paper, name: str) -> str:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise PaperError(
+            f"{paper.path}: {name} lies outside of the paper's folder; expected a file in it, to be copied"
+        )
+    if not (paper.folder / path).is_file():
+        raise PaperError(f"{paper.path}: {name}: no such file in the paper's folder")
+    return path.as_posix()
+
+
+def _sets(table: Any) -> Iterator[Mapping[str, Any]]:
+    """Give the tables of settings of a figure, wherever they stand."""
+    if isinstance(table, Mapping):
+        for key, value in table.items():
+            if key in ("set", "settings") and isinstance(value, Mapping):
+                yield dict(_flat(value))
+            else:
+                yield from _sets(value)
+    elif isinstance(table, list):
+        for one in table:
+            yield from _sets(one)
+
+
+def _flat(table: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{place}{key}.")
+        else:
+            yield f"{place}{key}", value
+
+
+def _whole(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Give a figure's table with what it takes from the one that it is like."""
+    table = dict(figures[name])
+    other = table.pop("like", None)
+    return table if other is None else reading.over(table, _whole(figures, other))
+
+
+def of_figure(data: Mapping[str, Any], name: str) -> str:
+    """Write the paper's file with one figure; what it takes from another one is written out."""
+    figure = _whole(data["figures"], name)
+    top = {key: value for key, value in data.items() if key not in ("figures", "aliases")}
+    lines = [f"{_key(key)} = {_value(value)}" for key, value in top.items()]
+    lines += ["", *_table(f"figures.{_key(name)}", figure)]
+    text = "\n".join(lines) + "\n"
+    if tomllib.loads(text) != {**top, "figures": {name: figure}}:
+        raise AssertionError("a copy says what the original does")
+    return text
+
+
+def _table(place: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """Write a table: plain keys first, then tables in it, and lists of large tables one by one."""
+    own = {key: value for key, value in table.items() if not _is_large(value)}
+    if own or not table:
+        yield f"[{place}]"
+        for key, value in own.items():
+            yield f"{_key(key)} = {_value(value)}"
+        yield ""
+    for key, value in table.items():
+        inner = f"{place}.{_key(key)}"
+        if key in own:
+            continue
+        if isinstance(value, Mapping):
+            yield from _table(inner, value)
+            continue
+        for one in value:
+            yield f"[[{inner}]]"
+            for name, each in one.items():
+                yield from _entry(_key(name), each)
+            yield ""
+
+
+def _entry(key: str, value: Any) -> Iterator[str]:
+    """Write a key of an entry; a long table key by key."""
+    if isinstance(value, Mapping) and len(_inline(value)) > WIDTH - 20:
+        yield from (f"{key}.{_key(name)} = {_value(one)}" for name, one in value.items())
+    else:
+        yield f"{key} = {_value(value)}"
+
+
+def _is_large(value: Any) -> bool:
+    """Whether a value gets a heading of its own."""
+    if isinstance(value, Mapping):
+        return len(_inline(value)) > WIDTH - 20
+    tables = isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
+    return tables and any(len(_inline(one)) > WIDTH - 10 for one in value)
+
+
+def _key(key: str) -> str:
+    return key if _PLAIN.fullmatch(key) else _text(key)
+
+
+def _text(text: str) -> str:
+    escaped = "".join(_ESCAPES.get(one, one if one.isprintable() else f"\\u{ord(one):04x}") for one in text)
+    return f'"{escaped}"'
+
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def _value(value: Any) -> str:
+    """Write a value; long texts over several lines, and long lists an entry a line."""
+    if isinstance(value, str) and ("\n" in value or len(_text(value)) > WIDTH - 20):
+        return _long(value)
+    text = _inline(value)
+    if isinstance(value, list) and value and len(text) > WIDTH - 20:
+        return "[\n" + "".join(f"    {_value(one) if isinstance(one, str) else _inline(one)},\n" for one in value) + "]"
+    return text
+
+
+def _long(text: str) -> str:
+    """Write a long text over lines, where it is read back as it is."""
+    if any(not one.isprintable() and one != "\n" for one in text):
+        return _text(text)
+    written = _over_lines(text)
+    return written if tomllib.loads(f"it = {written}")["it"] == text else _text(text)
+
+
+def _over_lines(text: str) -> str:
+    """Write a text over the lines that it has, or broken at blanks by backslashes."""
+    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if safe.endswith('"'):
+        safe = f'{safe[:-1]}\\"'
+    if "\n" not in text:
+        lines = [""]
+        for word in re.findall(r"\S+\s*|\s+", safe):
+            if lines[-1] and len(lines[-1]) + len(word) > WIDTH - 2:
+                lines.append("")
+            lines[-1] += word
+        safe = "\\\n".join(lines)
+        return f'"""\\\n{safe}"""'
+    return f'"""\n{safe}"""'
+
+
+def _inline(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+        case int() | float():
+            return repr(value)
+        case Mapping():
+            return (
+                f"{{ {', '.join(f'{_key(key)} = {_inline(one)}' for key, one in value.items())} }}" if value else "{}"
+            )
+        case list():
+            return f"[{', '.join(_inline(one) for one in value)}]"
+    raise PaperError(f"{value!r}: expected a text, a number, true or false, a list or a table")

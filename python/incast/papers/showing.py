@@ -1,0 +1,149 @@
+"""Papers and figures in words: what they are made of, and the commands that run, change and copy them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from incast.output import counted
+from incast.papers.copying import scenarios_of
+from incast.papers.definition import SCALES, Claim, Figure, Measure, Paper, Point, Series
+from incast.scenario import Scenario, toml_value
+
+
+def of_paper(paper: Paper) -> Iterator[str]:
+    """Say what a paper is, and name its figures."""
+    yield f"{paper.called()}: {paper.title}"
+    yield paper.source
+    if paper.aliases:
+        yield f"also called {', '.join(paper.aliases)}"
+    yield f"file: {paper.path}"
+    yield ""
+    yield paper.about
+    yield ""
+    yield "Figures"
+    for figure in paper.figures.values():
+        told = f"{counted(len(figure.series), 'series').removesuffix('s')}, {counted(len(figure.claims), 'claim')}"
+        yield f"  {paper.called(figure)}: {figure.title} ({figure.where}); {told}"
+    yield ""
+    yield f"incast paper show {paper.called(next(iter(paper.figures.values())))} shows a figure."
+
+
+def of_figure(paper: Paper, whole: Figure, scale: str) -> Iterator[str]:
+    """Say what a figure is made of at a scale, and what another scale changes."""
+    figure = whole.at(scale)
+    yield f"{paper.called(figure)}: {figure.title}"
+    yield figure.where
+    yield ""
+    yield figure.shows
+    yield ""
+    yield from _scenarios(paper, whole)
+    yield f"Set in all runs: {_pairs(figure.settings) or 'nothing'}"
+    yield f"Seeds: {figure.seeds}"
+    yield ""
+    yield "Series"
+    yield from (_series(one) for one in figure.series)
+    yield f"Points: {figure.x_label}"
+    yield from (_point(one) for one in figure.points)
+    yield "Measures"
+    yield from (_measure(one) for one in figure.measures.values())
+    yield from _claims(figure.claims)
+    if figure.assumptions:
+        yield "Assumed, since the paper does not say"
+        yield from (f"  {text}" for text in figure.assumptions)
+    yield from _published(figure)
+    for other in (one for one in SCALES if one != scale):
+        yield from _differences(figure, whole.at(other), scale, other)
+    yield ""
+    yield from _commands(paper, figure)
+
+
+def _scenarios(paper: Paper, figure: Figure) -> Iterator[str]:
+    names = scenarios_of(figure)
+    if not names:
+        yield "Scenario: none, every series is worked out by a formula"
+    for name in names:
+        path = paper.folder / name
+        beside = [one for one, _ in Scenario.load(path).files()]
+        yield f"Scenario: {path}{f', which names {_listed(beside)}' if beside else ''}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _pairs(table: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {toml_value(value)}" for key, value in table.items())
+
+
+def _series(series: Series) -> str:
+    if series.values:
+        told = ", ".join(f"{name} = {ast.unparse(of)}" for name, of in series.values.items())
+        return f"  {series.name}: worked out, {told}"
+    return f"  {series.name}{f': {_pairs(series.set)}' if series.set else ''}"
+
+
+def _point(point: Point) -> str:
+    told = [_pairs(point.set)] if point.set else []
+    told += [f"scenario {point.scenario}"] if point.scenario else []
+    told += [f"rows with {_pairs(point.where)}"] if point.where else []
+    told += [f"from {point.span_s[0]:g} to {point.span_s[1]:g} s"] if point.span_s else []
+    return f"  {point.x}: {'; '.join(told)}" if told else f"  {point.x}"
+
+
+def _measure(measure: Measure) -> str:
+    if measure.of is not None:
+        return f"  {measure.name}: {measure.title}, {measure.of} of the summary"
+    if measure.table is None:
+        return f"  {measure.name}: {measure.title}, of formulas"
+    over = f" over {measure.over}" if measure.over else ""
+    by = f", summed by {measure.by}" if measure.by else ""
+    where = f" where {_pairs(measure.where)}" if measure.where else ""
+    return (
+        f"  {measure.name}: {measure.title}, {measure.reduce} of {measure.column}{over}{by} of {measure.table}{where}"
+    )
+
+
+def _claims(claims: Sequence[Claim]) -> Iterator[str]:
+    if claims:
+        yield "Claims"
+    for claim in claims:
+        how = ", in each seed" if claim.each_seed else ", paired" if claim.paired else ""
+        yield f"  {claim.says} ({claim.where}{how})"
+        yield f"    {ast.unparse(claim.holds)}"
+
+
+def _published(figure: Figure) -> Iterator[str]:
+    lines: dict[tuple[str, str], list[str]] = {}
+    for one in figure.published:
+        lines.setdefault((one.series, one.measure), []).append(f"{one.value:g} at {one.x}")
+    if lines:
+        yield "Published numbers"
+    for (series, measure), values in lines.items():
+        yield f"  {series}, {figure.measures[measure].title}: {', '.join(values)}"
+
+
+def _differences(figure: Figure, other: Figure, scale: str, name: str) -> Iterator[str]:
+    """Say what a scale has in place of what this one has."""
+    told = []
+    if figure.seeds != other.seeds:
+        told.append(f"{counted(other.seeds, 'seed')} in place of {figure.seeds}")
+    if figure.points != other.points:
+        told.append(f"points {', '.join(str(point.x) for point in other.points)}")
+        there = {point.x: point for point in figure.points}
+        told += [_point(one).strip() for one in other.points if one.x in there and there[one.x] != one]
+    both = dict.fromkeys([*figure.settings, *other.settings])
+    for key in (key for key in both if figure.settings.get(key) != other.settings.get(key)):
+        value = other.settings.get(key)
+        told.append(f"{key} = {toml_value(value)}" if value is not None else f"{key} as the scenario has it")
+    yield f"Scale {name}: {'; '.join(told) if told else f'as scale {scale}'}"
+
+
+def _commands(paper: Paper, figure: Figure) -> Iterator[str]:
+    called = paper.called(figure)
+    yield f"incast paper run {called}"
+    if any(not one.values for one in figure.series):
+        yield f"incast paper run {called} --set KEY=VALUE"
+        yield f"incast paper show {called} --scenario first"
+    yield f"incast paper copy {called} DIR"

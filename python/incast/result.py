@@ -11,6 +11,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -18,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from incast import _core, memory, run_folder, soundness, sql
+from incast import _core, files, memory, run_folder, soundness, sql
 from incast.errors import IncastError, UnsoundError, needs
 from incast.folders import new_folder
 
@@ -139,6 +140,7 @@ class Result:
     timeline_json: str | None = None
     """The bytes of ``timeline.json``: frames and network of the timeline, if the run has one."""
     _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
+    _folder: Path | None = None
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -229,12 +231,20 @@ class Result:
         found = tuple(name for name, kind in kinds.items() if kind == "udp")
         return found if len(found) < len(kinds) else ()
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Read the run in this block: where files of its folder contradict each other, ``FolderError`` says so."""
+        return nullcontext() if self._folder is None else files.held(self._folder)
+
     def notes(self) -> list[str]:
         """Return what is worth knowing of the run, a sentence each.
 
         That no figure of it is to be used; that figures of all flows count datagrams too; ports that wait for each
         other for ever; why flows did not finish; that one flow alone stretches the measured interval.
         """
+        with self.reading():
+            return self._notes()
+
+    def _notes(self) -> list[str]:
         told = []
         if wrong := soundness.unsound(self.summary):
             told.append(wrong)
@@ -257,7 +267,8 @@ class Result:
         """Return why flows of a size did not finish, and whether one flow alone stretches the measured interval."""
         from incast import run_notes
 
-        return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
+        with self.reading():
+            return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):
@@ -379,7 +390,9 @@ class Result:
         summary = run_folder.read_summary(folder)
         manifest, scenario = run_folder.read_manifest(folder), run_folder.read_scenario(folder)
         timeline = run_folder.read_timeline(folder)
-        result = cls(manifest, scenario, summary, lambda name: run_folder.read_table(folder, name), timeline)
+        result = cls(
+            manifest, scenario, summary, lambda name: run_folder.read_table(folder, name), timeline, _folder=folder
+        )
         if whole:
             run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result

@@ -12,6 +12,7 @@ import io
 import json
 import math
 import os
+import select
 import stat
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -45,6 +46,8 @@ WORK = 2.0
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 """Bytes of a value of a column by its type in Parquet; texts have codes of ``CODE`` bytes."""
 CODE = 4
+PATIENCE_MS = 500
+"""How long a pipe that is opened waits for somebody who writes to it."""
 LONGEST = 300
 """Letters that are told of an error: some have a whole line of the file in them."""
 KINDS = (
@@ -71,13 +74,18 @@ def kind_of(mode: int) -> str:
 def opened(path: Path, pipes: bool = False) -> Iterator[BinaryIO]:
     """Open a plain file; with ``pipes`` also a pipe or a device, which a user may name (``<(...)``, /dev/stdin).
 
-    Raises ``ValueError`` where anything else is. A pipe that nobody writes to reads as empty.
+    Raises ``ValueError`` where anything else is. A pipe that nobody writes to reads as empty, after ``PATIENCE_MS``.
     """
     # before it is opened: that waits for whoever writes to a pipe, and does something to a device
     _refuse_other(path.stat().st_mode, pipes)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(descriptor, "rb") as file:  # noqa: PTH123
-        _refuse_other(os.fstat(descriptor).st_mode, pipes)
+        _refuse_other(mode := os.fstat(descriptor).st_mode, pipes)
+        if stat.S_ISFIFO(mode):
+            # whoever writes is let in by the opening; nothing is to be read, and no end seen, before that
+            there = select.poll()
+            there.register(descriptor, select.POLLIN)
+            there.poll(PATIENCE_MS)
         os.set_blocking(descriptor, True)
         yield file
 
@@ -168,8 +176,8 @@ def held(folder: Path) -> Iterator[None]:
     """Read a folder in this block: where its files contradict each other, ``FolderError`` says what came of it.
 
     What each file has is checked as it is read. What several say together (numbers of rows, names that others name)
-    is found out by whoever uses it. Tables are read as they are drawn, so drawing may belong into such a block. The
-    mistake may also be the program's own: the error has the first one as its cause.
+    is found out by whoever uses it. What is drawn or written belongs behind such a block. The mistake may also be the
+    program's own: the error has the first one as its cause.
     """
     try:
         yield

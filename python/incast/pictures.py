@@ -47,18 +47,19 @@ class Pictures:
 
     def throughput(self) -> Figure:
         """Throughput of the flows in the measured interval, as a distribution; a curve a traffic entry."""
-        return self._distribution("throughput_bps", 1e-6, "Throughput of a flow (Mb/s)")
+        return self._distribution(self._values("throughput_bps"), 1e-6, "Throughput of a flow (Mb/s)")
 
     def fct(self) -> Figure:
         """Completion times of the flows that finished, as a distribution; a curve a traffic entry."""
-        values = [value for value in self._result.flows["fct_s"].to_pylist() if value is not None]
-        unit, scale = time_unit(max(values, default=0.0))
-        return self._distribution("fct_s", scale, f"Completion time of a flow ({unit})")
+        found = self._values("fct_s")
+        unit, scale = time_unit(max(float(values.max(initial=0.0)) for values in found.values()))
+        return self._distribution(found, scale, f"Completion time of a flow ({unit})")
 
     def windows(self) -> Figure:
         """Congestion windows of the recorded flows over simulated time, kB, until each flow ends."""
-        finished = self._result.flows.select(["flow", "finish_s"]).to_pylist()
-        ends = {f"flow {row['flow']}": row["finish_s"] for row in finished if row["finish_s"] is not None}
+        with self._result.reading():
+            finished = self._result.flows.select(["flow", "finish_s"]).to_pylist()
+            ends = {f"flow {row['flow']}": row["finish_s"] for row in finished if row["finish_s"] is not None}
         return self._over_time("cwnd_bytes", 1e-3, "Congestion window (kB)", "measure.series.flows=[0,1]", ends)
 
     def queues(self) -> Figure:
@@ -96,27 +97,32 @@ class Pictures:
         canvas.colorbar(image, ax=axes, label="packets")
         return canvas
 
-    def _distribution(self, column: str, scale: float, label: str) -> Figure:
-        flows = self._result.flows
+    def _values(self, column: str) -> dict[str, np.ndarray]:
+        """Give the values of a column of flows by traffic entry."""
+        with self._result.reading():
+            flows = self._result.flows
+            everything = flows[column].drop_null().to_numpy()
+            if len(everything) == 1:
+                raise NothingToDraw(f"one flow alone has a {column}, {everything[0]:g}: there is nothing to draw")
+            _refuse_zeros(column, [everything])
+            groups = dict.fromkeys(flows["group"].to_pylist())
+            parts = {str(one): flows.filter(pc.equal(flows["group"], one))[column] for one in groups}
+            if not len(everything):
+                raise NothingToDraw(f"no flow of the run has a {column}: there is nothing to draw")
+            return {name: part.drop_null().to_numpy() for name, part in parts.items()}
+
+    def _distribution(self, found: Mapping[str, np.ndarray], scale: float, label: str) -> Figure:
         canvas = new_canvas(6.4, 4.0)
         axes = canvas.subplots()
-        groups = list(dict.fromkeys(flows["group"].to_pylist()))
-        drawn, there = 0, len(flows)
-        everything = flows[column].drop_null().to_numpy()
-        if len(everything) == 1:
-            raise NothingToDraw(f"one flow alone has a {column}, {everything[0]:g}: there is nothing to draw")
-        _refuse_zeros(column, [everything])
-        for i, group in enumerate(groups):
-            part = flows.filter(pc.equal(flows["group"], group))[column].drop_null().to_numpy() * scale
-            if len(part):
-                drawn += len(part)
-                steps = np.sort(part)
-                shares = np.arange(1, len(steps) + 1) / len(steps)
-                # from 0 at the smallest value on
-                x, y = np.r_[steps[0], steps], np.r_[0.0, shares]
-                axes.step(x, y, where="post", label=str(group), **line(i, marker=False))
-        if not drawn:
-            raise NothingToDraw(f"no flow of the run has a {column}: there is nothing to draw")
+        for i, (group, values) in enumerate(found.items()):
+            if not len(values):
+                continue
+            steps = np.sort(values * scale)
+            shares = np.arange(1, len(steps) + 1) / len(steps)
+            # from 0 at the smallest value on
+            x, y = np.r_[steps[0], steps], np.r_[0.0, shares]
+            axes.step(x, y, where="post", label=group, **line(i, marker=False))
+        drawn, there = sum(map(len, found.values())), len(self._result.flows)
         dress(axes)
         axes.set_ylim(0, 1.02)
         axes.set_xlim(left=0)
@@ -124,28 +130,29 @@ class Pictures:
         axes.set_ylabel("Share of flows", fontsize=9, color=INK)
         of_all = f"{drawn:,} flows" if drawn == there else f"{drawn:,} of {there:,} flows, which have one"
         self._titled(axes, of_all)
-        if len(groups) > 1:
+        if len(found) > 1:
             axes.legend(frameon=False, fontsize=8)
         return canvas
 
     def _series(self, name: str, key: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Give the points of a time series by flow or port: times in seconds, and values."""
-        samples = self._result.samples
-        found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        if samples.num_rows:
-            part = samples.filter(pc.equal(samples["name"], name))
-            entities = np.array(part["entity"].to_pylist(), dtype=object)
-            times, values = part["time_s"].to_numpy(), part["value"].to_numpy()
-            for entity in dict.fromkeys(entities):
-                own = entities == entity
-                found[str(entity)] = (times[own], values[own])
-        if not found:
-            *tables, what = key.partition("=")[0].split(".")
-            asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
-            if asked.get(what):
-                raise NothingToDraw(f"the run recorded no value of {name}: there is nothing to draw")
-            raise NothingToDraw(f"the run has no series of {name}: run it with --set {key}")
-        return found
+        with self._result.reading():
+            samples = self._result.samples
+            found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+            if samples.num_rows:
+                part = samples.filter(pc.equal(samples["name"], name))
+                entities = np.array(part["entity"].to_pylist(), dtype=object)
+                times, values = part["time_s"].to_numpy(), part["value"].to_numpy()
+                for entity in dict.fromkeys(entities):
+                    own = entities == entity
+                    found[str(entity)] = (times[own], values[own])
+            if not found:
+                *tables, what = key.partition("=")[0].split(".")
+                asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
+                if asked.get(what):
+                    raise NothingToDraw(f"the run recorded no value of {name}: there is nothing to draw")
+                raise NothingToDraw(f"the run has no series of {name}: run it with --set {key}")
+            return found
 
     def _over_time(
         self, name: str, scale: float, label: str, key: str, ends: Mapping[str, float] | None = None

@@ -11,6 +11,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
@@ -18,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from incast import _core, memory, named_files, run_folder, soundness, sql
+from incast import _core, files, memory, named_files, run_folder, soundness, sql
 from incast.errors import IncastError, UnsoundError, needs
 from incast.folders import new_folder
 from incast.named_files import Copies
@@ -142,6 +143,7 @@ class Result:
     _parts: Callable[[str, int, Callable[[pa.Table], None]], bool] | None = None
     _copies: Callable[[], Copies] | None = None
     """Gives the scenario with the files that it names, as a run folder has them."""
+    _folder: Path | None = None
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -232,12 +234,20 @@ class Result:
         found = tuple(name for name, kind in kinds.items() if kind == "udp")
         return found if len(found) < len(kinds) else ()
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Read the run in this block: where files of its folder contradict each other, ``FolderError`` says so."""
+        return nullcontext() if self._folder is None else files.held(self._folder)
+
     def notes(self) -> list[str]:
         """Return what is worth knowing of the run, a sentence each.
 
         That no figure of it is to be used; that figures of all flows count datagrams too; ports that wait for each
         other for ever; why flows did not finish; that one flow alone stretches the measured interval.
         """
+        with self.reading():
+            return self._notes()
+
+    def _notes(self) -> list[str]:
         told = []
         if wrong := soundness.unsound(self.summary):
             told.append(wrong)
@@ -260,7 +270,8 @@ class Result:
         """Return why flows of a size did not finish, and whether one flow alone stretches the measured interval."""
         from incast import run_notes
 
-        return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
+        with self.reading():
+            return run_notes.reasons(self.summary, self.toml, self.flows) if self.summary["fct"]["count"] else []
 
     def _deadlocks(self) -> list[str]:
         if not self.summary["queues"].get("deadlocked"):
@@ -389,7 +400,7 @@ class Result:
             return Copies(scenario, named_files.in_folder(folder, manifest))
 
         tables = partial(run_folder.read_table, folder)
-        result = cls(manifest, scenario, summary, tables, timeline, _copies=copies)
+        result = cls(manifest, scenario, summary, tables, timeline, _copies=copies, _folder=folder)
         if whole:
             run_folder.find_tables(folder, [what for what in MESSAGES if result.summary.get(what, {}).get("count")])
         return result

@@ -61,6 +61,13 @@ NEEDED = {
     "hosts": ("busiest",),
 }
 """Figures of parts that every summary has, and that are read by name."""
+NEEDED_WHERE_THERE = {
+    "queues.busiest": ("port", "mean_packets", "p99_packets", "utilisation"),
+    "hosts.busiest": ("engine", "mean_packets", "wait_mean_s", "utilisation"),
+    "queries": ("count", "finished", "mean_s", "p99_s", "with_timeout"),
+    "writes": ("count", "finished", "mean_s", "p99_s", "with_timeout"),
+}
+"""Figures of parts that a summary may lack, or have empty."""
 KNOWN = ("run.seed", "run.sim_s", "run.measure_from_s", "run.measure_to_s")
 """Figures that exist in every run."""
 
@@ -183,6 +190,14 @@ def refuse_odd_summary(path: Path, summary: Any) -> None:
     lacking = [part for part in SUMMARY_PARTS if not isinstance(known.get(part), dict)]
     if not lacking:
         lacking = [f"{part}.{key}" for part, keys in NEEDED.items() for key in keys if key not in known[part]]
+    if not lacking:
+        there = {part: _part(known, part) for part in NEEDED_WHERE_THERE}
+        lacking = [
+            f"{part}.{key}"
+            for part, keys in NEEDED_WHERE_THERE.items()
+            for key in keys
+            if there[part] and key not in there[part]
+        ]
     if lacking:
         told = f"it lacks {', '.join(lacking)}: run the scenario again"
         raise FolderError(f"{path} is damaged: {told}")
@@ -195,6 +210,14 @@ def refuse_odd_summary(path: Path, summary: Any) -> None:
         told = known.get(part, {})
         if not (isinstance(told, dict) and all(isinstance(one, str) for one in told.values())):
             raise FolderError(f"{path} is damaged: {part}: expected a table of texts")
+
+
+def _part(summary: dict[str, Any], name: str) -> dict[str, Any]:
+    """Give a part of a summary by its dotted name; nothing where it is none."""
+    found: Any = summary
+    for key in name.split("."):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _refuse_no_numbers(path: Path, values: dict[str, Any], name: str = "") -> None:
@@ -275,6 +298,8 @@ def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.
         raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError) as error:
         raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+    if columns is None and not table.num_columns:
+        raise FolderError(f"{path} is damaged: it has no columns: run the scenario again")
     refuse_odd_columns(path, name, table)
     return table
 
@@ -301,6 +326,21 @@ def refuse_odd_columns(path: Path, name: str, table: pa.Table) -> None:
             such = f", such as {first if len(first) < 40 else first[:40] + '...'}" if first else ""
             told = f"column {field.name} is of type {field.type}{such}; expected {'texts' if is_text else 'numbers'}"
             raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+        elif pa.types.is_floating(field.type) and (odd := _odd(column)) is not None:
+            told = f"column {field.name} has the value {odd}; expected numbers below {LARGE:g}"
+            raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+
+
+def _odd(column: pa.ChunkedArray) -> float | None:
+    """Give a number that no run has: one that is not finite, or larger than all figures."""
+    import numpy as np
+
+    for chunk in column.chunks:
+        values = chunk.drop_null().to_numpy(zero_copy_only=False)
+        # not a number is neither below nor above
+        if len(values) and not (float(values.min()) > -LARGE and float(values.max()) < LARGE):
+            return float(values[~(np.abs(values) < LARGE)][0])
+    return None
 
 
 def _first_null(column: pa.ChunkedArray) -> int:

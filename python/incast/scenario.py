@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import stat
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -11,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from incast import _core, consent, memory
+from incast import _core, consent, files, memory
 from incast.controllers import register
 from incast.errors import ScenarioError
 from incast.result import Result, measured_run
@@ -53,8 +54,12 @@ class Scenario:
             )
         if str(name_or_path) == "-":
             raise ScenarioError("-: only incast run reads a scenario from the standard input; write it to a file")
-        with consent.reading(str(name_or_path), allow_code):
-            return cls(_core.Scenario.load(str(name_or_path)), str(name_or_path), allow_code)
+        named = str(name_or_path)
+        with consent.reading(named, allow_code):
+            text, path = _text_of_pipe(named), Path(named)
+            if text is None:
+                return cls(_core.Scenario.load(named), named, allow_code)
+            return cls(_core.Scenario.from_toml(text, path.parent.absolute(), path.stem), named, allow_code)
 
     @classmethod
     def from_toml(
@@ -249,6 +254,25 @@ class Scenario:
 def in_order(keys: Iterable[str]) -> list[str]:
     """Give keys in the order in which they are set together."""
     return sorted(keys, key=_rank)
+
+
+def _text_of_pipe(named: str) -> str | None:
+    """Read a scenario from a pipe or a device that a user names (``<(...)``, /dev/stdin); ``None`` of anything else."""
+    path = Path(named)
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # the engine says it, or knows the name
+        return None
+    if not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
+        return None
+    try:
+        if text := files.read_text(path, pipes=True).removeprefix("\ufeff"):
+            return text
+        raise ValueError("nothing came from it; expected a scenario")
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{named}: not a text file (UTF-8)") from None
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"{named}: {files.told(error)}") from None
 
 
 def _rank(key: str) -> tuple[int, int]:

@@ -6,23 +6,18 @@ file of a folder meets every damage in some command, and every command meets eve
 
 from __future__ import annotations
 
-import io
-import os
 import shutil
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from conftest import Command
 from damages import DAMAGES
-from incast import Scenario, Store, cli, interrupts
+from damaging import try_all, working_in
+from incast import Result, Scenario, Store
 from incast.calls import compare
-from incast.errors import IncastError, RunError, ScenarioError
+from incast.run_folder import TABLES
 from stored import SHORT, small
 
 READS_RUN = {
@@ -40,15 +35,22 @@ READS_STORE = {
     "export-run": ["study", "export", "store", "--run", "{run}", "--out", "one"],
     "extend": ["study", "extend", "store", "--seeds", "3", "--quiet"],
 }
+CALLS_RUN = {
+    "tables": lambda: [getattr(Result.load("run"), name) for name in TABLES],
+    "notes": lambda: [Result.load("run", whole=True).notes(), Result.load("run")._repr_html_()],
+    "plot": lambda: [getattr(Result.load("run").plot, name)() for name in ("throughput", "fct", "windows", "heat_map")],
+    "view": lambda: Result.load("run").view().html,
+    "sql": lambda: Result.load("run").sql("select * from flows join samples on true"),
+}
+CALLS_STORE = {
+    "tables": lambda: [Store.at("store").table(name) for name in Store.at("store").tables()],
+    "runs": lambda: [Store.at("store").runs.to_pylist(), Store.at("store").damaged()],
+}
 READS_COMPARED = {
     "report": ["report", "compared"],
     "compare": ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "2", *(f"--set={k}={v}" for k, v in SHORT.items()),
                 "--out", "compared"],
 }  # fmt: skip
-
-
-TOLD = (IncastError, RunError, ScenarioError, OSError, SystemExit)
-"""Errors that the program makes a line of (``commands/exits.py``)."""
 
 
 @pytest.fixture(scope="module")
@@ -65,78 +67,33 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def files_of(folder: Path) -> list[str]:
-    """Name the files of a folder that are read, in their order."""
-    found = (path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file())
-    return [name for name in found if not name.endswith((".lock", ".html", ".png", ".csv")) and "/studies/" not in name]
-
-
-def tried(app: Any, words: Sequence[str], what: str) -> None:
-    """Carry out a command in this process: it ends soon, and well or with an error of which a sentence is made."""
-
-    def late(*_: object) -> None:
-        pytest.fail(f"{what}: does not end")
-
-    # a command takes a moment; a busy machine takes long for that
-    for stop, timer, seconds in ((signal.SIGPROF, signal.ITIMER_PROF, 30), (signal.SIGALRM, signal.ITIMER_REAL, 300)):
-        signal.signal(stop, late)
-        signal.setitimer(timer, seconds)
-    try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            app.main(args=list(words), standalone_mode=False, prog_name="incast")
-    except TOLD as error:
-        assert len(str(error)) < 4000 and str(error).count("\n") < 4, (what, str(error)[:500])
-    except Exception as error:
-        raise AssertionError(f"{what}: {error!r}") from error
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def cases(commands: Sequence[str], number: int) -> Iterator[tuple[str, str]]:
-    """Give the pairs of a command and a damage for the file of this number; all of them where that is asked for."""
-    for at, damage in enumerate(DAMAGES):
-        for place, command in enumerate(commands):
-            if os.environ.get("INCAST_CASES") == "all" or (at - 3 * place - number) % len(DAMAGES) == 0:
-                yield command, damage
-
-
-def try_all(folder: str, commands: dict[str, list[str]], made: Path, place: Path) -> None:
-    """Damage each file of a folder, and give the folder to commands."""
-    app = get_command(cli.program())
-    names = files_of(made / folder)
-    assert len(names) > 7
-    run = Store.at(made / "store").runs["run"][0].as_py()
-    for number, name in enumerate(names):
-        for command, damage in cases(list(commands), number):
-            for path in place.iterdir():
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            shutil.copytree(made / folder, place / folder)
-            DAMAGES[damage](place / folder / name)
-            tried(app, [word.format(run=run) for word in commands[command]], f"{command}: {name} {damage}")
-
-
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give an empty folder in which commands run; what they make of signals is taken back."""
-    monkeypatch.chdir(tmp_path)
-    stops = (*interrupts.STOPS, signal.SIGALRM, signal.SIGPROF)
-    before = {stop: signal.getsignal(stop) for stop in stops}
-    yield tmp_path
-    for stop, handler in before.items():
-        signal.signal(stop, handler)
+    """Give an empty folder in which commands run."""
+    with working_in(tmp_path, monkeypatch):
+        yield tmp_path
 
 
 def test_commands_that_read_a_run_say_what_is_damaged(made: Path, place: Path) -> None:
-    try_all("run", READS_RUN, made, place)
+    try_all(made, "run", READS_RUN, place)
+
+
+def test_the_package_says_what_is_damaged_in_a_run(made: Path, place: Path) -> None:
+    try_all(made, "run", CALLS_RUN, place)
+
+
+def test_the_package_says_what_is_damaged_in_a_store(made: Path, place: Path) -> None:
+    try_all(made, "store", CALLS_STORE, place)
 
 
 def test_commands_that_read_a_store_say_what_is_damaged(made: Path, place: Path) -> None:
-    try_all("store", READS_STORE, made, place)
+    run = Store.at(made / "store").runs["run"][0].as_py()
+    commands = {name: [word.format(run=run) for word in words] for name, words in READS_STORE.items()}
+    try_all(made, "store", commands, place)
 
 
 def test_commands_that_read_the_folder_of_a_comparison_say_what_is_damaged(made: Path, place: Path) -> None:
-    try_all("compared", READS_COMPARED, made, place)
+    try_all(made, "compared", READS_COMPARED, place)
 
 
 @pytest.mark.parametrize(

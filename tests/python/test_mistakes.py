@@ -151,7 +151,7 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["describe", "controller"], ["controller: a kind", "incast list controller"]),
         (["describe", "queues"], ["queues: a kind", "incast list queues"]),
         (["describe", "controller", "swift", "cubic"], ["controller swift cubic: expected", "KIND NAME"]),
-        (["run", "/dev/zero"], ["/dev/zero: not a text file"]),
+        (["run", "/dev/zero"], ["/dev/zero: has 67.2 MB or more; expected at most"]),
         (["run", "dumbbell", "--set", "transport.mss=65535"], ["transport.mss = 65535", "at most 65483"]),
         (
             ["run", "dumbbell", "--set", "transport.mtu=68", "--set", "transport.mss=9000"],

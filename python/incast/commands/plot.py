@@ -11,7 +11,6 @@ from incast import output
 from incast.commands.options import Format, Quiet, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
-from incast.files import held
 from incast.interrupts import loading
 from incast.result import Result
 
@@ -38,8 +37,7 @@ def plot(
     folder = run if out_ is None else folder_of(out_, "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with held(run):
-            files, reasons = pictures.draw(result, folder, formats)
+        files, reasons = pictures.draw(result, folder, formats)
     except OSError as error:
         raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
     if not quiet:

@@ -56,12 +56,11 @@ def report(
         raise FolderError(f"{folder} does not exist: expected the folder of a run or of a comparison")
     if (folder / MANIFEST).is_file() and not (folder / STUDY_FILE).exists():
         _refuse(folder, "one run", [*of_comparisons, *(["--format"] if format_ != "png" else [])])
-        with held(folder):
-            result = Result.load(folder)
-            tell(result.notes())
-            if not quiet:
-                with output.about(folder):
-                    run_table.show(result, folder, out)
+        result = Result.load(folder)
+        tell(result.notes())
+        if not quiet:
+            with output.about(folder):
+                run_table.show(result, folder, out)
         return
     if (folder / PAIRS_FILE).is_file() and not (folder / STUDY_FILE).exists():
         _refuse(folder, "pairs of controllers", of_comparisons)

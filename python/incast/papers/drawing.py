@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
@@ -19,12 +20,14 @@ from incast.errors import PaperError
 from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 from incast.papers import expression
 from incast.papers.definition import Figure, Plot, Series, X
-from incast.papers.evaluation import Evaluated
+from incast.papers.evaluation import Evaluated, reading
 from incast.papers.measuring import rows
 from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
 from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
 from incast.run_folder import read_table
 from incast.statistics import Estimate
+
+Values = npt.NDArray[np.float64]
 
 LETTERS_ABREAST = 90
 """Letters that names below an axis have together at most, side by side."""
@@ -230,12 +233,9 @@ def _distribution(done: Evaluated, plot: Plot) -> Canvas:
     lines = [(series, point) for point in points for series in drawn]
     for look, (series, point) in zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True):
         seeds = range(1, figure.seeds + 1)
-        tables = [read_table(done.folders[series.name, point.x, seed], plot.table) for seed in seeds]
-        # A table that is written only where it has a row has no columns without one.
-        there = [rows(table, plot.where) for table in tables if table.num_columns > 0]
-        columns = [part[plot.column].drop_null().to_numpy().astype(float) for part in there]
-        numbers = np.sort(np.concatenate([np.empty(0), *columns]) * plot.scale)
-        late = sum(_unfinished(part, plot) for part in there)
+        found = [_values(done, done.folders[series.name, point.x, seed], plot) for seed in seeds]
+        numbers = np.sort(np.concatenate([values for values, _ in found]) * plot.scale)
+        late = sum(count for _, count in found)
         unfinished = unfinished or late > 0
         label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
         ranks = np.arange(len(numbers))
@@ -252,6 +252,16 @@ def _distribution(done: Evaluated, plot: Plot) -> Canvas:
     axes.set_ylabel("Share of at least as much (CCDF)" if above else "CDF", fontsize=9, color=INK)
     legend(canvas, [axes], UNFINISHED[above] if unfinished else "")
     return canvas
+
+
+def _values(done: Evaluated, folder: Path, plot: Plot) -> tuple[Values, int]:
+    """Read the values of a plot's column in a run, and how many are missing since they did not finish."""
+    with reading(done.paper, folder):
+        table = read_table(folder, plot.table)
+        if table.num_columns == 0:  # one that is written only where it has a row
+            return np.empty(0), 0
+        part = rows(table, plot.where)
+        return part[plot.column].drop_null().to_numpy().astype(float), _unfinished(part, plot)
 
 
 UNFINISHED = {
@@ -283,18 +293,12 @@ def _shown(done: Evaluated, plot: Plot) -> list[tuple[str, Path]]:
 
 def _samples(done: Evaluated, plot: Plot) -> Canvas:
     """Draw time series: a panel a series and point, a line what was observed."""
-    found = [(name, rows(read_table(folder, "samples"), plot.where)) for name, folder in _shown(done, plot)]
-    ends = [pc.max(table["time_s"]).as_py() or 0.0 for _, table in found if table.num_columns > 0]
-    unit, factor = time_unit(max(ends, default=0.0))
-    shown: list[tuple[str, Lines]] = []
-    for name, table in found:
-        lines: Lines = {}
-        if table.num_columns > 0:
-            entities = table["entity"].cast(pa.string())
-            for entity in entities.unique().to_pylist()[:FLOWS_SHOWN]:
-                mine = table.filter(pc.equal(entities, entity))
-                lines[entity] = mine["time_s"].to_numpy() * factor, mine["value"].to_numpy() * plot.scale
-        shown.append((name, lines))
+    found = [(name, _series(done, folder, plot)) for name, folder in _shown(done, plot)]
+    unit, factor = time_unit(max((end for _, (_, end) in found), default=0.0))
+    shown: list[tuple[str, Lines]] = [
+        (name, {entity: (times * factor, values * plot.scale) for entity, (times, values) in lines.items()})
+        for name, (lines, _) in found
+    ]
     canvas = new_canvas(max(7.2, 4.6 * len(shown)), 4.4)
     panels = canvas.subplots(1, len(shown), squeeze=False, sharey=True)[0]
     panel_lines(panels, shown, plot.log)
@@ -305,8 +309,20 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
     return canvas
 
 
-Lines = dict[str, tuple[Sequence[float], Sequence[float]]]
+Lines = dict[str, tuple[Values, Values]]
 """Times and values of what was observed, by its name."""
+
+
+def _series(done: Evaluated, folder: Path, plot: Plot) -> tuple[Lines, float]:
+    """Read the time series of a run, and when the last one of them ends."""
+    with reading(done.paper, folder):
+        table = rows(read_table(folder, "samples"), plot.where)
+        entities = table["entity"].cast(pa.string())
+        lines: Lines = {}
+        for entity in entities.unique().to_pylist()[:FLOWS_SHOWN]:
+            mine = table.filter(pc.equal(entities, entity))
+            lines[entity] = mine["time_s"].to_numpy(), mine["value"].to_numpy()
+        return lines, pc.max(table["time_s"]).as_py() or 0.0
 
 
 def panel_lines(panels: Sequence[Axes], shown: Sequence[tuple[str, Lines]], log: Sequence[str]) -> None:
@@ -334,14 +350,11 @@ def _rows(done: Evaluated, plot: Plot) -> Canvas:
     drawn = _drawn(done.figure, plot)
     numbers = _looks_in(done.figure, drawn * (len(shown) // len(drawn)))
     for i, (name, folder) in enumerate(shown):
-        table = rows(read_table(folder, plot.table), plot.where)
-        if table.num_columns == 0:
+        columns = _columns(done, folder, plot)
+        if columns is None:
             continue
-        values = table[plot.column].cast(pa.float64()).to_numpy() * plot.scale
-        if plot.x_column:
-            places = table[plot.x_column].cast(pa.float64()).to_numpy() * plot.x_scale
-        else:
-            places = np.arange(1, len(values) + 1, dtype=float)
+        values = columns[0] * plot.scale
+        places = columns[1] * plot.x_scale if plot.x_column else np.arange(1, len(values) + 1, dtype=float)
         if plot.mark == "bars":
             shift = (i - (len(shown) - 1) / 2) * width
             axes.bar(places + shift, values, width * 0.92, label=name, **area(numbers[i]))
@@ -360,6 +373,16 @@ def _rows(done: Evaluated, plot: Plot) -> Canvas:
     return canvas
 
 
+def _columns(done: Evaluated, folder: Path, plot: Plot) -> list[Values] | None:
+    """Read a plot's columns of a run, that of the x axis last; ``None`` where the run has no row of such a table."""
+    with reading(done.paper, folder):
+        table = read_table(folder, plot.table)
+        if table.num_columns == 0:
+            return None
+        table = rows(table, plot.where)
+        return [table[name].cast(pa.float64()).to_numpy() for name in (plot.column, plot.x_column) if name]
+
+
 def _timeline(done: Evaluated, plot: Plot) -> Canvas:
     """Draw what flows had acknowledged over time, by the ends of their writes: a panel a series, seed 1."""
     figure = done.figure
@@ -367,18 +390,9 @@ def _timeline(done: Evaluated, plot: Plot) -> Canvas:
     canvas = new_canvas(max(7.2, 4.6 * len(drawn)), 4.4)
     panels = canvas.subplots(1, len(drawn), squeeze=False, sharey=True)[0]
     for axes, series in zip(panels, drawn, strict=True):
-        folder = done.folders[series.name, figure.points[0].x, 1]
-        table = read_table(folder, "writes", ["flow", "bytes", "finish_s"]).drop_null()
-        names = read_table(folder, "flows", ["group"])["group"].to_pylist()
-        flows, ends = table["flow"].to_numpy(), table["finish_s"].to_numpy()
-        several = len(set(names)) > 1
-        edges = np.arange(0.0, float(ends.max()) + plot.bin_s, plot.bin_s)
-        for i, flow in enumerate(np.unique(flows)[:FLOWS_SHOWN]):
-            mine = flows == flow
-            counts, _ = np.histogram(ends[mine], bins=edges, weights=table["bytes"].to_numpy()[mine])
-            rates = counts * 8 / plot.bin_s / 1e9
-            label = names[flow] if several else f"flow {flow}"
-            axes.plot((edges[:-1] + plot.bin_s / 2) * 1e3, rates, label=label, **line(i, marker=False))
+        lines = _acknowledged(done, done.folders[series.name, figure.points[0].x, 1], plot.bin_s)
+        for i, (label, times, written) in enumerate(lines):
+            axes.plot(times * 1e3, written * 8 / plot.bin_s / 1e9, label=label, **line(i, marker=False))
         dress(axes)
         if len(drawn) > 1:
             axes.set_title(series.name, fontsize=10, color=INK, loc="left", fontweight="bold")
@@ -387,3 +401,26 @@ def _timeline(done: Evaluated, plot: Plot) -> Canvas:
     panels[0].set_ylabel("Throughput of a flow (Gb/s)", fontsize=9, color=INK)
     legend(canvas, panels)
     return canvas
+
+
+MOST_BINS = 1_000_000
+"""Bins of time of a picture: more are a slip, and more than a picture shows."""
+
+
+def _acknowledged(done: Evaluated, folder: Path, bin_s: float) -> list[tuple[str, Values, Values]]:
+    """Read the bytes that flows of a run had acknowledged in bins of time: name, middles of the bins, and bytes."""
+    with reading(done.paper, folder):
+        table = read_table(folder, "writes", ["flow", "bytes", "finish_s"]).drop_null()
+        names = read_table(folder, "flows", ["group"])["group"].to_pylist()
+        flows, ends = table["flow"].to_numpy(), table["finish_s"].to_numpy()
+        several = len(set(names)) > 1
+        last = float(ends.max(initial=0.0))
+        if last > MOST_BINS * bin_s:
+            raise ValueError(f"a write ends at {last:g} s: expected at most {MOST_BINS:,} bins of {bin_s:g} s")
+        edges = np.arange(0.0, last + bin_s, bin_s)
+        found = []
+        for flow in np.unique(flows)[:FLOWS_SHOWN]:
+            mine = flows == flow
+            counts, _ = np.histogram(ends[mine], bins=edges, weights=table["bytes"].to_numpy()[mine])
+            found.append((names[flow] if several else f"flow {flow}", edges[:-1] + bin_s / 2, counts))
+        return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from incast import soundness
 from incast.errors import FolderError, UnsoundError
+from incast.files import held
 from incast.papers import reasons
 from incast.papers.definition import Claim, Figure, Paper, X
 from incast.papers.judging import Finding, judge
@@ -92,10 +94,11 @@ def evaluate(paper: Paper, figure: Figure, scale: str, folder: Path) -> Evaluate
     runs = {place: _load(paper, place) for place in places}
     values: dict[str, dict[tuple[str, X, int], float]] = {name: {} for name in figure.measures}
     for key, job in of_figure.items():
-        for name, measure in figure.measures.items():
-            found = runs[job.folder].number(measure, points[key[1]])
-            if found is not None:
-                values[name][key] = found * measure.scale
+        with reading(paper, job.folder):
+            for name, measure in figure.measures.items():
+                found = runs[job.folder].number(measure, points[key[1]])
+                if found is not None:
+                    values[name][key] = found * measure.scale
     for (series, x, name), number in work_out(paper, figure).items():
         values[name].update({(series, x, seed): number for seed in range(1, figure.seeds + 1)})
     done = Evaluated(
@@ -132,10 +135,18 @@ def _unfinished(
 
 
 def _load(paper: Paper, folder: Path) -> Run:
-    try:
+    with reading(paper, folder):
         result = Result.load(folder, whole=True)
         soundness.refuse(result.summary, str(folder))
         return Run(result)
+
+
+@contextmanager
+def reading(paper: Paper, folder: Path) -> Iterator[None]:
+    """Read a run in this block; an error of its files tells how it is made anew."""
+    try:
+        with held(folder):
+            yield
     except (FolderError, UnsoundError) as error:
-        error.add_note(f"incast paper run {paper.called()} makes it anew")
+        error.add_note(f"incast paper run {paper.called()} makes it anew once {folder} is removed")
         raise

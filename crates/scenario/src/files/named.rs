@@ -2,7 +2,7 @@
 
 use crate::files::builtin;
 use crate::text::problem::Problem;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
@@ -30,8 +30,31 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
     })
 }
 
-/// A text file of at most so many bytes. Reading one that begins with no text ends soon.
+/// What a path leads to, where that is no plain file.
+#[cfg(unix)]
+fn kind_of(found: &Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = found.file_type();
+    match () {
+        () if kind.is_dir() => Some("folder"),
+        () if kind.is_fifo() => Some("pipe"),
+        () if kind.is_socket() => Some("socket"),
+        () if kind.is_char_device() || kind.is_block_device() => Some("device"),
+        () => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn kind_of(found: &Metadata) -> Option<&'static str> {
+    found.is_dir().then_some("folder")
+}
+
+/// A plain text file of at most so many bytes. Reading one that begins with no text ends soon.
 fn read_at_most(path: &Path, most: u64) -> std::io::Result<String> {
+    // before it is opened: that waits for whoever writes to a pipe, and does something to a device
+    if let Some(kind) = kind_of(&std::fs::metadata(path)?) {
+        return Err(Error::other(format!("is a {kind}; expected a file")));
+    }
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(BEGINNING).read_to_end(&mut bytes)?;
@@ -53,7 +76,6 @@ pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
     let text = read_at_most(path, MOST_BYTES).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),
-            _ if path.is_dir() => "is a folder; expected a file".to_owned(),
             std::io::ErrorKind::InvalidData => "not a text file (UTF-8)".to_owned(),
             std::io::ErrorKind::FileTooLarge => {
                 format!("more than {} GiB; expected a text file that is smaller", MOST_BYTES >> 30)
@@ -62,7 +84,6 @@ pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
         };
         told(reason)
     })?;
-    // what is no text may have no end either, as /dev/zero
     if text.contains('\0') {
         return Err(told("not a text file: it has bytes that are 0".to_owned()));
     }

@@ -240,3 +240,53 @@ fn files_are_named_in_errors() {
     assert_eq!(error, format!("traffic.load.file = \"{}\": is a folder; expected a file", at("flows.csv")));
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn only_plain_files_are_read() {
+    use std::os::unix::fs::symlink;
+    let dir = folder("plain");
+    let at = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    let _listening = std::os::unix::net::UnixListener::bind(dir.join("socket")).unwrap();
+    symlink("pipe", dir.join("link")).unwrap();
+    symlink("/dev/zero", dir.join("device")).unwrap();
+    symlink("loop", dir.join("loop")).unwrap();
+    let (fabric, load) = ("kind = \"fat-tree\"\nk = 4", "pattern = \"hotspot\"\nflows = 10");
+    let (app, bulk) = ("app = { kind = \"bulk\", size = \"1MB\" }\n", "app = { kind = \"bulk\" }\n");
+    let arrivals = "pattern = \"poisson\"\narrivals = { load = 0.1, sizes = \"FILE\" }";
+    // each way in which a scenario names a file: to open a pipe is to wait until somebody writes to it
+    let ways: [(&str, &[(&str, &str)]); 5] = [
+        ("topology.file", &[(fabric, "kind = \"graph\"\nfile = \"FILE\"")]),
+        ("traffic.load.file", &[(load, "pattern = \"file\"\nfile = \"FILE\"")]),
+        ("traffic.load.file", &[(load, "pattern = \"matrix\"\nfile = \"FILE\""), (app, bulk)]),
+        ("traffic.load.file", &[(load, "pattern = \"connection-matrix\"\nfile = \"FILE\""), (app, bulk)]),
+        ("traffic.load.arrivals.sizes", &[(load, arrivals), (app, "")]),
+    ];
+    let refused = |key: &str, changes: &[(&str, &str)], name: &str, expected: &str| {
+        let text = changes.iter().fold(GOOD.to_owned(), |text, (from, to)| text.replacen(from, to, 1));
+        let built = Scenario::from_toml(&text.replace("FILE", name), &dir, "test").and_then(|s| s.build().map(drop));
+        let told = built.unwrap_err().to_string();
+        assert!(told.starts_with(&format!("{key} = \"{}\": {expected}", at(name))), "{told}");
+    };
+    for (key, changes) in ways {
+        refused(key, changes, "link", "is a pipe; expected a file");
+    }
+    for (name, expected) in [
+        ("pipe", "is a pipe; expected a file"),
+        ("socket", "is a socket; expected a file"),
+        ("device", "is a device; expected a file"),
+        ("loop", "Too many levels of symbolic links"),
+    ] {
+        refused(ways[0].0, ways[0].1, name, expected);
+    }
+    let mut cell = Scenario::load("wireless-cell").unwrap();
+    cell.set("topology.placement", &format!("{{ kind = \"file\", file = \"{}\" }}", at("pipe"))).unwrap();
+    let told = cell.build().map(drop).unwrap_err().to_string();
+    assert_eq!(told, format!("topology.placement.file = \"{}\": is a pipe; expected a file", at("pipe")));
+    assert_eq!(
+        Scenario::load(&at("pipe")).unwrap_err().to_string(),
+        format!("{}: is a pipe; expected a file", at("pipe"))
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}

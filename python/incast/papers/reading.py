@@ -246,13 +246,15 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
     for name in shared["series"]:
         if name not in known:
             raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
+    if kind in ("line", "samples"):
+        curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
+        shared["curves"] = curves
     if kind == "line":
         y = table.texts("y")
         for name in y:
             if name not in measures:
                 raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
-        curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
-        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), curves=curves, **shared)
+        plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), **shared)
     elif kind in ("cdf", "ccdf"):
         plot = Plot(
             points=table.xs("points", [point.x for point in points]),
@@ -269,6 +271,7 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             points=table.xs("points", [point.x for point in points]),
             table="samples",
             column="value",
+            fill=table.flag("fill"),
             where=_where(table),
             scale=table.factor("scale"),
             y_label=table.text("y_label"),

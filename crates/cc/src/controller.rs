@@ -406,6 +406,11 @@ pub trait Controller {
     fn on_wake(&mut self, _now: Time) {}
     /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
     fn on_loss(&mut self, event: &Congestion);
+    /// Whether the marked ACK of the latest [`on_ack`](Controller::on_ack) calls for
+    /// [`on_ecn`](Controller::on_ecn). Asked before that; an ACK that does not begins no reduction. The default: it does.
+    fn heeds_mark(&self) -> bool {
+        true
+    }
     /// The first ECN-Echo since the data of the previous reduction was acknowledged; or, without
     /// [`Profile::own_recovery`], a loss that a tail-loss probe repaired (RFC 8985 section 7.4.2, as Linux has it). The
     /// default reacts as to a loss (RFC 3168). Called after the `on_ack` of the ACK that carries it, at

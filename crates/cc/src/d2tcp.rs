@@ -129,6 +129,10 @@ impl Controller for D2tcp {
         self.dctcp.lose(event, p);
     }
 
+    fn heeds_mark(&self) -> bool {
+        self.dctcp.heeds_mark()
+    }
+
     fn on_ecn(&mut self, event: &Congestion) {
         let p = self.penalty(event.now, event.srtt, event.rtt);
         self.dctcp.mark(event, p);

@@ -12,10 +12,15 @@
 //!
 //! A flow begins at the line rate. At its first CNP `alpha` is 1, and the first two timers begin. They are kept
 //! as the instants at which they fire; only those that do something wake the controller.
+//!
+//! With `feedback = "median"` an interval of `t_alpha` counts as one with a CNP where most of the last `history_size`
+//! are ([`crate::median`]), for `alpha` and for each instant of `t_dec`.
 
+use crate::median::{self, Median};
 use crate::paced_rate::PacedRate;
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Profile, Time, Timeout};
+use alloc::boxed::Box;
 
 choice! {
     /// The effect of the first notification.
@@ -66,6 +71,10 @@ params! {
     /// Largest number of packets in flight.
     max_cwnd: f64 = "1000.0", "packets", "own choice; the paper has no window", "a number of at least 1" =>
         |x| *x >= 1.0;
+    then ..median: median::Params {
+        !history; !history_alpha; !history_min; !history_max; !even;
+        history = "constant", "own choice: a rate has no window";
+    };
     profile => |p, profile| Profile { cnp: Some(p.cnp_interval), ..profile };
 }
 
@@ -85,6 +94,8 @@ pub static KIND: Kind = Kind {
          the paper each notification reduces the rate, and there is at most one in 50 us.",
         "Notifications travel like ACKs, in the same queues; the paper gives them a priority of their own.",
         "Rates are shares of the line's and count payload.",
+        "feedback = \"median\" asks whether most of the last intervals of t_alpha had a notification, as a trial of what \
+         Gerstein et al. (arXiv 2025, section V) expect to harm.",
         "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",
     ],
     state: &[
@@ -118,6 +129,7 @@ pub struct Dcqcn {
     next_cut: Time,
     next_increase: Time,
     p: Params,
+    median: Option<Box<Median>>,
 }
 
 /// The latest of the instants `from`, `from + every`, ... that is not after `now`, and how many it is from the first.
@@ -141,6 +153,7 @@ impl Dcqcn {
             next_cut: Time::NEVER,
             next_increase: Time::NEVER,
             p: *params,
+            median: params.median.filter(),
         }
     }
 
@@ -149,9 +162,17 @@ impl Dcqcn {
         let Some(updated) = self.updated else { return };
         let (at, fired) = latest(updated, self.p.t_alpha, now);
         if fired > 0 {
-            let seen = f64::from(u8::from(core::mem::take(&mut self.seen)));
-            self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g * seen;
-            self.alpha *= libm::pow(1.0 - self.p.g, (fired - 1) as f64);
+            let seen = core::mem::take(&mut self.seen);
+            // once all of the history is without a CNP, all intervals that follow are
+            let single = self.median.as_ref().map_or(1, |_| u64::from(self.p.median.history_size) + 1).min(fired);
+            for i in 0..single {
+                let mut marked = seen && i == 0;
+                if let Some(median) = &mut self.median {
+                    marked = median.hear_mark(marked, 0.0);
+                }
+                self.alpha = (1.0 - self.p.g) * self.alpha + self.p.g * f64::from(u8::from(marked));
+            }
+            self.alpha *= libm::pow(1.0 - self.p.g, (fired - single) as f64);
             self.updated = Some(at);
         }
     }
@@ -185,6 +206,9 @@ impl Controller for Dcqcn {
     fn on_cnp(&mut self, now: Time) {
         if self.updated.is_none() {
             (self.updated, self.looked) = (Some(now), now);
+            if let Some(median) = &mut self.median {
+                median.hear_mark(true, 0.0);
+            }
             match self.p.first_cnp {
                 FirstCnp::Cut => self.cut(now),
                 FirstCnp::Start => self.next_cut = now.saturating_add(self.p.t_dec),
@@ -207,7 +231,15 @@ impl Controller for Dcqcn {
         self.update_alpha(now);
         if self.next_cut <= now {
             (self.looked, self.next_cut) = (now, Time::NEVER);
-            self.cut(now);
+            match &self.median {
+                None => self.cut(now),
+                // without another CNP too, the next instant is one of a cut
+                Some(median) if median.is_marked() => {
+                    self.next_cut = now.saturating_add(self.p.t_dec);
+                    self.cut(now);
+                }
+                Some(_) => {}
+            }
         }
         if self.next_increase <= now {
             self.increase(now);

@@ -10,10 +10,15 @@
 //!
 //! The way up is Reno's ([`crate::reno_window`]), and so is the answer to a loss unless `loss`
 //! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
+//!
+//! With `feedback = "median"` an ACK counts as marked where most of the last ones are ([`crate::median`]): for `F`, for
+//! growth, and for the cut.
 
+use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, by_window};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
+use alloc::boxed::Box;
 
 choice! {
     /// Answer to a packet loss.
@@ -122,6 +127,7 @@ params! {
     cut_of: CutOf = "cwnd", "", "RFC 8257 section 3.3; ns-3 has one window for both";
     /// What a loss halves: the bytes in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
+    then ..median: median::Params { !even; };
     then ..window: reno_window::Params {
         slow_start_per = "segments", "Linux and ns-3";
         avoidance = "bytes", "Linux and ns-3; htsim has room";
@@ -144,6 +150,9 @@ pub static KIND: Kind = Kind {
         "No window below floor segments after a reduction; the paper names no floor, Linux has two segments.",
         "How a reduction takes effect (at once, or spread over a round trip as in Linux) is the transport's rule \
          (transport.ecn_by_prr).",
+        "feedback = \"median\" reads every ACK's mark as that of most of the last ACKs, as Gerstein et al. (arXiv 2025, \
+         section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window at which \
+         most are.",
     ],
     state: &[("alpha", "averaged share of marked bytes, 0 to 1")],
     profile: Profile { ecn: Ecn::Dctcp, ..Profile::TCP },
@@ -162,12 +171,13 @@ pub struct Dctcp {
     started: bool,
     /// In fast recovery.
     recovering: bool,
+    /// The rules of RFC 8257 and Linux: windows of data, each mark for itself.
+    plain: bool,
     g: f64,
     alpha_kind: Alpha,
     window_ends: WindowEnd,
     loss: Loss,
     cut_of: CutOf,
-    whole: bool,
     round: Round,
     cut_at: CutAt,
     /// Round counted in ACKs: those since the last update, those of them with ECN-Echo, and the
@@ -175,12 +185,14 @@ pub struct Dctcp {
     acks: u32,
     marked_acks: u32,
     past_cwnd: f64,
+    median: Option<Box<Median>>,
 }
 
 impl Dctcp {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Dctcp {
         let window = RenoWindow::new(env, params.window, params.halve);
+        let median = params.median.filter();
         Dctcp {
             past_cwnd: 2.0 * window.mss,
             window: if params.slow_start { window } else { window.in_avoidance() },
@@ -190,16 +202,17 @@ impl Dctcp {
             bytes_marked: 0,
             started: false,
             recovering: false,
+            plain: params.round == Round::Data && params.window.arithmetic != Arithmetic::Whole && median.is_none(),
             g: params.g,
             alpha_kind: params.alpha,
             window_ends: params.alpha_window,
             loss: params.loss,
             cut_of: params.cut_of,
-            whole: params.window.arithmetic == Arithmetic::Whole,
             round: params.round,
             cut_at: params.cut_at,
             acks: 0,
             marked_acks: 0,
+            median,
         }
     }
 
@@ -308,21 +321,10 @@ impl Dctcp {
             self.next_window(ack.tcp.sent_to);
         }
     }
-}
 
-impl Controller for Dctcp {
+    /// The same count by RFC 8257 and Linux.
     #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        if self.round == Round::Acks {
-            self.count_ack(ack.ece);
-            return self.window.grow(ack);
-        }
-        if self.whole {
-            let segments = self.window.whole_segments(ack);
-            self.count_whole(ack, segments);
-            self.window.grow_whole(ack, segments);
-            return;
-        }
+    fn count(&mut self, ack: &Ack) {
         let counted = self.window.counts(ack);
         self.bytes_acked += counted;
         if ack.ece {
@@ -338,8 +340,40 @@ impl Controller for Dctcp {
         self.window.grow(ack);
     }
 
+    /// An ACK by rules that are not plain.
+    fn on_other_ack(&mut self, ack: &Ack) {
+        let w = self.window.cwnd / self.window.mss;
+        let ece = self.median.as_mut().map_or(ack.ece, |median| median.hear_mark(ack.ece, w));
+        let ack = &Ack { ece, ..*ack };
+        if self.round == Round::Acks {
+            self.count_ack(ece);
+            return self.window.grow(ack);
+        }
+        if !self.window.in_whole() {
+            return self.count(ack);
+        }
+        let segments = self.window.whole_segments(ack);
+        self.count_whole(ack, segments);
+        self.window.grow_whole(ack, segments);
+    }
+}
+
+impl Controller for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        if self.plain {
+            self.count(ack);
+        } else {
+            self.on_other_ack(ack);
+        }
+    }
+
     fn on_loss(&mut self, event: &Congestion) {
         self.lose(event, self.alpha);
+    }
+
+    fn heeds_mark(&self) -> bool {
+        self.median.as_ref().is_none_or(|median| median.is_marked())
     }
 
     fn on_ecn(&mut self, event: &Congestion) {

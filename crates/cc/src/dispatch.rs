@@ -37,6 +37,7 @@ macro_rules! forward {
             wake_at(&self) -> $crate::Time;
             on_wake(&mut self, now: $crate::Time);
             #[inline] on_loss(&mut self, event: &$crate::Congestion);
+            heeds_mark(&self) -> bool;
             #[inline] on_ecn(&mut self, event: &$crate::Congestion);
             #[inline] on_timeout(&mut self, event: &$crate::Timeout);
             #[inline] on_recovered(&mut self, now: $crate::Time, in_flight: u64);

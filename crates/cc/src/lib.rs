@@ -50,6 +50,7 @@ pub mod external;
 pub mod fastflow;
 pub mod gcn;
 pub mod hpcc;
+pub mod median;
 pub mod newreno;
 pub mod paced_rate;
 pub mod power;

@@ -235,6 +235,11 @@ impl RenoWindow {
         self.rules.arithmetic == Arithmetic::Segments
     }
 
+    /// Whether the arithmetic is ns-3's.
+    pub(crate) fn in_whole(&self) -> bool {
+        self.rules.arithmetic == Arithmetic::Whole
+    }
+
     /// A fast recovery has ended.
     pub(crate) fn recovered(&mut self) {
         self.recovered = true;

@@ -95,7 +95,9 @@ class Plot:
     log: Sequence[str] = ()
     """Axes that are logarithmic."""
     curves: Sequence[tuple[str, ast.expr]] = ()
-    """Labels and expressions in x that are drawn beside."""
+    """Labels and expressions in x that are drawn beside; over time, x is seconds."""
+    fill: bool = False
+    """Whether the area under the first series over time is grey."""
     series: Sequence[str] = ()
     """Series that are drawn; all where it is empty."""
     points: Sequence[X] = ()

@@ -201,10 +201,29 @@ def _place(x: X, number: int, numeric: bool) -> float:
 def _curves(done: Evaluated, plot: Plot, axes: Axes) -> list[float]:
     """Draw the curves of a plot; give what must be in sight."""
     seen = []
-    for i, (label, of) in enumerate(plot.curves):
-        look = {"color": "#7F7F7F", "linewidth": 1.1, "linestyle": ["--", ":", "-."][i % 3], "label": label}
+    for (label, of), look in zip(plot.curves, _curve_looks(plot), strict=True):
         seen += _curve(axes, done.figure, of, label, look)
     return seen
+
+
+def _curves_over_time(plot: Plot, axes: Axes, times: Sequence[float], factor: float) -> None:
+    """Draw the curves of a plot over times, which are seconds times the factor."""
+    if not times:
+        return
+    places = np.linspace(min(times), max(times), 2000)
+    for (label, of), look in zip(plot.curves, _curve_looks(plot), strict=True):
+        try:
+            values = [expression.number(of, {"x": float(time) / factor}) for time in places]
+        except expression.ExpressionError as error:
+            raise PaperError(f'{plot.place}, curve "{label}": {error}') from None
+        axes.plot(places, values, **look)
+
+
+def _curve_looks(plot: Plot) -> list[dict[str, Any]]:
+    return [
+        {"color": "#7F7F7F", "linewidth": 1.1, "linestyle": ["--", ":", "-."][i % 3], "label": label}
+        for i, (label, _) in enumerate(plot.curves)
+    ]
 
 
 def _curve(axes: Axes, figure: Figure, of: ast.expr, name: str, look: dict[str, Any]) -> list[float]:
@@ -302,7 +321,11 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
     canvas = new_canvas(max(7.2, 4.6 * len(shown)), 4.4)
     panels = canvas.subplots(1, len(shown), squeeze=False, sharey=True)[0]
     panel_lines(panels, shown, plot.log)
-    for axes in panels:
+    for axes, (_, lines) in zip(panels, shown, strict=True):
+        if plot.fill and lines:
+            times, values = next(iter(lines.values()))
+            axes.fill_between(times, values, step="post", color="#7F7F7F", alpha=0.2, linewidth=0)
+        _curves_over_time(plot, axes, [time for times, _ in lines.values() for time in times], factor)
         axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
     panels[0].set_ylabel(plot.y_label, fontsize=9, color=INK)
     legend(canvas, panels)

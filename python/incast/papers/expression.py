@@ -1,6 +1,6 @@
 """The small language of claims: arithmetic and comparisons over measured numbers, and nothing else.
 
-An expression is Python's syntax of numbers, texts, lists, ``+ - * / **``, comparisons, ``and``, ``or``, ``not``, calls
+An expression is Python's syntax of numbers, texts, lists, ``+ - * / % **``, comparisons, ``and``, ``or``, ``not``, calls
 of the functions it is given, and lists made of lists, as in ``all(f(n) > 1 for n in x() if n > 8)``. There are no
 attributes, subscripts or names of Python's.
 """
@@ -241,6 +241,7 @@ _BINARY: Mapping[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
     ast.Pow: math.pow,  # of whole numbers too: 9**9**9 is to be too large, not to be worked out
 }
 

@@ -44,14 +44,15 @@ def _worked_out(paper: Paper, figure: Figure, series: Series, point: Point, meas
 
 
 def try_curves(paper: Paper, figure: Figure) -> None:
-    """Refuse curves that have no value at a point."""
+    """Refuse curves that have no value at a point, or over time at its beginning."""
     for plot in figure.plots:
+        places: list[X] = [0.0] if plot.kind == "samples" else [point.x for point in figure.points]
         for label, of in plot.curves:
-            for point in figure.points:
+            for x in places:
                 try:
-                    expression.number(of, {"x": point.x})
+                    expression.number(of, {"x": x})
                 except ExpressionError as error:
-                    raise PaperError(f'{paper.path}: {figure.name}, curve "{label}" at {point.x}: {error}') from None
+                    raise PaperError(f'{paper.path}: {figure.name}, curve "{label}" at {x}: {error}') from None
 
 
 class Run:

@@ -309,18 +309,20 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
     for name in shared["series"]:
         if name not in known:
             raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
+    if kind in ("line", "samples"):
+        curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
+        shared["curves"] = curves
     if kind == "line":
         y = table.texts("y")
         for name in y:
             if name not in measures:
                 raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
-        curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
         to = table.word("differences_to", known) if table.has("differences_to") else ""
         if to and shared["series"] and to not in shared["series"]:
             raise table.wrong("differences_to", f"expected a series of the picture: {', '.join(shared['series'])}")
         expected = "expected a first and a later point"
         zoom = _ends(table, "zoom", expected) if table.has("zoom") else None
-        beside: dict[str, Any] = {"curves": curves, "differences_to": to, "zoom": zoom}
+        beside: dict[str, Any] = {"differences_to": to, "zoom": zoom}
         plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), **beside, **shared)
     elif kind in ("cdf", "ccdf"):
         plot = Plot(
@@ -338,6 +340,7 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             points=table.xs("points", [point.x for point in points]),
             table="samples",
             column="value",
+            fill=table.flag("fill"),
             where=_where(table),
             scale=table.factor("scale"),
             y_label=table.text("y_label"),

@@ -3,6 +3,7 @@
 
 use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::dcqcn::{Dcqcn, KIND, Params};
+use incast_cc::median::{self, Feedback};
 use incast_cc::registry::ParamSet;
 use incast_cc::{Config, Controller, Ecn, Env, Pacing, Rate, Time};
 
@@ -106,6 +107,63 @@ fn repeated_cuts_keep_the_target_unless_it_is_clamped() {
         // alpha 255/256 + 1/256
         assert_eq!(state(&cc, "alpha"), 1.0);
         assert_eq!(rates(&cc), (25.0, target));
+    }
+}
+
+/// A flow that goes by the median of three intervals, at the rate of its line again after its first CNP at 0.
+fn by_median() -> Dcqcn {
+    let median = median::Params { feedback: Feedback::Median, history_size: 3, ..Params::default().median };
+    let mut cc = notified(&Params { median, ..Params::default() });
+    assert_eq!(rates(&cc).0, 50.0, "of one interval it is the median");
+    wait(&mut cc, 9_990.0);
+    assert_eq!(rates(&cc).0, 100.0);
+    cc
+}
+
+#[test]
+fn by_the_median_one_interval_with_a_cnp_cuts_nothing_and_two_cut_an_interval_late() {
+    let mut cc = by_median();
+    cc.on_cnp(us(10_010.0));
+    wait(&mut cc, 10_050.0);
+    assert_eq!(rates(&cc).0, 100.0, "one of three");
+    let calm = state(&cc, "alpha");
+    cc.on_cnp(us(10_060.0));
+    wait(&mut cc, 10_100.0);
+    let alpha = calm * 255.0 / 256.0 + 1.0 / 256.0;
+    assert_close(state(&cc, "alpha"), alpha);
+    assert_close(rates(&cc).0, 100.0 * (1.0 - alpha / 2.0));
+}
+
+#[test]
+fn by_the_median_cuts_go_on_when_the_notifications_have_ended() {
+    let mut cc = by_median();
+    for at in [10_010.0, 10_060.0, 10_110.0] {
+        wait(&mut cc, at);
+        cc.on_cnp(us(at));
+    }
+    wait(&mut cc, 10_150.0);
+    let before = rates(&cc).0;
+    // 1, 1, 0: another cut; then 1, 0, 0
+    wait(&mut cc, 10_200.0);
+    let after = rates(&cc).0;
+    assert!(after < before, "{after} of {before}");
+    wait(&mut cc, 10_250.0);
+    assert_eq!(rates(&cc).0, after);
+    wait(&mut cc, 10_255.0);
+    assert!(rates(&cc).0 > after);
+}
+
+#[test]
+fn a_median_of_one_interval_is_the_latest() {
+    let median = median::Params { feedback: Feedback::Median, history_size: 1, ..Params::default().median };
+    let mut one = notified(&Params { median, ..Params::default() });
+    let mut latest = notified(&Params::default());
+    for at in [20.0, 60.0, 130.0, 160.0, 420.0, 421.0, 5000.0] {
+        for cc in [&mut one, &mut latest] {
+            wait(cc, at);
+            cc.on_cnp(us(at));
+        }
+        assert_eq!((rates(&one), state(&one, "alpha")), (rates(&latest), state(&latest, "alpha")), "{at}");
     }
 }
 

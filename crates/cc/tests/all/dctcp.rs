@@ -3,6 +3,7 @@
 
 use crate::events::{MSS, ack, assert_close, assert_printed, changed, congestion, env, round, segments, timeout, us};
 use incast_cc::dctcp::{Dctcp, KIND, Loss, Params};
+use incast_cc::median::{self, Feedback, History};
 use incast_cc::newreno::{self, NewReno};
 use incast_cc::registry::ParamSet;
 use incast_cc::reno_window::{Arithmetic, Avoidance, SlowStart};
@@ -92,6 +93,56 @@ fn alpha_moves_before_the_cut_and_the_marked_ack_does_not_grow_the_window() {
     next.phase = Phase::Cwr;
     cc.on_ack(&next);
     assert_eq!(cc.cwnd(), 31_000.0, "no growth while the cut is under way");
+}
+
+/// A history of three marks, and no average to begin with.
+fn by_median() -> Params {
+    let median = median::Params {
+        feedback: Feedback::Median,
+        history: History::Constant,
+        history_size: 3,
+        ..Default::default()
+    };
+    Params { initial_alpha: 0.0, median, ..Params::default() }
+}
+
+#[test]
+fn by_the_median_a_minority_of_marks_is_none() {
+    // windows of ten ACKs: after the first, marks on every third do not count, and the window grows as without
+    let grown = |params: Params, marks: fn(u64) -> bool| {
+        let mut cc = Dctcp::new(&params, &env(MSS, 10.0));
+        let heeded = (1..=61).filter(|i| {
+            cc.on_ack(&nth_ack(*i, marks(*i)));
+            marks(*i) && cc.heeds_mark()
+        });
+        let heeded = heeded.count();
+        (heeded, alpha(&cc), cc.cwnd())
+    };
+    let unmarked = grown(by_median(), |_| false);
+    assert_eq!(grown(by_median(), |i| i % 3 == 0), unmarked);
+    let latest = Params { initial_alpha: 0.0, ..Params::default() };
+    let (heeded, average, cwnd) = grown(latest, |i| i % 3 == 0);
+    assert!(heeded == 20 && average > 0.05 && cwnd < unmarked.2, "{heeded} {average} {cwnd}");
+}
+
+#[test]
+fn by_the_median_a_majority_marks_every_ack() {
+    // two of three, from the second ACK on: marked, unmarked ones too; F of the last window is 1
+    let mut cc = Dctcp::new(&by_median(), &env(MSS, 10.0));
+    for i in 1..=11 {
+        let marked = i % 3 != 0;
+        cc.on_ack(&nth_ack(i, marked));
+        assert!(cc.heeds_mark(), "{i}");
+    }
+    // the ACK that ended the first window was its own median, then ten of ten
+    let after = |alpha: f64| alpha * 15.0 / 16.0 + 1.0 / 16.0;
+    assert_close(alpha(&cc), after(after(0.0)));
+    assert_eq!(cc.cwnd(), segments(10) as f64, "marked ACKs do not grow the window");
+    // and three unmarked ones in a row end that
+    for i in 12..=13 {
+        cc.on_ack(&nth_ack(i, false));
+    }
+    assert!(!cc.heeds_mark());
 }
 
 #[test]

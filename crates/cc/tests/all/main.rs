@@ -12,6 +12,7 @@ mod fastflow;
 mod gcn;
 mod hpcc;
 mod lswift;
+mod median;
 mod mswift;
 mod newreno;
 mod poseidon;

@@ -1,8 +1,8 @@
-//! MSwift against hand-computed histories and medians, and the round-robin argument of its paper.
+//! MSwift against hand-computed steps (the median itself is tested in `median.rs`), and the round-robin argument of its paper.
 
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
-use incast_cc::mswift::{Even, History, KIND, MSwift, Params};
-use incast_cc::registry::ParamSet;
+use incast_cc::median::{self, History};
+use incast_cc::mswift::{KIND, MSwift, Params};
 use incast_cc::swift::target_delay::Target;
 use incast_cc::{Ack, Config, Controller, Late, Time};
 use proptest::prelude::*;
@@ -27,73 +27,6 @@ fn median_us(cc: &MSwift) -> f64 {
         }
     });
     found
-}
-
-/// The median after ACKs that bring nothing, with these delays, at a window of `w`.
-fn median_of(params: &Params, w: f64, delays: &[f64]) -> f64 {
-    // a target that neither grows the window (nothing is acknowledged) nor cuts it
-    let params = changed(*params, |p| {
-        p.target_delay.static_target = Time::s(1);
-        p.target_delay.target = Target::Static;
-    });
-    let mut cc = MSwift::new(&params, &env(MSS, w));
-    for (i, delay) in delays.iter().enumerate() {
-        cc.on_ack(&ack(us(1000.0 + i as f64), 0, us(*delay)));
-    }
-    assert_close(window(&cc), w);
-    median_us(&cc)
-}
-
-/// How many delays count at a window of `w`: the oldest that still moves the median, all others being 10 us, is
-/// found by looking at how many of the newest decide.
-fn length(params: &Params, w: f64) -> usize {
-    // after many delays of 10 us, ever more of 20 us: the lower median is 20 us once they are more than half
-    (1..2000)
-        .map(|n| {
-            let mut delays = vec![10.0; 2000];
-            delays.extend(vec![20.0; n]);
-            (n, median_of(params, w, &delays))
-        })
-        .find(|(_, median)| *median == 20.0)
-        .map(|(n, _)| n)
-        .expect("a median that moves")
-}
-
-#[test]
-fn vector_the_history_follows_the_window_within_bounds() {
-    // W = 8: H = 4; W = 30: 10; W = 2: 3. Of H delays with the lower median H / 2 + 1 decide.
-    for (w, h) in [(8.0, 4), (30.0, 10), (2.0, 3), (0.01, 3), (9.9, 4), (19.0, 9), (1000.0, 10)] {
-        assert_eq!(length(&Params::default(), w), h / 2 + 1, "a window of {w} has {h} delays");
-    }
-    let unbounded = Params { history: History::Window, ..Params::default() };
-    for (w, h) in [(8.0, 4), (30.0, 15), (2.0, 3), (300.0, 150)] {
-        assert_eq!(length(&unbounded, w), h / 2 + 1);
-    }
-    for h in [1, 5, 40] {
-        let constant = Params { history: History::Constant, history_size: h, ..Params::default() };
-        for w in [0.5, 8.0, 300.0] {
-            assert_eq!(length(&constant, w), h as usize / 2 + 1);
-        }
-    }
-}
-
-#[test]
-fn vector_medians() {
-    let mean = Params { even: Even::Mean, ..Params::default() };
-    // H = 4 at a window of 8
-    let four = [14.0, 14.0, 30.0, 14.0];
-    assert_close(median_of(&Params::default(), 8.0, &four), 14.0);
-    assert_close(median_of(&mean, 8.0, &four), 14.0);
-    // two and two: the readings part
-    let split = [14.0, 30.0, 30.0, 14.0];
-    assert_close(median_of(&Params::default(), 8.0, &split), 14.0);
-    assert_close(median_of(&mean, 8.0, &split), 22.0);
-    // H = 3
-    assert_close(median_of(&Params::default(), 2.0, &[14.0, 30.0, 30.0]), 30.0);
-    // fewer than H so far
-    assert_close(median_of(&Params::default(), 30.0, &[14.0]), 14.0);
-    assert_close(median_of(&Params::default(), 30.0, &[14.0, 30.0]), 14.0);
-    assert_close(median_of(&mean, 30.0, &[14.0, 30.0]), 22.0);
 }
 
 #[test]
@@ -122,7 +55,8 @@ fn vector_a_smaller_window_keeps_the_newest() {
 #[test]
 fn the_median_decides_and_sizes_the_cut() {
     // constant history of three; delays 100, 30, 60 us against 40 us: the median of all is 60 us
-    let params = Params { history: History::Constant, history_size: 3, ..fixed(40.0) };
+    let median = median::Params { history: History::Constant, history_size: 3, ..Default::default() };
+    let params = Params { median, ..fixed(40.0) };
     let mut cc = MSwift::new(&params, &env(MSS, 20.0));
     cc.on_ack(&ack(us(1000.0), 0, us(100.0)));
     assert_close(window(&cc), 20.0 * 0.52);
@@ -195,43 +129,16 @@ proptest! {
             prop_assert_eq!(lswift.cwnd().to_bits(), mswift.cwnd().to_bits());
         }
     }
-
-    /// The median is that of a sorted copy of the newest delays.
-    #[test]
-    fn the_median_is_the_median(delays in proptest::collection::vec(1u32..40, 1..60), h in 1u32..12, mean: bool) {
-        let even = if mean { Even::Mean } else { Even::Lower };
-        let params = Params { history: History::Constant, history_size: h, even, ..Params::default() };
-        let delays: Vec<f64> = delays.into_iter().map(f64::from).collect();
-        let mut newest = delays[delays.len().saturating_sub(h as usize)..].to_vec();
-        newest.sort_by(f64::total_cmp);
-        let (n, k) = (newest.len(), newest.len() / 2);
-        let expected = match n % 2 {
-            1 => newest[k],
-            _ if mean => (newest[k - 1] + newest[k]) / 2.0,
-            _ => newest[k - 1],
-        };
-        let got = median_of(&params, 10.0, &delays);
-        prop_assert!((got - expected).abs() < 1e-9, "{} is not {}", got, expected);
-    }
 }
 
 #[test]
-fn late_packets_are_lswifts_and_bad_histories_are_refused() {
+fn late_packets_are_lswifts() {
     assert_eq!(Config::new("mswift").unwrap().profile().late, Some(Late::LSWIFT));
-    let mut params = Params::default();
-    for (key, value) in [
-        ("history_size", "0"),
-        ("history_min", "0"),
-        ("history_max", "0"),
-        ("history_alpha", "0"),
-        ("history_alpha", "-1"),
-        ("history", "radix"),
-        ("even", "upper"),
-    ] {
-        assert!(params.set(key, value).is_err(), "{key} = {value}");
-    }
-    params.set("history_min", "20").unwrap();
-    assert_eq!(params.check().unwrap_err().key, "history_min");
+}
+
+#[test]
+fn the_median_is_no_option() {
+    assert!(Config::new("mswift").unwrap().set("feedback", "latest").is_err());
 }
 
 #[test]

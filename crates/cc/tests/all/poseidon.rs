@@ -1,6 +1,7 @@
 //! Poseidon against hand-computed steps at 100 Gb/s: p 40 us, k 2 us, m 1/4, rates from 1 to 100 Gb/s.
 
 use crate::events::{MSS, ack, assert_printed, congestion, env, segments, timeout, us};
+use incast_cc::median::{self, Feedback};
 use incast_cc::poseidon::{KIND, Params, Poseidon};
 use incast_cc::{Ack, Bytes, Config, Controller, Env, Hop, Pacing, Rate, Time};
 use proptest::prelude::*;
@@ -114,6 +115,36 @@ fn above_target_the_window_is_cut_once_a_round_trip_and_never_by_more_than_half(
     // an increase need not wait
     told(&mut cc, us(1021.0), 1, 20.0, &[hop(0.0)]);
     assert!(packets(&cc) > 7.1);
+}
+
+#[test]
+fn by_the_median_one_congested_path_of_four_cuts_nothing_and_three_do() {
+    let waits = |of: fn(u64) -> f64, feedback: Feedback| {
+        let mut cc = sender(|p| p.median = median::Params { feedback, ..Default::default() });
+        for i in 0..40 {
+            // nothing is acknowledged: the window can only fall
+            told(&mut cc, us(1000.0 + 5.0 * i as f64), 0, 20.0, &[hop(of(i))]);
+        }
+        packets(&cc)
+    };
+    let one_of_four = |i| if i % 4 == 3 { 42.0 } else { 2.0 };
+    let three_of_four = |i| if i % 4 == 3 { 2.0 } else { 42.0 };
+    assert!(waits(one_of_four, Feedback::Latest) < 10.0);
+    assert_eq!(waits(one_of_four, Feedback::Median), 25.0);
+    assert!(waits(three_of_four, Feedback::Median) < 10.0);
+}
+
+#[test]
+fn the_median_of_the_waits_sizes_the_cut() {
+    // 62, 42, 42 us: 20 us above a target of 22, as by one wait of 42: 0.56234; a window of 25 has a history of ten
+    let mut cc = sender(|p| p.median.feedback = Feedback::Median);
+    for (at, wait) in [(990.0, 0.0), (991.0, 62.0), (992.0, 42.0)] {
+        cc.on_telemetry(&[hop(wait)]);
+        cc.on_ack(&ack(us(at), 0, us(20.0)));
+    }
+    // 0, 62, 42, 42: the lower of the middle is 42; the first cut was of 0, 42, 62, also by 42
+    assert_printed(packets(&cc), 14.0585, 1e-4);
+    assert_printed(state(&cc, "hop_delay_s") * 1e6, 42.0, 1e-9);
 }
 
 #[test]

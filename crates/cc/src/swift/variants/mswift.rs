@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! H     = max(min(alpha W, K), 3), rounded down; W the fabric window in packets
-//! delay = median of the last H fabric delays, or of as many as there are
+//! delay = median of the last H fabric delays, or of as many as there are ([`crate::median`])
 //! ```
 //!
 //! That delay takes the place of the latest one in Swift's rule ([`crate::swift`]), for the comparison as for
 //! the size of a decrease. Losses and late packets are LSwift's ([`crate::lswift`]).
 
+use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;
 use crate::swift::sender::{DelaySignal, Family, Judgement};
@@ -16,55 +17,15 @@ use crate::swift::target_delay::{self, TargetDelay};
 use crate::swift::variants::patience;
 use crate::swift::window::{self, Verdict};
 use crate::swift::{STATE, endpoint};
-use crate::units::ps;
-use crate::{Ack, Env, Late, Profile, Time};
+use crate::{Ack, Env, Late, Profile};
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
-use alloc::vec::Vec;
-
-choice! {
-    /// How many delays the median is of.
-    History {
-        /// `history_size`.
-        Constant = "constant",
-        /// `history_alpha` windows, at least `history_min`.
-        Window = "window",
-        /// The same, at most `history_max`.
-        Bounded = "bounded",
-    }
-}
-
-choice! {
-    /// The median of an even number of delays.
-    Even {
-        /// The lower of the two in the middle.
-        Lower = "lower",
-        /// Their mean.
-        Mean = "mean",
-    }
-}
 
 params! {
     ..target_delay: target_delay::Params;
-    /// How many delays the median is of: a "constant" number, history_size; history_alpha times the "window" in
-    /// packets, at least history_min; or that "bounded" by history_max.
-    history: History = "bounded", "", "section III";
-    /// Delays of history = "constant"; one makes it LSwift.
-    history_size: u32 = "10", "delays", "section IV, figure 6", "a whole number from 1 to 100000" =>
-        |n| *n >= 1 && *n <= 100_000;
-    /// Delays for each packet of the window.
-    history_alpha: f64 = "0.5", "", "section IV, figures 9 and 17", "a number above 0" => |x| *x > 0.0;
-    /// Fewest delays where the window decides.
-    history_min: u32 = "3", "delays", "section III; version 2 of the paper has 1", "a whole number of at least 1" =>
-        |n| *n >= 1;
-    /// Most delays of history = "bounded".
-    history_max: u32 = "10", "delays", "section IV, figure 18", "a whole number of at least 1" => |n| *n >= 1;
-    /// The median of an even number of delays: the "lower" of the two in the middle, or their "mean".
-    even: Even = "lower", "", "own choice; not published";
-    then ..patience: patience::Params;
-    then ..endpoint: endpoint::Params;
-    then ..window: window::Params;
-    together { "history_min": "at most history_max" => |p| p.history_min <= p.history_max; }
+    ..median: median::Params { !feedback; };
+    ..patience: patience::Params;
+    ..endpoint: endpoint::Params;
+    ..window: window::Params;
 }
 
 /// Its description, as `describe` prints it.
@@ -93,105 +54,34 @@ pub static KIND: Kind = Kind {
     params: Params::PARAMS,
 };
 
-/// The last delays, in order of arrival and of size.
-#[derive(Clone, Debug)]
-struct Recent {
-    arrived: VecDeque<Time>,
-    sorted: Vec<Time>,
-}
-
-impl Recent {
-    /// Takes `delay` in and leaves the newest `most` delays.
-    fn push(&mut self, delay: Time, most: usize) {
-        self.arrived.push_back(delay);
-        self.sorted.insert(self.sorted.partition_point(|d| *d < delay), delay);
-        while self.arrived.len() > most
-            && let Some(oldest) = self.arrived.pop_front()
-        {
-            self.sorted.remove(self.sorted.partition_point(|d| *d < oldest));
-        }
-    }
-
-    /// Median, ps; not a number of none.
-    fn median(&self, even: Even) -> f64 {
-        let n = self.sorted.len();
-        if n == 0 {
-            return f64::NAN;
-        }
-        let lower = ps(self.sorted[(n - 1) / 2]);
-        match even {
-            Even::Lower => lower,
-            // of an odd number the two are one
-            Even::Mean => (lower + ps(self.sorted[n / 2])) / 2.0,
-        }
-    }
-}
-
 /// The median of recent delays against the target.
 #[derive(Clone, Debug)]
-pub struct Median {
+pub struct MedianDelay {
     target: TargetDelay,
-    memory: Box<Memory>,
+    recent: Box<Median>,
 }
 
-#[derive(Clone, Debug)]
-struct Memory {
-    recent: Recent,
-    median: f64,
-    history: History,
-    size: f64,
-    alpha: f64,
-    min: f64,
-    max: f64,
-    even: Even,
-}
-
-impl Memory {
-    /// Section III: so many delays with a window of `w` packets.
-    fn length(&self, w: f64) -> usize {
-        let length = match self.history {
-            History::Constant => self.size,
-            History::Window => (self.alpha * w).max(self.min),
-            History::Bounded => (self.alpha * w).min(self.max).max(self.min),
-        };
-        length as usize
-    }
-}
-
-impl DelaySignal for Median {
+impl DelaySignal for MedianDelay {
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement {
-        let memory = &mut *self.memory;
-        let most = memory.length(fcwnd);
-        memory.recent.push(Time(delay as u64), most);
-        memory.median = memory.recent.median(memory.even);
-        let target = self.target.at(ack, memory.median, fcwnd);
-        Judgement { verdict: Verdict::of(memory.median, target, beta), target }
+        let median = self.recent.hear(delay, fcwnd);
+        let target = self.target.at(ack, median, fcwnd);
+        Judgement { verdict: Verdict::of(median, target, beta), target }
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("median_delay_s", self.memory.median * 1e-12);
+        visit("median_delay_s", self.recent.value() * 1e-12);
     }
 }
 
 /// An MSwift sender.
-pub type MSwift = Family<Median>;
+pub type MSwift = Family<MedianDelay>;
 
 impl MSwift {
     /// A new flow.
     pub fn new(p: &Params, env: &Env) -> MSwift {
-        let memory = Memory {
-            recent: Recent { arrived: VecDeque::new(), sorted: Vec::new() },
-            median: f64::NAN,
-            history: p.history,
-            size: f64::from(p.history_size),
-            alpha: p.history_alpha,
-            min: f64::from(p.history_min),
-            max: f64::from(p.history_max),
-            even: p.even,
-        };
-        let rule = Median {
+        let rule = MedianDelay {
             target: p.target_delay.of_path(p.window.emulation.arithmetic == Arithmetic::Integer, env),
-            memory: Box::new(memory),
+            recent: Box::new(Median::new(&p.median)),
         };
         Family::start(rule, &p.window, Some(&p.endpoint), env)
     }

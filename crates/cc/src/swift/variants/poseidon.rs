@@ -8,15 +8,17 @@
 //! ```
 //!
 //! `mpd` is the longest wait of one hop: bytes queued before the packet over the rate of the port, from the stamps that
-//! ports leave (telemetry). The target falls as the rate rises, so that of the flows of a queue the faster yield to the
-//! slower, and a flow yields only at the hop that holds it most. Losses, timeouts and windows below one packet are
-//! Swift's ([`crate::swift`]).
+//! ports leave (telemetry); with `feedback = "median"` the median of the last such waits ([`crate::median`]). The target
+//! falls as the rate rises, so that of the flows of a queue the faster yield to the slower, and a flow yields only at the
+//! hop that holds it most. Losses, timeouts and windows below one packet are Swift's ([`crate::swift`]).
 
+use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
 use crate::swift::sender::{DelaySignal, Family, Judgement};
 use crate::swift::window::{self, Verdict};
 use crate::units::ps;
 use crate::{Ack, Env, Hop, Profile, Time};
+use alloc::boxed::Box;
 use core::mem::replace;
 
 params! {
@@ -36,6 +38,7 @@ params! {
     /// Largest factor U of an ACK.
     max_factor: Option<f64> = "2.5", "", "Clark5/Poseidon; the equations have none",
         "\"none\" or a number above 1" => |x| x.is_none_or(|x| x > 1.0);
+    then ..median: median::Params;
     then ..window: window::Params {
         !ai; !beta; !decrease_clock; !counts; !arithmetic;
         max_mdf = "0.5", "kalsasdf/HiNA-DCN_INET, commit ee6e27d; not verified in the paper";
@@ -61,6 +64,8 @@ pub static KIND: Kind = Kind {
          times that.",
         "The rate r is the window over the latest round-trip time, and T is not bounded by r_min: a slower flow has a \
          higher target than p + k.",
+        "feedback = \"median\" holds the median of the last waits against the target of the latest ACK, as Gerstein et \
+         al. (arXiv 2025, section III) propose and do not evaluate.",
         "Losses, timeouts and pacing below one packet are Swift's.",
     ],
     state: &[
@@ -86,6 +91,7 @@ pub struct LongestHop {
     heard: f64,
     /// By the latest stamps.
     wait: f64,
+    median: Option<Box<Median>>,
 }
 
 impl DelaySignal for LongestHop {
@@ -96,7 +102,12 @@ impl DelaySignal for LongestHop {
     }
 
     fn judge(&mut self, ack: &Ack, _delay: f64, fcwnd: f64, _beta: f64) -> Judgement {
-        let heard = replace(&mut self.heard, f64::NAN);
+        let mut heard = replace(&mut self.heard, f64::NAN);
+        if let Some(median) = &mut self.median
+            && !heard.is_nan()
+        {
+            heard = median.hear(heard, fcwnd);
+        }
         let rtt = ps(ack.rtt.unwrap_or(Time::ZERO)).max(1.0);
         let target = self.slope * libm::log(self.packets_a_ps * rtt / fcwnd) + self.k;
         let verdict = if heard.is_nan() {
@@ -128,6 +139,7 @@ impl Poseidon {
             max_factor: p.max_factor.unwrap_or(f64::MAX),
             heard: f64::NAN,
             wait: f64::NAN,
+            median: p.median.filter(),
         };
         let initial_window = env.line_rate.as_f64() * ps(env.base_rtt) / 8e12;
         Family::start(rule, &p.window, None, &Env { initial_window, ..*env })

@@ -208,7 +208,12 @@ impl Sender {
             if t.scoreboard == Rules::Ns3 && acked > 0 && t.sack {
                 self.partial_ack_ns3(ctx, t, delivered, was_retransmitted);
             }
-        } else if marked && !t.ecn_preempts && self.una > self.ecn.cwr_end && self.phase == Phase::Open {
+        } else if marked
+            && !t.ecn_preempts
+            && self.una > self.ecn.cwr_end
+            && self.phase == Phase::Open
+            && self.cc.heeds_mark()
+        {
             self.reduce_for_ecn(ctx, t);
         } else if repaired {
             self.reduce_for_probe(ctx);

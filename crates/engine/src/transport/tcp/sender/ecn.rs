@@ -17,7 +17,8 @@ impl Sender {
         }
         self.ecn.echo &= news.marked;
         self.leave_cwr(ctx);
-        if marked && self.phase != Phase::Cwr {
+        // the controller sees the ACK after this: it heeds by those before
+        if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
             self.recovery.point = self.nxt;
             self.reduce_for_ecn(ctx, t);
             if t.recovery == Recovery::PrrNs3 && self.prr_governs(t) {

@@ -46,6 +46,7 @@ pub mod cubic;
 pub mod d2tcp;
 pub mod dcqcn;
 pub mod dctcp;
+pub mod dx;
 pub mod external;
 pub mod fastflow;
 pub mod gcn;
@@ -62,6 +63,7 @@ pub mod swift;
 pub mod theta_powertcp;
 pub mod timely;
 pub mod units;
+pub mod vegas;
 pub mod westwood;
 pub mod westwood_plus;
 pub mod xcp;
@@ -82,6 +84,8 @@ controllers! {
     cubic::Cubic,
     westwood::Westwood,
     westwood_plus::WestwoodPlus,
+    vegas::Vegas,
+    dx::Dx,
     dctcp::Dctcp,
     d2tcp::D2tcp,
     gcn::Gcn,

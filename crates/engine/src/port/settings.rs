@@ -3,8 +3,23 @@
 use crate::hash;
 use crate::ids::LinkId;
 use crate::port::discipline::ActiveDiscipline;
-use crate::spec::{LinkSpec, Loss, QueueSpec, Ties};
+use crate::spec::{LinkSpec, Limit, Loss, QueueSpec, Ties};
 use incast_cc::{Rate, Time};
+
+/// A queue without a limit, before a link below 1 Mb/s, holds as many packets of 9,216 B as the link sends in 26 days.
+/// So the end of its last packet has a time, whatever the packets' sizes: the clock has 213 days.
+const LONGEST_QUEUE: Time = Time(1 << 61);
+const SLOW: Rate = Rate(1_000_000);
+const LARGE_PACKET: u64 = 9_216;
+
+/// The limit of a queue that asks for none.
+fn endless(rate: Rate) -> Limit {
+    if rate.0 >= SLOW.0 {
+        return Limit::None;
+    }
+    let bytes = rate.0 as u128 * LONGEST_QUEUE.0 as u128 / 8_000_000_000_000;
+    Limit::Packets((bytes as u64 / LARGE_PACKET).max(1))
+}
 
 /// Settings of a port. Ports of one kind share one copy, which stays near.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,7 +51,8 @@ impl Settings {
     pub fn new(link: &LinkSpec, queue: &QueueSpec, ties: Ties) -> Settings {
         let rate = link.rate;
         let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
-        let discipline = ActiveDiscipline::new(queue);
+        let limit = if queue.limit == Limit::None { endless(rate) } else { queue.limit };
+        let discipline = ActiveDiscipline::new(&QueueSpec { limit, ..queue.clone() });
         let lossy = link.loss != Loss::None;
         let scheduled = ties == Ties::Scheduled;
         Settings {

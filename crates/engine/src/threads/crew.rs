@@ -24,7 +24,7 @@ pub struct Report {
     pub stopped: bool,
     /// The instant at which a domain found an endless loop.
     pub endless: Time,
-    /// The threads part after this window: the run goes on in another [form](crate::threads::pace).
+    /// The threads part after this window: the run goes on in the other [mode](crate::threads::pace).
     pub parts: bool,
 }
 

@@ -30,7 +30,7 @@ impl Done {
 /// what was done alone and in step so far.
 pub type Clock = fn(bool, Done, Done) -> u64;
 
-/// How a run with several threads at hand comes to its form.
+/// How a run with several threads at hand comes to its mode.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
     /// One thread, from the first window to the last.
@@ -39,7 +39,7 @@ pub enum Rule {
     InStep,
     /// The quicker of both, by a clock.
     Quicker(Clock),
-    /// It begins alone, and the form changes after each window of these numbers: tests say which.
+    /// It begins alone, and the mode changes after each window of these numbers: tests say which.
     Given(fn(u64) -> bool),
 }
 
@@ -53,8 +53,10 @@ const MS: f64 = 1e6;
 /// The least work of a window for which several threads are tried. (In step 16 pieces take 1 us less, and barriers 1 us
 /// more.)
 const LEAST: f64 = 16.0;
-/// What one thread costs is measured for as long before others come.
+/// What one thread costs is measured for as long before others come, where windows have [`DENSE`] pieces or more; where
+/// they have fewer, several threads gain less and may lose, and a try waits in proportion: short runs have none.
 const SAMPLE: f64 = MS;
+const DENSE: f64 = 512.0;
 /// Several threads are to take less than this part of the time of one.
 const WORTH: f64 = 0.97;
 /// The balance at which they part, below zero, and what it holds at most: a pause of the machine is survived by threads
@@ -62,10 +64,10 @@ const WORTH: f64 = 0.97;
 const LOSS: f64 = 0.5 * MS;
 const CREDIT: f64 = 8.0 * MS;
 /// The first pause after a failure; it is doubled so many times at most.
-const PAUSE: f64 = 20.0 * MS;
+const PAUSE: f64 = 50.0 * MS;
 const DOUBLINGS: i32 = 6;
 /// The part of all time that failures may cost.
-const SPENT: f64 = 1.0 / 32.0;
+const SPENT: f64 = 1.0 / 64.0;
 /// What several threads cost is compared in chunks of this length with the first of them.
 const CHUNK: f64 = 16.0 * MS;
 /// Between two looks at the clock.
@@ -82,11 +84,11 @@ pub struct Pace {
     look_at: u64,
     /// Windows in step.
     stepped: u64,
-    /// As of the last look: all that was done, and what of it in each form.
+    /// As of the last look: all that was done, and what of it in each mode.
     seen: Done,
     alone: Done,
     together: Done,
-    /// The clock of the form then; `None` where a stretch on one thread has just begun.
+    /// The clock of the mode then; `None` where a stretch on one thread has just begun.
     at: Option<u64>,
     /// What a piece of work costs one thread, and how many a window has lately.
     cost: f64,
@@ -95,7 +97,7 @@ pub struct Pace {
     length: f64,
     gain: f64,
     credit: f64,
-    /// Pieces and time of the chunk, what a piece cost in the first one, and the time that the change of form took.
+    /// Pieces and time of the chunk, what a piece cost in the first one, and the time that the change of mode took.
     chunk: (f64, f64),
     usual: Option<f64>,
     change: f64,
@@ -152,7 +154,7 @@ impl Pace {
         self.stepped
     }
 
-    /// A window has passed, and so many hops in all: whether the form changes now.
+    /// A window has passed, and so many hops in all: whether the mode changes now.
     #[inline]
     pub fn passed(&mut self, hops: u64) -> bool {
         self.windows += 1;
@@ -180,11 +182,11 @@ impl Pace {
         let seen = Done { windows: self.windows, hops };
         let done = Done { windows: seen.windows - self.seen.windows, hops: seen.hops - self.seen.hops };
         self.seen = seen;
-        let form = if self.in_step { &mut self.together } else { &mut self.alone };
-        (form.windows, form.hops) = (form.windows + done.windows, form.hops + done.hops);
+        let mode = if self.in_step { &mut self.together } else { &mut self.alone };
+        (mode.windows, mode.hops) = (mode.windows + done.windows, mode.hops + done.hops);
         let now = clock(self.in_step, self.alone, self.together);
         let Some(before) = self.at.replace(now) else {
-            // what the change of form took is no work
+            // what the change of mode took is no work
             self.look_at = 0;
             return false;
         };
@@ -208,7 +210,8 @@ impl Pace {
     /// One thread has done so much in so long: whether others are to come.
     fn come(&mut self, pieces: f64, elapsed: f64) -> bool {
         self.cost = mix(self.cost, elapsed / pieces);
-        self.length >= self.pause.max(SAMPLE) && self.density >= LEAST
+        let sample = SAMPLE * (DENSE / self.density).max(1.0);
+        self.density >= LEAST && self.length >= self.pause.max(sample)
     }
 
     /// Several threads have done so much in so long: whether they are to part.
@@ -260,7 +263,7 @@ mod tests {
         free(true, alone, Done::default()) + together.windows * 1_000_000
     }
 
-    /// Windows in step out of `windows`, of which window `i` has `hops(i)`, and how often the form changes.
+    /// Windows in step out of `windows`, of which window `i` has `hops(i)`, and how often the mode changes.
     fn in_step(clock: Clock, windows: u64, hops: impl Fn(u64) -> u64) -> (u64, u64) {
         let mut pace = Pace::new(Rule::Quicker(clock));
         let (mut in_step, mut changes, mut all) = (0, 0, 0);

@@ -41,7 +41,7 @@ pub trait Share: Send {
     fn pass(&mut self, open: Self::Open, watch: &mut Watch);
 }
 
-/// Why several threads stop: at the run's end, or, without one, because `pace` has the form changed. Second, the
+/// Why several threads stop: at the run's end, or, without one, because `pace` has the mode changed. Second, the
 /// processor time of all threads but the caller's.
 pub type Stop<End> = (Option<End>, Vec<Duration>);
 

@@ -8,6 +8,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from conftest import Command, made_in
@@ -20,6 +22,7 @@ from incast.scenario import Scenario
 from incast.statistics import Estimate
 from incast.study.comparing import Controller, shared_notes
 from incast.study.homes import Home
+from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
 
@@ -289,12 +292,15 @@ def test_labels_say_what_governs(tmp_path: Path) -> None:
         told = asked.beside(governing)
         assert (told.label, told.name, told) == (label, "swift min-rtt", asked)
     assert Controller("own.py:Mine").beside(["own.py:Mine"]).label == "Mine"
-    times = {"run.duration": "200us", "run.warmup": "0s", "traffic.websearch.arrivals.until": "100us"}
-    done = compare("phost", ["swift", "dctcp"], seeds=1, settings=times, out=tmp_path / "c", workers=1).comparison
-    for study in (done.study, load(tmp_path / "c").study):
-        assert [one.label for one in study.controllers] == ["swift (phost governs)", "dctcp (phost governs)"]
-    assert "swift (phost governs)" in (tmp_path / "c/report.html").read_text()
-    assert json.loads((tmp_path / "c/study.json").read_text())["controllers"] == [{"text": "swift"}, {"text": "dctcp"}]
+    done = compare("dumbbell", ["dctcp"], seeds=1, settings=SHORTEST, out=tmp_path / "c", workers=1).comparison
+    assert [one.label for one in done.study.controllers] == ["dctcp"]
+    points = pq.read_table(tmp_path / "c/points.parquet")
+    place = points.column_names.index("controller")
+    pq.write_table(points.set_column(place, "controller", pa.array(["nscc"])), tmp_path / "c/points.parquet")
+    done = load(tmp_path / "c")
+    assert [one.label for one in done.study.controllers] == ["dctcp (nscc governs)"]
+    assert {case.controller.label for case in done.runs} == {"dctcp (nscc governs)"}
+    assert json.loads(done.study.json())["controllers"] == [{"text": "dctcp"}]
 
 
 def test_labels_of_pairs_say_what_governs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -317,18 +317,8 @@ impl Scenario {
         let mut doc = self.resolved()?;
         (doc.name, doc.description, doc.run.seed) = (None, None, 0);
         doc.run.threads = Default::default();
-        let content = |key: &str, file: &mut String| -> Result<(), Errors> {
-            *file = format!("{:016x}", fnv(read_named(key, &self.dir, file)?.as_bytes()));
-            Ok(())
-        };
-        if let topology::Topology::Graph(g) = &mut doc.topology {
-            content("topology.file", &mut g.file)?;
-        }
-        for t in &mut doc.traffic {
-            let key = format!("traffic.{}.file", t.name());
-            if let Some(file) = &mut t.file {
-                content(&key, file)?;
-            }
+        for (key, file) in named_files(&mut doc) {
+            *file = format!("{:016x}", fnv(read_named(&key, &self.dir, file)?.as_bytes()));
         }
         Ok(format!("{:016x}", fnv(to_toml(&doc)?.as_bytes())))
     }
@@ -336,10 +326,8 @@ impl Scenario {
     /// Files the scenario names, as it writes them and where they lie: what a copy of it needs
     /// beside it. Those that come with the program are not among them.
     pub fn files(&self) -> Result<Vec<(String, PathBuf)>, Errors> {
-        let doc = self.document()?;
-        let graph = if let topology::Topology::Graph(g) = &doc.topology { Some(&g.file) } else { None };
-        let mut names: Vec<&String> =
-            graph.into_iter().chain(doc.traffic.iter().filter_map(|t| t.file.as_ref())).collect();
+        let mut doc = self.document()?.clone();
+        let mut names: Vec<String> = named_files(&mut doc).into_iter().map(|(_, name)| name.clone()).collect();
         names.retain(|n| !n.starts_with(builtin::PREFIX));
         names.sort();
         names.dedup();
@@ -351,6 +339,27 @@ impl Scenario {
     pub fn schema() -> String {
         format!("{:#}", schema())
     }
+}
+
+/// Names of the files of a document, with their keys. Tables of sizes that come with the program go by their names.
+fn named_files(doc: &mut Document) -> Vec<(String, &mut String)> {
+    let mut names = Vec::new();
+    match &mut doc.topology {
+        topology::Topology::Graph(graph) => names.push(("topology.file".to_owned(), &mut graph.file)),
+        topology::Topology::Cell(cell) => {
+            if let topology::cell::placement::Placement::File { file } = &mut cell.placement {
+                names.push(("topology.placement.file".to_owned(), file));
+            }
+        }
+        _ => {}
+    }
+    for t in &mut doc.traffic {
+        let name = t.name();
+        names.extend(t.file.as_mut().map(|file| (format!("traffic.{name}.file"), file)));
+        let own = t.arrivals.as_mut().filter(|a| !a.sizes.starts_with(builtin::PREFIX));
+        names.extend(own.map(|a| (format!("traffic.{name}.arrivals.sizes"), &mut a.sizes)));
+    }
+    names
 }
 
 fn to_toml(doc: &Document) -> Result<String, Errors> {

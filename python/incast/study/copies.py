@@ -18,6 +18,8 @@ from incast.study.definition import Definition, Kind, kinds_in
 from incast.study.store import Store
 
 FILES = "files"
+NAMES_FILE = ("file", "sizes")
+"""Last words of keys of scenarios that name a file."""
 PACKAGE_BYTES, PACKAGE_FILES = 16 * 10**6, 2000
 """A package of a controller has at most so many bytes and files: it is copied whole."""
 
@@ -31,7 +33,7 @@ def canonical(store: Store, study: Kind) -> Kind:
             return value
         if last in ("controller", "kind"):
             return _controller_kept(store, value, study.origin)
-        if last == "file" and not value.startswith("builtin:"):
+        if last in NAMES_FILE and not value.startswith("builtin:"):
             return _file_kept(store, value, study.folder_of(next(iter(study.bases))))
         return value
 
@@ -104,14 +106,16 @@ def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
             changed = changed.replace(f'kind = "{kind}"', f'kind = "{_controller_kept(store, kind, folder)}"')
     for name in _files_in(toml):
         has_files = True
-        changed = changed.replace(f'file = "{name}"', f'file = "{_file_kept(store, name, folder)}"')
+        own = _file_kept(store, name, folder)
+        for key in NAMES_FILE:
+            changed = changed.replace(f'{key} = "{name}"', f'{key} = "{own}"')
     if changed == toml and not has_files:
         return scenario
     return Scenario.from_toml(changed, origin=store.folder, name=scenario.name)
 
 
 def _files_in(toml: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r'(?m)^file = "((?!builtin:).*)"$', toml)))
+    return list(dict.fromkeys(re.findall(rf'(?m)^(?:{"|".join(NAMES_FILE)}) = "((?!builtin:).*)"$', toml)))
 
 
 def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str:
@@ -121,7 +125,7 @@ def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str
         if ":" in kind:
             text = text.replace(kind, _controller_kept(store, kind, folder))
     for name in _files_in(resolved):
-        quoted = re.compile(rf"""(\bfile\s*=\s*)(["']){re.escape(name)}\2""")
+        quoted = re.compile(rf"""(\b(?:{"|".join(NAMES_FILE)})\s*=\s*)(["']){re.escape(name)}\2""")
         text = quoted.sub(rf'\g<1>"../../../{_file_kept(store, name, folder)}"', text)
     return text
 

@@ -11,7 +11,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from incast.statistics import Estimate, estimate, jain
 from incast.study.comparing import (
     ComparisonDefinition,
     Controller,
+    asked_for,
     axis_value_of,
     named,
     plain_names,
@@ -144,7 +145,7 @@ class Pairs:
 
     def arms(self) -> dict[tuple[str, str], str]:
         """Names of the meetings as arms of a study, by the controllers' texts."""
-        names = plain_names((slug(f"{a.label}--{b.label}"), slug(f"{a.text}--{b.text}")) for a, b in self.meetings)
+        names = plain_names((slug(f"{a.name}--{b.name}"), slug(f"{a.text}--{b.text}")) for a, b in self.meetings)
         return {(a.text, b.text): name for (a, b), name in zip(self.meetings, names, strict=True)}
 
     def called(self) -> str:
@@ -173,7 +174,7 @@ class Pairs:
         scenario, names = self.base()
         first = self.controllers[0]
         return {
-            f"{first.label} beside {name}": self.meeting(scenario, names, first, other).with_seed(1)
+            f"{first.name} beside {name}": self.meeting(scenario, names, first, other).with_seed(1)
             for name, other in named(self.controllers).items()
         }
 
@@ -209,7 +210,7 @@ class Pairs:
         return cls(data["scenario"], controllers, data["seeds"], tuple((k, v) for k, v in data["settings"]), kept)
 
     def _asked(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "said"}
+        return asked_for(self, "said")
 
     def json(self, **others: str) -> str:
         """Write what was asked for, and beside it what else a folder says of it."""
@@ -283,6 +284,7 @@ def carry_out(
 def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
     """Read the pairs of a folder back, and compute what each gets; every run must be there."""
     pairs, home = _read(folder)
+    pairs = governed(pairs, home)
     by = {c.text: c.label for c in pairs.controllers}
 
     def name_of(key: tuple[str, str, int]) -> str:
@@ -293,6 +295,13 @@ def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
     found = home.results(POINTS_FILE, pairs.places(), name_of, again)
     results = {key: result for key, (result, _) in found.items()}
     return pairs, meetings(pairs, results, pairs.saying().entries), home
+
+
+def governed(pairs: Pairs, home: Home) -> Pairs:
+    """Say of each controller what governs the flows of the runs in which it meets itself."""
+    found = home.governing(POINTS_FILE, pairs.places())
+    told = (c.beside([found.get((c.text, c.text, 1), "")]) for c in pairs.controllers)
+    return replace(pairs, controllers=tuple(told))
 
 
 def _read(folder: Path) -> tuple[Pairs, Home]:

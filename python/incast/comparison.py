@@ -6,7 +6,7 @@ import json
 import math
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -348,12 +348,19 @@ def carry_out(
 def load(folder: Path) -> Comparison:
     """Read a comparison back from its folder and its store; every run must be there."""
     study, home = _read(folder)
-    comparison = _without_series(study, home)
+    comparison = _without_series(_governed(study, home), home)
     try:
         comparison.series = _load_series(comparison)
     except (ScenarioError, StudyError, FolderError) as error:
         comparison.series_gap = str(error)
     return comparison
+
+
+def _governed(study: ComparisonStudy, home: Home) -> ComparisonStudy:
+    """Say of each controller what governs the flows of its runs."""
+    found = home.governing(POINTS_FILE, {case: Place(*study.place(case), case.seed) for case in study.cases()})
+    told = (c.beside(one for case, one in found.items() if case.controller == c) for c in study.controllers)
+    return replace(study, controllers=tuple(told))
 
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:

@@ -8,15 +8,21 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from conftest import Command, made_in
 from incast import FolderError, StudyError, _core, coexistence, coexistence_page
+from incast.calls import compare
+from incast.comparison import load
 from incast.report import number
 from incast.result import rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate
-from incast.study.comparing import shared_notes
+from incast.study.comparing import Controller, shared_notes
+from incast.study.homes import Home
+from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
 
@@ -270,3 +276,38 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="at least two"):
         coexistence.parse("coexistence", [], 1, [])
     assert Scenario.load("coexistence").notes() == []
+
+
+def test_labels_say_what_governs(tmp_path: Path) -> None:
+    """Of flows that another control than the one of ``--cc`` governs nothing else is said to be of ``--cc``."""
+    asked = Controller("swift:target=min-rtt")
+    for governing, label in {
+        ("swift",): "swift min-rtt",
+        ("swift+udp",): "swift min-rtt",
+        (): "swift min-rtt",
+        ("nscc+udp",): "swift min-rtt (nscc governs)",
+        ("nscc+rccc",): "swift min-rtt (nscc and rccc govern)",
+        ("swift", "homa"): "swift min-rtt (homa governs in part)",
+    }.items():
+        told = asked.beside(governing)
+        assert (told.label, told.name, told) == (label, "swift min-rtt", asked)
+    assert Controller("own.py:Mine").beside(["own.py:Mine"]).label == "Mine"
+    done = compare("dumbbell", ["dctcp"], seeds=1, settings=SHORTEST, out=tmp_path / "c", workers=1).comparison
+    assert [one.label for one in done.study.controllers] == ["dctcp"]
+    points = pq.read_table(tmp_path / "c/points.parquet")
+    place = points.column_names.index("controller")
+    pq.write_table(points.set_column(place, "controller", pa.array(["nscc"])), tmp_path / "c/points.parquet")
+    done = load(tmp_path / "c")
+    assert [one.label for one in done.study.controllers] == ["dctcp (nscc governs)"]
+    assert {case.controller.label for case in done.runs} == {"dctcp (nscc governs)"}
+    assert json.loads(done.study.json())["controllers"] == [{"text": "dctcp"}]
+
+
+def test_labels_of_pairs_say_what_governs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A controller is governed as it is beside itself."""
+    pairs = coexistence.parse("coexistence", ["dctcp", "swift"], 1, [])
+    known = {("dctcp", "dctcp", 1): "dctcp", ("dctcp", "swift", 1): "dctcp+swift", ("swift", "swift", 1): "nscc"}
+    monkeypatch.setattr(Home, "governing", lambda *_: known)
+    told = coexistence.governed(pairs, Home(tmp_path, tmp_path, "pairs"))
+    assert [one.label for one in told.controllers] == ["dctcp", "swift (nscc governs)"]
+    assert (told, told.arms(), told.folder_name()) == (pairs, pairs.arms(), pairs.folder_name())

@@ -83,5 +83,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_every_command_says_what_is_damaged(
     folder: str, commands: Sequence[Sequence[str]], made: Path, place: Path
 ) -> None:
+    """Each takes some seconds: a search, a paper or a report is made again for each damage."""
     beside = [] if folder == "asked" else ["asked"]
     try_all(made, folder, {" ".join(words[:3]): words for words in commands}, place, beside)

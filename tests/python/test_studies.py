@@ -376,11 +376,13 @@ def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
         "    def on_timeout(self, event): pass\n"
     )
     (home / "list.csv").write_text("start,source,destination,size\n0us,0,2,100kB\n100us,1,3,50kB\n")
+    (home / "sizes.csv").write_text("size,cumulative\n2000,1\n")
     (home / "own.toml").write_text(
         "[run]\nduration = '2ms'\n[topology]\nkind = 'dumbbell'\nsenders = 2\nreceivers = 2\n"
         "access_link = { rate = '1Gbps', delay = '1us' }\nbottleneck_link = { rate = '1Gbps', delay = '1us' }\n"
         "[queue]\nkind = 'drop-tail'\nlimit = '100p'\n[controller]\nkind = 'dctcp'\n"
         "[[traffic]]\nname = 'list'\npattern = 'file'\nfile = 'list.csv'\n"
+        "[[traffic]]\nname = 'open'\npattern = 'poisson'\narrivals = { load = 0.1, sizes = 'sizes.csv' }\n"
     )
     (home / "study.toml").write_text(
         "scenario = 'own.toml'\nseeds = 1\n[arms]\nmine = 'mine.py:Mine'\ndctcp = 'dctcp'\n"

@@ -79,6 +79,7 @@ def coexist(
         found, home, gap = coexistence.carry_out(
             pairs, folder, store=store, workers=workers, show=show, rebuild=rebuild, memory_limit=limit
         )
+    pairs = coexistence.governed(pairs, home)
     print_pairs(pairs, found, folder, coexistence_page.write(pairs, found, home, formats, gap), quiet)
     if gap:
         err.print(f"no page of runs over time: {gap}", highlight=False, soft_wrap=True)

@@ -62,6 +62,10 @@ class Controller:
     """A controller as ``--cc`` names it: ``swift:target=min-rtt,epsilon=100us``."""
 
     text: str
+    others: tuple[str, ...] = field(default=(), compare=False)
+    """What else governs flows of its runs, such as a transport's own control, where that is known."""
+    is_idle: bool = field(default=False, compare=False)
+    """Whether it governs none of them."""
 
     def __post_init__(self) -> None:
         external = _external_name(self.text)
@@ -83,9 +87,23 @@ class Controller:
         pairs = self.text[len(self.kind) + 1 :]
         return dict(pair.split("=", 1) for pair in pairs.split(",")) if pairs else {}
 
+    def beside(self, governing: Iterable[str]) -> Controller:
+        """Say what governs the flows of its runs, by the column ``controller`` of a store."""
+        found = dict.fromkeys(one for told in governing for one in told.split("+") if one not in ("", "udp"))
+        own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
+        return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
+
     @property
     def label(self) -> str:
-        """How legends and tables call it: parameters whose value is a word go by that word.
+        """How legends and tables call it: by its name, and by what governs its flows in its place or beside it."""
+        if not self.others:
+            return self.name
+        verb = "governs" if len(self.others) == 1 else "govern"
+        return f"{self.name} ({' and '.join(self.others)} {verb}{'' if self.is_idle else ' in part'})"
+
+    @property
+    def name(self) -> str:
+        """Name by its words: parameters whose value is a word go by that word.
 
         A word that begins a later parameter's name (static, static_target) is left to that one.
         """
@@ -99,9 +117,15 @@ class Controller:
 
 
 def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
-    """Give controllers by their labels; one whose label is another one's goes by its text."""
+    """Give controllers by their names; one whose name is another one's goes by its text."""
     controllers = list(controllers)
-    return dict(zip(told_apart((c.label, c.text) for c in controllers), controllers, strict=True))
+    return dict(zip(told_apart((c.name, c.text) for c in controllers), controllers, strict=True))
+
+
+def asked_for(study: Any, *but: str) -> dict[str, Any]:
+    """Give the fields of a study but for some, a controller as its text: what a folder is marked with."""
+    found = {name: value for name, value in asdict(study).items() if name not in but}
+    return found | {"controllers": [{"text": controller.text} for controller in study.controllers]}
 
 
 def refuse_equal(controllers: Sequence[Controller], resolved: Callable[[str], list[str]]) -> None:
@@ -329,7 +353,7 @@ class ComparisonStudy:
 
     def arms(self) -> dict[str, str]:
         """Names of the controllers as arms of a study, by their texts; those of the first ones stay if more come."""
-        names = plain_names((slug(c.label), slug(c.text)) for c in self.controllers)
+        names = plain_names((slug(c.name), slug(c.text)) for c in self.controllers)
         return {c.text: name for c, name in zip(self.controllers, names, strict=True)}
 
     def called(self) -> dict[str, str]:
@@ -420,7 +444,7 @@ class ComparisonStudy:
         return "\n".join(lines) + "\n"
 
     def _asked(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "names"}
+        return asked_for(self, "names")
 
     def json(self, **others: str) -> str:
         """Write the study as JSON, and beside it what else a folder says of it."""

@@ -81,6 +81,16 @@ class Home:
         points = _in_words_of_user(filled, part)
         write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
 
+    def governing(self, points_file: str, places: Mapping[Key, Place]) -> dict[Key, str]:
+        """Say what governs the flows of runs, by their places; what cannot be read is told by ``results``."""
+        try:
+            points = files.read_table(self.folder / points_file, ["scenario", "arm", "values", "controller"])
+        except (OSError, ValueError):
+            return {}
+        there = {(row["scenario"], row["arm"], row["values"]): row["controller"] for row in points.to_pylist()}
+        found = {key: there.get(place[:3]) for key, place in places.items()}
+        return {key: told for key, told in found.items() if isinstance(told, str)}
+
     def results(
         self, points_file: str, places: Mapping[Key, Place], name_of: Callable[[Key], str], again: str
     ) -> dict[Key, tuple[Result, Rows]]:

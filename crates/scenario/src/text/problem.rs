@@ -53,8 +53,22 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Text of a file, of which control characters would move the cursor or worse.
+/// Letters of a key or a value that are shown: the first ones, and the last ones, where a path has its file.
+const SHOWN_LETTERS: [usize; 2] = [200, 100];
+
+/// Text of a file, of which control characters would move the cursor or worse. Of a long one the middle is left out.
 fn visible(text: &str) -> Cow<'_, str> {
+    let [first, last] = SHOWN_LETTERS;
+    if text.len() > first + last && text.chars().count() > first + last {
+        let begins: String = text.chars().take(first).collect();
+        let ends: Vec<char> = text.chars().rev().take(last).collect();
+        let whole = format!("{begins}...{}", ends.iter().rev().collect::<String>());
+        return Cow::Owned(escaped(&whole).into_owned());
+    }
+    escaped(text)
+}
+
+fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {
         return Cow::Borrowed(text);
     }

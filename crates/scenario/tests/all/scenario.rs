@@ -129,6 +129,27 @@ fn files_a_scenario_names_are_part_of_its_hash() {
     assert_eq!(whole.hash().unwrap(), first, "the content counts, not the name");
     std::fs::write(dir.join("f.csv"), "start,source,destination,size\n0s,h0,h1,2000\n").unwrap();
     assert_ne!(s.hash().unwrap(), first);
+    // tables of sizes and places of stations are files too
+    let table = |text: &str| std::fs::write(dir.join("t.csv"), text).unwrap();
+    let named = format!("\"{}\"", dir.join("t.csv").to_str().unwrap());
+    for (scenario, key, value, one, other) in [
+        ("websearch", "traffic.arrivals.sizes", named.clone(), "size,cumulative\n1,1\n", "size,cumulative\n2,1\n"),
+        (
+            "wireless-cell",
+            "topology.placement",
+            format!("{{ kind = \"file\", file = {named} }}"),
+            "x,y\n",
+            "x,y\n1,2\n",
+        ),
+    ] {
+        let mut s = Scenario::load(scenario).unwrap();
+        table(one);
+        s.set(key, &value).unwrap();
+        assert_eq!(s.files().unwrap().len(), 1, "{key}");
+        let first = s.hash().unwrap();
+        table(other);
+        assert_ne!(s.hash().unwrap(), first, "{key}");
+    }
     std::fs::remove_dir_all(&dir).unwrap();
 }
 

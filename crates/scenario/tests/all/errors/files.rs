@@ -241,6 +241,17 @@ fn files_are_named_in_errors() {
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
+#[test]
+fn a_line_that_has_no_end_is_not_told_whole() {
+    let told =
+        flows("endless-line", &format!("start,{}z,source\n", "a\u{e9}".repeat(100_000))).unwrap_err().to_string();
+    assert!(told.chars().count() < 1500, "{} letters", told.chars().count());
+    assert!(
+        told.starts_with("flows.csv, line 1, column a\u{e9}a\u{e9}") && told.contains("a\u{e9}z = a\u{e9}"),
+        "{told}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn only_plain_files_are_read() {

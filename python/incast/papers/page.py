@@ -143,6 +143,8 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
                 "verdict": one.told,
                 "part": one.part,
                 "numbers": one.numbers,
+                "brief": one.brief,
+                "why": done.reason(one),
             }
             for one in done.findings
         ]
@@ -151,7 +153,8 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated]) -> str:
             for (series, x), (late, flows) in done.unfinished.items()
         ]
         figures[done.figure.name] = {"points": rows, "claims": claims, "unfinished": unfinished, "hops": done.hops}
-    return json.dumps({"paper": paper.name, "scale": scale, "figures": figures}, indent=2) + "\n"
+    about = {"paper": paper.name, "scale": scale, "version": _core.__version__}
+    return json.dumps({**about, "figures": figures}, indent=2) + "\n"
 
 
 def html(

@@ -7,7 +7,8 @@ a number of a page is in no record of its paper and not in the paper's own files
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
 - ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: claims, and what became of them at each scale;
-- ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series.
+- ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses. ``largest``
+  is scale paper where that is kept, else small.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def read(paper: str, scale: str) -> Record | None:
 def fill(text: str) -> str:
     """Fill the blocks of a page."""
     kinds = {"verdicts": _verdicts, "numbers": _numbers}
-    return BLOCK.sub(lambda block: f"{block[1]}{kinds[block[2]](*block[3].split())}\n{block[5]}", text)
+    return BLOCK.sub(lambda block: f"{block[1]}\n{kinds[block[2]](*block[3].split())}\n\n{block[5]}", text)
 
 
 def _verdicts(paper: str, *names: str) -> str:
@@ -131,27 +132,32 @@ def _cell(claim: Mapping[str, Any]) -> str:
 def _numbers(place: str, scale: str, *measures: str) -> str:
     """Make a table of means: a row a point, a column a series, the measures behind one another."""
     paper, _, name = place.partition("/")
-    found = read(paper, scale)
-    if found is None or name not in found["figures"]:
+    asked = [*reversed(SCALES)] if scale == "largest" else [scale]
+    kept = [found for one in asked if (found := read(paper, one)) and name in found["figures"]]
+    if not kept:
         raise SystemExit(f"{place}, scale {scale}: no record; incast paper run {place} --scale {scale}, then record it")
     figure = reading.find(place)[1][0]
-    rows = found["figures"][name]["points"]
+    rows = kept[0]["figures"][name]["points"]
+    published = {(one.series, one.x, one.measure): one.value for one in figure.published}
     series = list(dict.fromkeys(row["series"] for row in rows))
     lines = [f"| {figure.x_label} | {' | '.join(series)} |", f"|{' --- |' * (len(series) + 1)}"]
     for x in dict.fromkeys(row["x"] for row in rows):
         there = {row["series"]: row for row in rows if row["x"] == x}
         cells = [
-            "; ".join(_mean(there[one].get(name), len(measures)) for name in measures) if one in there else ""
+            "; ".join(_mean(there[one].get(m), len(measures), published.get((one, x, m))) for m in measures)
+            if one in there
+            else ""
             for one in series
         ]
         lines.append(f"| {x} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"*Scale {kept[0]['scale']}.*"])
 
 
-def _mean(found: Sequence[float | None] | None, of: int) -> str:
+def _mean(found: Sequence[float | None] | None, of: int, published: float | None) -> str:
     if found is None or found[0] is None:
         return "–"
-    return number(Estimate(found[0], found[1], 2)) if of == 1 else rounded(found[0])
+    text = number(Estimate(found[0], found[1], 2)) if of == 1 else rounded(found[0], 4 if published else 3)
+    return text if published is None else f"{text} ({rounded(published, 4)})"
 
 
 def counts() -> Iterator[str]:

@@ -1,14 +1,15 @@
 """Numbers of the pages of papers: records of what ``incast paper run`` wrote, and what pages show of them.
 
-``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``, a file a paper and
-scale. ``write`` fills the blocks of ``docs/papers/*.md`` from them. ``check`` fails where a block is another one, or where
-a number of a page is in no record of its paper and not in the paper's own files. ``counts`` prints how many claims hold.
+``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``: a file a paper and
+scale. ``write`` fills the blocks of ``docs/papers/*.md`` from them. ``check`` fails where a block is another one, or
+where a number of a page is in no record of its paper and not in the paper's own files. ``counts`` prints how many
+claims hold.
 
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
 - ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: claims, and what became of them at each scale;
-- ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses. ``largest``
-  is scale paper where that is kept, else small.
+- ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
+  ``largest`` is scale paper where that is kept, else small.
 """
 
 from __future__ import annotations

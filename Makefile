@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -53,6 +53,9 @@ docs-pictures: demo ## The demo's pictures which the documentation shows
 
 viewer-pictures: dev ## The documentation's pictures of the viewer, of runs made anew; needs Chromium (a minute)
 	$(BIN)/python tools/viewer_pictures.py
+
+paper-pages: dev ## Fill the tables of docs/papers from the records of results beside them (tools/paper_pages.py record DIR)
+	$(BIN)/python tools/paper_pages.py write
 
 notebooks: dev ## Run the notebooks of the documentation and store what their cells show (a minute)
 	$(BIN)/python tools/notebooks.py

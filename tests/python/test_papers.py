@@ -66,7 +66,7 @@ def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tm
     assert "holds: SCCP stays within a few ms" in answer.out
     answer = incast("paper", "run", "sccp/fig5", "--seeds", "2", "--out", "s5")
     assert answer.status == 0, answer.err
-    assert "holds: SCCP gives the background" in answer.out
+    assert "\n  undecided: SCCP gives the background more than DCTCP" in answer.out, "two seeds are not clear of zero"
 
 
 def test_a_students_swift_is_fair_where_nothing_is_lost(incast: Command, tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_a_students_report_on_fat_trees_has_all_its_figures() -> None:
 
 
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
-    """HULL's trade, with one seed."""
-    answer = incast("paper", "run", "hull", "--seeds", "1", "--out", "h")
+    """HULL's trade, with two seeds."""
+    answer = incast("paper", "run", "hull", "--seeds", "2", "--out", "h")
     assert answer.status == 0, answer.err
     assert answer.out.startswith("drain: all 3 claims hold - ")
 
@@ -168,7 +168,14 @@ def test_shares_of_a_segment_overflow_a_buffer_from_so_many_workers_on(incast: C
     """Figure 9(b) of SCCP's paper: plain TCP collapses early, SCCP beyond 120 workers."""
     answer = incast("paper", "run", "sccp/fig9b", "--seeds", "1", "--out", "s")
     assert answer.status == 0, answer.err
-    assert answer.out.startswith("fig9b: all 3 claims hold - ")
+    assert answer.out.startswith("fig9b: in part, undecided - "), "one seed has no interval"
+    rows = json.loads((tmp_path / "s" / "results.json").read_text())["figures"]["fig9b"]["points"]
+    numbers = {(row["series"], row["x"]): (row["time"]["mean"], row["drops"]["mean"]) for row in rows}
+    for (series, workers), (time_ms, drops) in numbers.items():
+        if series == "OVS" and workers > 30:
+            assert time_ms > 150, workers
+        if series == "SCCP-OVS":
+            assert (drops > 0) == (workers > 120), workers
 
 
 def test_the_sccp_paper_has_all_its_figures() -> None:

@@ -33,6 +33,9 @@ Number = Callable[[str, str, X, int | None], float | None]
 MOST_LISTED = 24
 """Points of a measure and series that are listed with their values; of more the range is."""
 
+FEW_LISTED = 4
+"""The same where numbers are told in short."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -43,6 +46,8 @@ class Finding:
     numbers: Sequence[str]
     part: str = ""
     """What of the claim was judged, where that is not all of it; empty where it is."""
+    brief: Sequence[str] = ()
+    """The same numbers in short: of more than a few the range is."""
 
     @property
     def told(self) -> str:
@@ -92,7 +97,7 @@ def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
     except (MissingError, ExpressionError) as error:
         return Finding(claim, Verdict.UNTESTED, [str(error)])
     told = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
-    return Finding(claim, told[verdict], seen.numbers())
+    return Finding(claim, told[verdict], seen.numbers(), brief=seen.numbers(FEW_LISTED))
 
 
 _CONDITIONS = "paired: expected conditions on the points alone, not on measured numbers"
@@ -258,15 +263,15 @@ class Seen:
             raise MissingError(f"{label} of {series} at {x} does not exist")
         return value
 
-    def numbers(self) -> list[str]:
-        """Word what was seen, a line a measure and series."""
+    def numbers(self, most: int = MOST_LISTED) -> list[str]:
+        """Word what was seen, a line a measure and series; of more points than this the range."""
         figure = self.figure
         lines = [f"{name}: {', '.join(_listed([value]) for value in values)}" for name, values in self.derived.items()]
         for (name, series), by_x in self.points.items():
             measure = figure.measures[name]
             where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
             unit = f" {measure.unit}" if measure.unit else ""
-            if len(by_x) > MOST_LISTED:
+            if len(by_x) > most:
                 at, (first, *_, last) = f" at {len(by_x)} points", by_x
                 every = [value for values in by_x.values() for value in values]
                 lines.append(f"{where}{at}, {first} to {last}: {min(every):.4g} to {max(every):.4g}{unit}")

@@ -170,6 +170,8 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
                 "verdict": f"{one.told}{done.another}",
                 "part": one.part,
                 "numbers": one.numbers,
+                "brief": one.brief,
+                "why": done.reason(one),
             }
             for one in done.findings
         ]
@@ -180,7 +182,8 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
         figures[done.figure.name] = {"points": rows, "claims": claims, "unfinished": unfinished, "hops": done.hops}
         if done.figure.changes:
             figures[done.figure.name]["changes"] = planning.changes_of(done.figure)
-    return json.dumps({"paper": paper.name, "scale": scale, "figures": figures}, indent=2) + "\n"
+    about = {"paper": paper.name, "scale": scale, "version": _core.__version__}
+    return json.dumps({**about, "figures": figures}, indent=2) + "\n"
 
 
 def html(

@@ -17,7 +17,7 @@ from incast.statistics import Estimate
 Estimated = Callable[[str, str, X], Estimate | None]
 """Mean and interval of a figure by measure, series and point."""
 
-_PLACE = re.compile(r"\{([^{}]*\([^{}]*)\}")
+PLACE = re.compile(r"\{([^{}]*\([^{}]*)\}")
 """An expression in braces. What ``each`` fills in has no parentheses."""
 _SENTENCE = re.compile(r"(?<=[.:;])\s+(?=[A-Z{])")
 
@@ -27,7 +27,7 @@ def check(figures: Sequence[Figure], text: str) -> None:
 
     A point of one scale alone is no mistake, nor are numbers that do not fit.
     """
-    for place in _PLACE.finditer(text):
+    for place in PLACE.finditer(text):
         parsed = _parsed(figures[0], place[1])
         for figure in figures:
             numbers = made_up()
@@ -48,7 +48,7 @@ def filled(figure: Figure, text: str, number: Number, estimated: Estimated) -> s
     kept = []
     for sentence in _SENTENCE.split(text):
         try:
-            kept.append(_PLACE.sub(lambda place: _number(figure, place[1], number, estimated), sentence))
+            kept.append(PLACE.sub(lambda place: _number(figure, place[1], number, estimated), sentence))
         except (MissingError, ExpressionError):
             continue
     return " ".join(kept)

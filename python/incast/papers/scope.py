@@ -22,10 +22,11 @@ def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
     make no part: intervals tell of them.
     """
     here, there = reads(figure, claim).places, reads(whole, claim).places
-    mine, all_ = list(dict.fromkeys(x for _, _, x in here)), list(dict.fromkeys(x for _, _, x in there))
+    asked, all_ = {x for _, _, x in here}, {x for _, _, x in there}
+    mine = [point.x for point in figure.points if point.x in asked]
     parts = []
-    if set(mine) != set(all_):
-        parts.append(f"{_listed(mine)} of {len(all_)} points")
+    if asked != all_:
+        parts.append(_listed(mine, len(all_)))
     run = [series for series in figure.series if not series.values and series.name in {name for _, name, _ in here}]
     changed: dict[str, tuple[Any, Any]] = {}
     points = {point.x: point for point in whole.points}
@@ -37,12 +38,12 @@ def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
     return "; ".join(parts)
 
 
-def _listed(points: list[X]) -> str:
-    if len(points) == 1:
-        return f"{points[0]}"
+def _listed(points: list[X], of: int) -> str:
     if len(points) > NAMED:
-        return f"{len(points)}, from {points[0]} to {points[-1]},"
-    return f"{', '.join(f'{x}' for x in points[:-1])} and {points[-1]}"
+        return f"{len(points)} of {of} points, from {points[0]} to {points[-1]}"
+    *most, last = points
+    told = f"{', '.join(f'{x}' for x in most)} and {last}" if most else f"{last}"
+    return f"{told} of {of} points"
 
 
 def _changed(

@@ -10,7 +10,7 @@ from incast.errors import PaperError, ScenarioError
 from incast.output import nearest
 from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
 from incast.plan import slug, told_apart
-from incast.scenario import Scenario, in_order, text_of
+from incast.scenario import Scenario, in_order, text_of, toml_value
 
 Pairs = Sequence[tuple[str, str]]
 """Settings: keys and values."""
@@ -18,6 +18,8 @@ MOST_LINES = 24
 """Series of a figure that has the curves of all values; of more every value has its own figure alone."""
 LACKING = (": unknown key", " has no parameter ")
 """Parts of messages about keys that a scenario has not, where another one may have them."""
+NEAR = "did you mean"
+"""Part of messages that know a key near to the one that a scenario has not."""
 Tell = Callable[[str], object]
 
 
@@ -147,7 +149,8 @@ def _takers(
                 if not any(part in str(error) for part in LACKING):
                     error.add_note(f"in the series {series.name} of {paper.called(at)}")
                     raise
-                lacking[key] = error
+                if key not in lacking or NEAR in str(error):
+                    lacking[key] = error
                 continue
             taken[key] = asked[key]
             takers[key].append(series.name)
@@ -202,7 +205,7 @@ def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str]
             paper, at, series, bare, own, point.set, last
         )
         if is_set or before[series.name, other] != whole:
-            told = ", ".join(f"{key} = {value}" for key, value in point.set.items())
+            told = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.set.items())
             raise PaperError(
                 f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {told}); edit the points "
                 f"of a copy: incast paper copy {paper.called(at)} DIR"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from incast import consent, controllers, files, kinds, own_code
 from incast.errors import FolderError, ScenarioError, StudyError
@@ -228,12 +229,17 @@ def spoken(value: Value) -> Value:
 
 
 @cache
-def _definitions(_engine: str) -> dict[str, tuple[str, str]]:
-    shortest = Scenario.load("dumbbell").changed({"run.duration": "1us", "run.warmup": "0s"})
-    summary = shortest.run().summary
-    return {name: (unit, summary["definitions"][name]) for name, unit in summary["units"].items()}
+def _shortest(_engine: str) -> Mapping[str, Any]:
+    """Give the summary of the shortest run, which has the words of all."""
+    return Scenario.load("dumbbell").changed({"run.duration": "1us", "run.warmup": "0s"}).run().summary
+
+
+def parts() -> list[str]:
+    """Give the parts of a summary in their order."""
+    return list(_shortest(engine_digest()))
 
 
 def definitions() -> dict[str, tuple[str, str]]:
     """Give unit and definition of every figure, by name."""
-    return _definitions(engine_digest())
+    summary = _shortest(engine_digest())
+    return {name: (unit, summary["definitions"][name]) for name, unit in summary["units"].items()}

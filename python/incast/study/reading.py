@@ -153,7 +153,9 @@ class Runs:
             "cost": {**cost, "hops_per_cpu_s": summary["run"]["hops"] / cpu_s if cpu_s > 0 else None},
         }
         kept = partial(_with_files, self._store, toml)
-        return Result(manifest, toml, json.dumps(summary), lambda table: self.rows(run, table), _copies=kept)
+        return Result(
+            manifest, toml, json.dumps(summary, indent=2) + "\n", lambda table: self.rows(run, table), _copies=kept
+        )
 
 
 def _with_files(store: Store, toml: str) -> Copies:
@@ -197,6 +199,10 @@ def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequen
         for word in path[:-1]:
             place = place.setdefault(word, {})
         place[path[-1]] = value
+    # in the order that runs have; every run has a table of groups
+    summary = (
+        {"run": summary.pop("run")} | {part: summary.pop(part) for part in copies.parts() if part in summary} | summary
+    )
     told = copies.definitions()
     summary["units"] = {key: unit for key, (unit, _) in told.items()}
     summary["definitions"] = {key: definition for key, (_, definition) in told.items()}

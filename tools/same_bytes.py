@@ -95,6 +95,9 @@ CONTROLLERS = [
     "powertcp",
     "theta-powertcp",
     "poseidon",
+    "vegas",
+    "dx",
+    "d3",
 ]
 """Every controller; ``tests/python/test_same_bytes.py`` holds that none is missing."""
 
@@ -111,9 +114,10 @@ FORMS = {
     "fastflow": "spcl",
     "powertcp": "authors-ns3 linux",
     "theta-powertcp": "authors-ns3 linux",
+    "vegas": "linux ns3",
 }
 
-NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "xcp": ('program=[{kind="xcp"}]',), "bolt": ('program=[{kind="bolt"}]',)}
+NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "d3": ('program=[{kind="d3"}]',), "xcp": ('program=[{kind="xcp"}]',), "bolt": ('program=[{kind="bolt"}]',)}
 """What a controller does not run without."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")
@@ -129,6 +133,7 @@ ROUTING = {
     "power-of-two": (),
     "flowlet": ("routing.gap=10us",),
     "ecmp-adaptive": (),
+    "flowcell": (),
     "reps": (),
     "transport": (
         "routing.by=path",

@@ -131,6 +131,7 @@ const WITH: &[(&str, &str, &[&str])] = &[
     ("transport.preset", "queue<strict-priority>", &["homa", "phost", "linux", "ns3", "htsim"]),
     ("transport.preset", "topology<cell>", &["ns3-ipv6"]),
     ("program[]", "controller<rcp>", &["rcp"]),
+    ("program[]", "controller<d3>", &["d3"]),
     ("program[]", "controller<xcp>", &["xcp"]),
     ("program[]", "controller<bolt>", &["bolt"]),
     ("traffic[].app", "traffic[].pattern=matrix", &["bulk"]),
@@ -162,7 +163,9 @@ pub fn chance(path: &str, said: &[String]) -> Option<f64> {
         let word = said.iter().rev().find_map(|word| word.strip_prefix(&of));
         return Some(if word.is_some_and(|word| words.contains(&word)) { *chance } else { 0.01 });
     }
-    let asks = |word: &String| ["controller<rcp>", "controller<xcp>", "controller<bolt>"].contains(&word.as_str());
+    let asks = |word: &String| {
+        ["controller<rcp>", "controller<d3>", "controller<xcp>", "controller<bolt>"].contains(&word.as_str())
+    };
     match path {
         "program" if said.iter().any(asks) => return Some(0.95),
         "transport.mss" if said.iter().any(|word| word == "topology<cell>") => return Some(0.95),

@@ -28,6 +28,7 @@ macro_rules! forward {
             #[inline] on_ack(&mut self, ack: &$crate::Ack);
             on_telemetry(&mut self, hops: &[$crate::Hop]);
             on_rate(&mut self, granted: f64);
+            wants(&self, now: $crate::Time) -> f64;
             on_feedback(&mut self, feedback: &$crate::Feedback);
             on_room(&mut self, packets: u32);
             on_backlog(&mut self, backlog: &$crate::Backlog);

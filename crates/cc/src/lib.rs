@@ -44,6 +44,7 @@ pub mod bolt;
 pub mod controller;
 pub mod cubic;
 pub mod d2tcp;
+pub mod d3;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod dx;
@@ -102,6 +103,7 @@ controllers! {
     dcqcn::Dcqcn,
     bbr::Bbr,
     rcp::Rcp,
+    d3::D3,
     xcp::Xcp,
     bolt::Bolt,
     powertcp::Powertcp,

@@ -250,7 +250,8 @@ impl Vegas {
         match self.params.at_loss {
             AtLoss::Share => self.window.end_slow_start(),
             AtLoss::Segment => {
-                self.window.ssthresh = self.after_loss(self.window.cwnd).max(self.params.window.floor * self.window.mss);
+                self.window.ssthresh =
+                    self.after_loss(self.window.cwnd).max(self.params.window.floor * self.window.mss);
             }
         }
     }

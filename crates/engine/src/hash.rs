@@ -57,6 +57,8 @@ pub mod purpose {
     pub const PACER: u32 = 22;
     /// When hosts change the rate of their credit.
     pub const CORE_RATE: u32 = 23;
+    /// When the epochs of a host begin.
+    pub const EPOCH: u32 = 24;
 }
 
 /// Mixes one word.

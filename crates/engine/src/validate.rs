@@ -6,9 +6,9 @@ use crate::map::back;
 use crate::map::ideal::Fabric;
 use crate::program::table;
 use crate::spec::{
-    About, CellSpec, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM,
-    MOST_DISCOVERY, MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, QuerySpec,
-    QueueSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
+    About, CellSpec, D3, Discipline, Entropy, Eqds, ExpressPass, FlowSpec, Homa, LinkSpec, Loss, MOST_DATAGRAM,
+    MOST_DISCOVERY, MOST_PSDU, MOST_STATIONS, PHost, Pacer, PathChoice, Program, ProgramSpec, Protocol, Qjump,
+    QuerySpec, QueueSpec, Rcp, Rules, RunError, Spec, Ties, TransportSpec, Uet, Xcp,
 };
 use incast_cc::{Rate, Time};
 
@@ -55,6 +55,9 @@ fn check_all(spec: &Spec) -> Result<(), RunError> {
     each(&spec.transports, About::Transport, check_segments)?;
     each(&spec.transports, About::Transport, check_demotion)?;
     check_driven(spec)?;
+    if spec.choice == PathChoice::Flowcell(0) {
+        return invalid("flowcells of 0 B, expected at least 1".into());
+    }
     if spec.ties == Ties::Scheduled && spec.choice.has_entropy() {
         let text = "packets have room for an entropy or for what scheduled ties ask, not for both".to_owned();
         return Err(RunError::Refused(About::Ties, text));
@@ -428,9 +431,15 @@ fn check_program(spec: &Spec, own: &ProgramSpec) -> Result<(), RunError> {
         Program::Phantom(_) => check_phantom(spec, own),
         Program::Rcp(rcp) => check_rcp(rcp),
         Program::Xcp(xcp) => check_xcp(xcp),
+        Program::D3(d3) if !is_d3(d3) => {
+            invalid(format!("{d3:?}, expected gains from 0 to 1, and times and a least rate above 0"))
+        }
         Program::Pacer(pacer) if own.nodes.iter().any(|node| *node >= spec.hosts) || !is_pacer(pacer) => invalid(
             format!("{pacer:?}, expected hosts, a period, a burst and a least rate above 0, and shares from 0 to 1"),
         ),
+        Program::Qjump(qjump) if own.nodes.iter().any(|node| *node >= spec.hosts) || !is_qjump(qjump) => {
+            invalid(format!("{qjump:?}, expected hosts, factors, and hosts, packets and epochs above 0"))
+        }
         Program::Bolt(bolt) if bolt.threshold == Some(0) || bolt.supply == Some(0) => {
             invalid("bolt with a threshold or a supply of nothing, expected at least a byte".into())
         }
@@ -560,6 +569,18 @@ fn is_pacer(pacer: &Pacer) -> bool {
     let gain = pacer.beta >= 0.0 && pacer.beta.is_finite();
     let above = pacer.period > Time::ZERO && pacer.burst != Some(0) && pacer.least > Rate(0);
     share(pacer.eta) && share(pacer.share) && gain && above && pacer.least != Rate::INFINITE
+}
+
+/// Parameters of levels.
+fn is_qjump(qjump: &Qjump) -> bool {
+    let factors = !qjump.factors.is_empty() && qjump.factors.iter().all(|f| *f > 0.0 && f.is_finite());
+    factors && qjump.hosts != Some(0) && qjump.packet != Some(0) && qjump.epoch != Some(Time::ZERO)
+}
+
+/// Parameters of rates for deadlines.
+fn is_d3(d3: &D3) -> bool {
+    let gain = |x: f64| (0.0..=1.0).contains(&x);
+    gain(d3.alpha) && gain(d3.beta) && d3.period > Time::ZERO && d3.forget > Time::ZERO && d3.least > 0
 }
 
 /// Gains and shares of explicit windows.

@@ -6,6 +6,7 @@ mod bbr;
 mod bolt;
 mod cubic;
 mod d2tcp;
+mod d3;
 mod dcqcn;
 mod dctcp;
 mod dx;

@@ -5,10 +5,12 @@
 //! partition into domains. A node without a program pays nothing: its ports are as ever.
 
 mod bolt;
+mod d3;
 mod idle;
 mod pacer;
 mod packet;
 mod phantom;
+mod qjump;
 mod rcp;
 mod rule;
 mod sccp;

@@ -16,8 +16,12 @@ macro_rules! programs {
             Phantom => phantom::Queues,
             /// Hosts that pace what is told of congestion.
             Pacer => pacer::Pace,
+            /// Levels of which hosts may send so much an epoch.
+            Qjump => qjump::Levels,
             /// Rates that switches grant to flows.
             Rcp => rcp::Rates,
+            /// Rates that switches allocate by deadlines.
+            D3 => d3::Allocations,
             /// Changes of windows that switches allow.
             Xcp => xcp::Shares,
             /// Room for packets, and news of queues.
@@ -102,6 +106,21 @@ pub struct Pacer {
     pub timeout: Time,
 }
 
+/// Levels (QJUMP): a host may send so much of a traffic class in an epoch (`docs/programs/qjump.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Qjump {
+    /// Full packets an epoch, by traffic class from 0 on; classes beyond are not limited.
+    pub factors: Vec<f64>,
+    /// Hosts that may send to one at once; `None`: all.
+    pub hosts: Option<u32>,
+    /// A full packet, bytes on a link; `None`: that of the run's transports.
+    pub packet: Option<u64>,
+    /// Time that switches take, added to an epoch.
+    pub processing: Time,
+    /// How long an epoch is; `None`: as hosts, packet and the rate of the host's link have it.
+    pub epoch: Option<Time>,
+}
+
 /// Idle flows: the host of a direction of a connection tells the programs on its way when nothing has been sent in it
 /// for a time, and when something is again (`docs/programs/idle.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
@@ -128,6 +147,22 @@ pub struct Rcp {
     pub initial: f64,
     /// Least rate, bytes a round trip.
     pub least: u64,
+}
+
+/// Rates for deadlines (D3): a port gives each flow the rate that it asks for, and a share of what is left
+/// (`docs/programs/d3.md` has the source).
+#[derive(Clone, PartialEq, Debug)]
+pub struct D3 {
+    /// Gain of the rate that is left over.
+    pub alpha: f64,
+    /// Gain of the queue.
+    pub beta: f64,
+    /// What is given away changes once in this time.
+    pub period: Time,
+    /// Least rate, bytes a round trip.
+    pub least: u64,
+    /// A flow that has not asked for so long is over.
+    pub forget: Time,
 }
 
 /// Explicit windows (XCP): a port shares out what its link has left over among the packets that leave by it, or takes

@@ -101,6 +101,8 @@ macro_rules! policies {
             /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of
             /// step once in 65,536 packets where these are no multiple of the paths.
             RoundRobinSource => round_robin_source::RoundRobinSource,
+            /// Each so many bytes of a flow take the next of its paths, from one drawn for it on (Presto).
+            Flowcell(cell: u64) => flowcell::Flowcell,
             /// A packet takes the path of the number that its endpoint gives it: its entropy, counted over and over
             /// again.
             GivenPath => given_path::GivenPath,
@@ -177,7 +179,11 @@ pub struct Recycled {
 impl PathChoice {
     /// Packets are given whole paths, not a next hop at every switch.
     pub fn is_by_path(&self) -> bool {
-        matches!(self, PathChoice::SpraySource | PathChoice::RoundRobinSource | PathChoice::GivenPath)
+        match self {
+            PathChoice::SpraySource | PathChoice::RoundRobinSource => true,
+            PathChoice::Flowcell(_) | PathChoice::GivenPath => true,
+            _ => false,
+        }
     }
 
     /// Packets of one flow take several paths.

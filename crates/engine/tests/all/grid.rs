@@ -3,6 +3,7 @@
 
 use crate::explicit_rates::rcp_program;
 use crate::explicit_windows::xcp_program;
+use crate::rates_for_deadlines::d3_program;
 use crate::sub_rtt::bolt_program;
 use crate::support::*;
 use incast_cc::Asks;
@@ -33,6 +34,7 @@ fn cell(config: &Config, loss: f64, buffer: u64) -> String {
     spec.flows = (0..4).map(|h| bulk(h, 4, Some(1_000_000))).collect();
     let program = match config.profile().asks {
         Asks::Nothing => None,
+        Asks::Rate if config.profile().deadlines => Some(Program::D3(d3_program())),
         Asks::Rate => Some(Program::Rcp(rcp_program())),
         Asks::Window => Some(Program::Xcp(xcp_program())),
         Asks::Room => Some(Program::Bolt(bolt_program())),

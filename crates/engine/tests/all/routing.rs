@@ -19,6 +19,7 @@ pub fn policies() -> Vec<PathChoice> {
         PathChoice::Spray,
         PathChoice::SpraySource,
         PathChoice::RoundRobinSource,
+        PathChoice::Flowcell(65_536),
         PathChoice::RoundRobin(5),
         PathChoice::RoundRobin(0),
         htsim_bands(),
@@ -196,6 +197,36 @@ fn a_round_robin_is_exact() {
     let places: Vec<&str> = by_packet.into_values().collect();
     for four in places.windows(4) {
         assert_eq!(four.iter().collect::<BTreeSet<_>>().len(), 4, "{four:?}");
+    }
+}
+
+/// Presto: 64 KiB of a flow take one path, the next 64 KiB the next, through all four before any comes again; ACKs
+/// have one path.
+#[test]
+fn flowcells_take_the_paths_in_turn() {
+    let places = |cell: u64, tables: bool| -> Vec<(u64, String)> {
+        let (mut o, spec) = alone(PathChoice::Flowcell(cell), 164);
+        if tables {
+            o = run(&with_tables(&spec));
+        }
+        assert_eq!(uplinks(&o, "edge7", "agg", true).len(), 1);
+        let crossed =
+            o.trace.iter().filter(|e| e.payload > 0 && e.event == Happening::Enqueue && e.place.contains(">core"));
+        let by_packet: BTreeMap<u64, String> = crossed.map(|e| (e.seq, e.place.clone())).collect();
+        by_packet.into_iter().collect()
+    };
+    for tables in [false, true] {
+        // packets of 4000 B: the cell of the first byte counts
+        let crossed = places(65_536, tables);
+        let of = |cell: u64| crossed.iter().filter(move |(seq, _)| seq / 65_536 == cell).map(|own| own.1.as_str());
+        let paths: Vec<&str> = (0..=10).map(|cell| of(cell).next().unwrap()).collect();
+        for (cell, path) in (0..).zip(&paths) {
+            assert!(of(cell).all(|place| place == *path), "cell {cell}");
+        }
+        for four in paths.windows(4) {
+            assert_eq!(four.iter().collect::<BTreeSet<_>>().len(), 4, "{four:?}");
+        }
+        assert!(places(1 << 30, tables).iter().all(|own| own.1 == paths[0]), "a flow of one cell keeps its path");
     }
 }
 

@@ -1,9 +1,9 @@
 //! Policies that choose among equally short routes.
 
 use crate::document::queue::Queue;
-use crate::text::default::{microseconds, number, thousandths};
+use crate::text::default::{bytes, microseconds, number, thousandths};
 use crate::text::problem::Report;
-use crate::text::quantity::{Auto, Time};
+use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::{Word, words};
 use incast_cc as cc;
 use incast_engine::spec::{self, PathChoice};
@@ -119,6 +119,12 @@ policies! {
         by: (*by == FlowletBy::Adaptive).then(|| readings.spec(spec::Gauged::Queue)),
         probability: *probability,
     }),
+    /// Flowcells: each 64 KiB of a flow take the next of its paths (Presto).
+    Flowcell {
+        /// Bytes of one.
+        #[serde(default = "bytes::<65_536>")]
+        cell: Size,
+    } acks => PathChoice::Flowcell(cell.0.0),
     /// Adaptive ECMP: some of the packets whose port is as full as the fullest take one of the emptiest (htsim's
     /// `ecmp_host_ar`).
     EcmpAdaptive {
@@ -313,6 +319,11 @@ impl Routing {
             && !(0.0..=1.0).contains(probability)
         {
             at.value("probability", probability, "expected a number from 0 to 1");
+        }
+        if let Routing::Flowcell { cell, .. } = self
+            && cell.0.0 == 0
+        {
+            at.text("cell", cell, "expected at least 1B");
         }
         let (by, Readings { bands, refresh }) = match self {
             Routing::Adaptive { comparison, .. } | Routing::EcmpAdaptive { comparison, .. } => {

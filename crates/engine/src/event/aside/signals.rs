@@ -20,6 +20,8 @@ pub struct Granted {
     pub rate: f64,
     /// The sender's smoothed round-trip time; zero where it is not known.
     pub rtt: Time,
+    /// What it asks for, bits per second on links; infinite where it takes what there is.
+    pub wants: f64,
 }
 
 /// A change of window that switches allow (XCP).

@@ -11,6 +11,7 @@ mod ecmp;
 mod ecmp_adaptive;
 pub mod entropy;
 mod first_path;
+mod flowcell;
 mod flowlet;
 mod given_path;
 mod power_of_two;

@@ -205,6 +205,7 @@ fn the_ideal_under_spraying_is_that_of_the_quickest_path() {
         PathChoice::Spray,
         PathChoice::SpraySource,
         PathChoice::RoundRobinSource,
+        PathChoice::Flowcell(20_000),
         PathChoice::RoundRobin(5),
         PathChoice::PowerOfTwo,
         PathChoice::Entropy(Entropy::Counter),

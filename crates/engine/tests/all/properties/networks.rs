@@ -227,11 +227,15 @@ pub fn controllers() -> Vec<Config> {
         controller("theta-powertcp", &[("form", "authors-ns3")]),
         controller("poseidon", &[]),
         controller("bolt", &[]),
+        controller("vegas", &[]),
+        controller("vegas", &[("form", "linux")]),
+        controller("dx", &[]),
+        controller("d3", &[]),
     ];
     all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 45;
+pub const CONTROLLERS: u32 = 49;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {
@@ -441,7 +445,8 @@ pub fn policy(choice: u8, ties: Ties) -> PathChoice {
         0 => PathChoice::First,
         1 => PathChoice::Spray,
         2 => PathChoice::SpraySource,
-        3 => PathChoice::RoundRobinSource,
+        3 if choice & 16 == 0 => PathChoice::RoundRobinSource,
+        3 => PathChoice::Flowcell(20_000),
         4 => PathChoice::RoundRobin(2),
         5 => PathChoice::PowerOfTwo,
         6 | 7 => {

@@ -12,7 +12,9 @@ enum Draft {
     Idle(Idle),
     Phantom(Phantom),
     Pacer(Pacer),
+    Qjump(Qjump),
     Rcp(Rcp),
+    D3(D3),
     Xcp(Xcp),
     Bolt(Bolt),
     Table(Box<TableDraft>),
@@ -92,6 +94,12 @@ fn rcp() -> impl Strategy<Value = Rcp> {
     )
 }
 
+fn d3() -> impl Strategy<Value = D3> {
+    let times = (pick(&[Time::us(30), Time::ms(1)]), pick(&[Time::us(500), Time::ms(10)]));
+    (pick(&[(0.1, 1.0), (1.0, 0.0)]), times, pick(&[1u64, 1500]))
+        .prop_map(|((alpha, beta), (period, forget), least)| D3 { alpha, beta, period, least, forget })
+}
+
 fn xcp() -> impl Strategy<Value = Xcp> {
     let gains = (pick(&[(0.4, 0.226), (1.0, 0.0)]), pick(&[0.1, 0.0, 1.0]), pick(&[1.0, 0.9]));
     let times = pick(&[Time::ZERO, Time::us(40), Time::ms(4)]);
@@ -122,6 +130,17 @@ fn pacer() -> impl Strategy<Value = Pacer> {
         least,
         share,
         timeout,
+    })
+}
+
+fn qjump() -> impl Strategy<Value = Qjump> {
+    let sizes = (pick(&[None, Some(1u32)]), pick(&[None, Some(500u64)]), pick(&[None, Some(Time::us(30))]));
+    (pick(&[0.5, 1.0, 20.0]), 1usize..3, sizes).prop_map(|(factor, levels, (hosts, packet, epoch))| Qjump {
+        factors: vec![factor; levels],
+        hosts,
+        packet,
+        processing: Time::us(1),
+        epoch,
     })
 }
 
@@ -272,7 +291,9 @@ fn drafts() -> impl Strategy<Value = Draft> {
         2 => pick(&[Time::us(100), Time::ms(2)]).prop_map(|timeout| Draft::Idle(Idle { timeout })),
         1 => pick(&[(0.95, 3000u64), (0.5, 20_000)]).prop_map(|(drain, mark)| Draft::Phantom(Phantom { drain, mark })),
         2 => pacer().prop_map(Draft::Pacer),
+        1 => qjump().prop_map(Draft::Qjump),
         3 => rcp().prop_map(Draft::Rcp),
+        2 => d3().prop_map(Draft::D3),
         3 => xcp().prop_map(Draft::Xcp),
         3 => bolt().prop_map(Draft::Bolt),
         4 => tables().prop_map(|table| Draft::Table(Box::new(table))),
@@ -309,7 +330,7 @@ impl Drafts {
         let placed = self.0.iter().map(|(on, draft)| {
             let nodes = match draft {
                 // their packets begin at hosts
-                Draft::Idle(_) | Draft::Pacer(_) => (0..spec.hosts).collect(),
+                Draft::Idle(_) | Draft::Pacer(_) | Draft::Qjump(_) => (0..spec.hosts).collect(),
                 Draft::Phantom(_) => on.nodes(spec).into_iter().filter(|node| is_plain(spec, *node)).collect(),
                 _ => on.nodes(spec),
             };
@@ -318,7 +339,9 @@ impl Drafts {
                 Draft::Idle(idle) => Program::Idle(idle.clone()),
                 Draft::Phantom(phantom) => Program::Phantom(phantom.clone()),
                 Draft::Pacer(pacer) => Program::Pacer(pacer.clone()),
+                Draft::Qjump(qjump) => Program::Qjump(qjump.clone()),
                 Draft::Rcp(rcp) => Program::Rcp(rcp.clone()),
+                Draft::D3(d3) => Program::D3(d3.clone()),
                 Draft::Xcp(xcp) => Program::Xcp(xcp.clone()),
                 Draft::Bolt(bolt) => Program::Bolt(bolt.clone()),
                 Draft::Table(draft) => Program::Table(table(draft, spec, &nodes)),
@@ -447,8 +470,8 @@ pub fn drop_those_of_fifo_ports(spec: &mut Spec) {
 /// Takes away what sees packets when they leave, and what asks when they will.
 pub fn keep_those_without_queues(spec: &mut Spec) {
     spec.programs.retain(|own| match &own.program {
-        Program::Sccp(_) | Program::Idle(_) | Program::Pacer(_) => true,
-        Program::Phantom(_) | Program::Rcp(_) | Program::Xcp(_) | Program::Bolt(_) => false,
+        Program::Sccp(_) | Program::Idle(_) | Program::Pacer(_) | Program::Qjump(_) => true,
+        Program::Phantom(_) | Program::Rcp(_) | Program::Xcp(_) | Program::Bolt(_) | Program::D3(_) => false,
         Program::Table(table) => table.stages.iter().all(|stage| !stage.egress),
     });
 }

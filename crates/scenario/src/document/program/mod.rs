@@ -2,10 +2,12 @@
 //! in the list of [`Program`].
 
 mod bolt;
+mod d3;
 mod idle;
 mod kind;
 mod pacer;
 mod phantom;
+mod qjump;
 mod rcp;
 mod sccp;
 mod table;
@@ -16,12 +18,14 @@ use crate::text::problem::{Problem, Report};
 use crate::text::words::kinds;
 use crate::topology::network::Network;
 use bolt::Bolt;
+use d3::D3;
 use idle::Idle;
 use incast_cc::Asks;
 use incast_engine::spec::{self, Spec};
 use kind::{Around, NodeProgram, asks};
 use pacer::Pacer;
 use phantom::Phantom;
+use qjump::Qjump;
 use rcp::Rcp;
 use sccp::Sccp;
 use schemars::JsonSchema;
@@ -47,9 +51,17 @@ kinds! {
         /// A pacer in hosts (HULL). Packets of flows that hear of marks leave one by one, at a rate that follows what
         /// these flows send and what waits.
         Pacer = "pacer",
+        /// Levels (QJUMP). A host may send so many packets of a traffic class in an epoch, after which further ones wait
+        /// for its next. With one a host and epoch, and a queue that serves the class first, no packet of it waits
+        /// longer than an epoch in the network.
+        Qjump = "qjump",
         /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
         /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
+        /// Rates for deadlines (D3). Each port gives the flows that leave by it, first come, first served, the rate that
+        /// meets their deadline, and a fair share of what is left. Senders with `controller = "d3"` ask, and pace at the
+        /// least of their way.
+        D3 = "d3",
         /// Explicit windows (XCP). Each port shares out, once a round trip, what is left over among the packets that
         /// leave by it, or takes from them what waits. Senders with `controller = "xcp"` change their windows by the
         /// least that the ports of their way allow.
@@ -127,7 +139,7 @@ fn programs_share(programs: &[spec::ProgramSpec], before: usize, nodes: &[u32]) 
 /// What a program answers packets that ask.
 fn answers(program: &spec::Program) -> Asks {
     match program {
-        spec::Program::Rcp(_) => Asks::Rate,
+        spec::Program::Rcp(_) | spec::Program::D3(_) => Asks::Rate,
         spec::Program::Xcp(_) => Asks::Window,
         spec::Program::Bolt(_) => Asks::Room,
         _ => Asks::Nothing,
@@ -139,7 +151,14 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
     let unanswered = spec.flows.iter().find_map(|flow| {
         let (asks, goes, kind) = match asks(spec, flow) {
             Asks::Nothing => return None,
-            Asks::Rate => (Asks::Rate, "sends at the rate that switches grant, and none grants any", "rcp"),
+            Asks::Rate => {
+                let deadlines = spec.controllers[flow.controller as usize].profile().deadlines;
+                (
+                    Asks::Rate,
+                    "sends at the rate that switches grant, and none grants any",
+                    if deadlines { "d3" } else { "rcp" },
+                )
+            }
             Asks::Window => (Asks::Window, "has the window that switches allow, and none allows any", "xcp"),
             Asks::Room => (Asks::Room, "adds what switches have room for, and none tells", "bolt"),
         };

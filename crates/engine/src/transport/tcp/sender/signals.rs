@@ -9,7 +9,11 @@ impl Sender {
     pub(super) fn ask(&mut self, ctx: &NodeCtx<impl Effects>, packet: &Packet, seq: u64, ext: &mut Ext) {
         let asks = match self.profile.asks {
             Asks::Nothing => return,
-            Asks::Rate => Signal::Rate(Granted { rate: f64::INFINITY, rtt: self.rtt.srtt }),
+            Asks::Rate => {
+                let (payload, full) = self.full_segment(ctx);
+                let wants = self.cc.wants(ctx.now) * full / payload;
+                Signal::Rate(Granted { rate: f64::INFINITY, rtt: self.rtt.srtt, wants })
+            }
             Asks::Window => Signal::Window(self.demand(ctx)),
             Asks::Room if packet.len == 0 => return,
             Asks::Room => Signal::Room(self.claim(ctx.net, seq, packet.len)),

@@ -1,0 +1,107 @@
+//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). It asks the
+//! switches of its way for the rate at which what is left is there in time, and paces at the least that they allocate
+//! (`docs/programs/d3.md`).
+
+use crate::paced_rate::PacedRate;
+use crate::registry::{Kind, ParamSet};
+use crate::{Ack, Asks, Congestion, Controller, Deadline, Env, Idle, Pacing, Profile, Time, Timeout};
+
+params! {
+    /// Rate of a flow that no switch has allocated any yet: without a handshake, on the side of a two-way connection
+    /// that did not open it, and after a pause.
+    initial_rate: f64 = "0.05", "of the line rate", "own choice, as for RCP",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Smallest rate.
+    min_rate: f64 = "1e-6", "of the line rate", "own choice: a switch has its own, a packet a round trip",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Largest number of packets in flight.
+    max_cwnd: f64 = "1000000.0", "packets", "own choice; D3 has no window",
+        "a number of at least 1" => |x| *x >= 1.0;
+    together {
+        "min_rate": "at most initial_rate" => |p| p.min_rate <= p.initial_rate;
+    }
+}
+
+/// Its description, as `describe` prints it.
+pub static KIND: Kind = Kind {
+    name: "d3",
+    title: "D3",
+    source: "Wilson, Ballani, Karagiannis, Rowstron, Better never than late: Meeting deadlines in datacenter networks, \
+             SIGCOMM 2011, section 4",
+    what: "Asks switches for the rate that meets its deadline, and paces at what they allocate.",
+    differences: &[
+        "Every packet asks, and a switch allocates anew once a round trip; in D3 one packet a round trip asks.",
+        "A flow with a base rate alone sends a full packet now and then; D3 sends a header without data.",
+        "No flow gives up because it can no longer meet its deadline (D3's quenching): it asks for nothing then, and has \
+         its fair share.",
+        "The SYN asks for a fair share: the transport tells of a deadline once the connection is open.",
+    ],
+    state: &[("pacing_rate_bps", "rate, bits per second of payload"), ("wants_bps", "rate last asked for")],
+    profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Rate, deadlines: true, ..Profile::TCP },
+    params: Params::PARAMS,
+};
+
+/// A D3 sender.
+#[derive(Clone, Debug)]
+pub struct D3 {
+    rate: PacedRate,
+    initial: f64,
+    deadline: Option<Deadline>,
+    sent: u64,
+    now: Time,
+}
+
+impl D3 {
+    /// A new flow.
+    pub fn new(params: &Params, env: &Env) -> D3 {
+        let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
+        D3 { initial: rate.get(), rate, deadline: None, sent: 0, now: Time::ZERO }
+    }
+}
+
+impl Controller for D3 {
+    fn on_rate(&mut self, granted: f64) {
+        self.rate.set(granted);
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        (self.sent, self.now) = (ack.round.sent, ack.now);
+    }
+
+    fn on_deadline(&mut self, deadline: &Deadline) {
+        self.deadline = Some(*deadline);
+    }
+
+    /// Section 4.1: r = s / d, and nothing where that is over or done.
+    fn wants(&self, now: Time) -> f64 {
+        match self.deadline {
+            Some(Deadline { end, at }) if at > now && end > self.sent => {
+                (end - self.sent) as f64 * 8.0 / (at - now).as_secs_f64()
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn on_loss(&mut self, _event: &Congestion) {}
+
+    fn on_timeout(&mut self, _event: &Timeout) {}
+
+    fn on_idle(&mut self, _idle: &Idle) {
+        self.rate.set(self.rate.get().min(self.initial));
+    }
+
+    #[inline]
+    fn cwnd(&self) -> f64 {
+        self.rate.cwnd()
+    }
+
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.rate.pacing()
+    }
+
+    fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("pacing_rate_bps", self.rate.get());
+        visit("wants_bps", self.wants(self.now));
+    }
+}

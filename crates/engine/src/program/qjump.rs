@@ -1,0 +1,187 @@
+//! Levels of which hosts may send so much an epoch (QJUMP): packets of a limited traffic class leave their host while
+//! the class has bytes left, and wait for the host's next epoch then.
+
+use super::rule::{At, Beside, SwitchProgram, Verdict};
+use crate::event::packet::{Ext, Packet};
+use crate::hash::{self, purpose};
+use crate::ids::LinkId;
+use crate::spec::{Qjump, Spec};
+use incast_cc::{Rate, Time};
+use std::collections::VecDeque;
+
+/// The limited levels of a host.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    rule: Qjump,
+    seed: u64,
+    /// How long an epoch is; zero where nothing is limited.
+    epoch: Time,
+    /// When the epoch at work ends; zero before the first packet.
+    ends: Time,
+    levels: Vec<Level>,
+    due: Time,
+}
+
+/// A traffic class. Sizes in bytes on the host's link.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// What may leave in an epoch, and what of it is left.
+    most: u64,
+    left: u64,
+    waiting: VecDeque<Waiting>,
+    backlog: u64,
+}
+
+/// A packet that waits.
+#[derive(Clone, Debug)]
+struct Waiting {
+    packet: Packet,
+    ext: Option<Ext>,
+    egress: usize,
+    bytes: u64,
+}
+
+impl Level {
+    /// Whether a packet may leave in this epoch; then it takes its bytes. One larger than all that may leave takes all.
+    fn lets(&mut self, bytes: u64) -> bool {
+        let takes = bytes.min(self.most);
+        let lets = self.left >= takes;
+        if lets {
+            self.left -= takes;
+        }
+        lets
+    }
+}
+
+/// Equation (2) of the paper: twice the time in which the packets of all hosts, one each, pass one link.
+fn epoch(rule: &Qjump, hosts: u32, packet: u64, link: Rate) -> Time {
+    let hosts = rule.hosts.unwrap_or(hosts) as u64;
+    Time(2 * link.serialize(hosts * packet).0).saturating_add(rule.processing)
+}
+
+impl Levels {
+    /// At a node of so many ports.
+    pub fn new(rule: &Qjump, _ports: usize) -> Levels {
+        let rule = rule.clone();
+        Levels { rule, seed: 0, epoch: Time::ZERO, ends: Time::ZERO, levels: Vec::new(), due: Time::NEVER }
+    }
+
+    /// Epochs that are over give way to the one at work.
+    fn advance(&mut self, at: &At) {
+        if self.ends == Time::ZERO {
+            // hosts are not synchronised
+            let part = hash::uniform(self.seed, purpose::EPOCH, at.node.0 as u64, 0);
+            self.ends = Time((part * self.epoch.0 as f64) as u64 + 1);
+        }
+        if self.ends <= at.now {
+            self.ends += self.epoch * ((at.now - self.ends) / self.epoch + 1);
+            self.levels.iter_mut().for_each(|level| level.left = level.most);
+        }
+    }
+
+    /// What waits looks at the clock next when the epoch ends.
+    fn plan(&mut self) {
+        let waits = self.levels.iter().any(|level| !level.waiting.is_empty());
+        self.due = if waits { self.ends } else { Time::NEVER };
+    }
+}
+
+impl SwitchProgram for Levels {
+    fn placed(&mut self, spec: &Spec, links: &[LinkId]) {
+        self.seed = spec.seed;
+        let Some(link) = links.first().map(|link| &spec.links[*link]) else { return };
+        if link.rate == Rate::INFINITE {
+            return;
+        }
+        let full = || spec.transports.iter().map(|t| (t.mss + t.header + link.overhead) as u64).max();
+        let packet = self.rule.packet.or_else(full).unwrap_or(1);
+        self.epoch = self.rule.epoch.unwrap_or_else(|| epoch(&self.rule, spec.hosts, packet, link.rate));
+        let most = |factor: &f64| ((factor * packet as f64) as u64).max(1);
+        self.levels =
+            { self.rule.factors.iter().map(most) }.map(|most| Level { most, left: most, ..Level::default() }).collect();
+    }
+
+    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+        let Some(egress) = at.egress.filter(|_| at.ingress.is_none() && self.epoch > Time::ZERO) else {
+            return Verdict::Pass;
+        };
+        let class = packet.own_class().unwrap_or_else(|| {
+            let flow = at.connections.flow(packet.flow);
+            if packet.is_reverse() { flow.ack_class } else { flow.class }
+        });
+        if class as usize >= self.levels.len() {
+            return Verdict::Pass;
+        }
+        self.advance(at);
+        let bytes = at.bytes(egress, packet);
+        let level = &mut self.levels[class as usize];
+        if level.waiting.is_empty() && level.lets(bytes) {
+            return Verdict::Pass;
+        }
+        level.backlog += bytes;
+        level.waiting.push_back(Waiting { packet: *packet, ext: beside.take_ext(), egress, bytes });
+        self.plan();
+        Verdict::Keep
+    }
+
+    fn has_timer(&self) -> bool {
+        true
+    }
+
+    fn due(&self) -> Time {
+        self.due
+    }
+
+    fn timer(&mut self, at: &At, beside: &mut Beside) {
+        self.advance(at);
+        for level in &mut self.levels {
+            while let Some(bytes) = level.waiting.front().map(|first| first.bytes)
+                && level.lets(bytes)
+                && let Some(Waiting { packet, ext, egress, .. }) = level.waiting.pop_front()
+            {
+                level.backlog -= bytes;
+                beside.release((packet, ext), None, Some(egress));
+            }
+        }
+        self.plan();
+    }
+
+    fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
+        self.levels.iter().flat_map(|level| &level.waiting).for_each(|waiting| visit(&waiting.packet));
+    }
+
+    fn observe(&self, _at: &At, _port: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("qjump_bytes", self.levels.iter().map(|level| level.backlog).sum::<u64>() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule() -> Qjump {
+        Qjump { factors: vec![1.0], hosts: None, packet: None, processing: Time::ZERO, epoch: None }
+    }
+
+    #[test]
+    fn an_epoch_is_twice_what_a_packet_of_each_host_takes() {
+        // 144 hosts of 1500 B at 10 Gb/s: f = 1 is 34.7 Mb/s; 1000 of 256 B: 5 Mb/s
+        for (hosts, packet, us, mbps) in [(144, 1500, 345.6, 34.7), (1000, 256, 409.6, 5.0)] {
+            let epoch = epoch(&rule(), hosts, packet, Rate::gbps(10));
+            assert_eq!(epoch, Time::from_secs_f64(us * 1e-6));
+            assert!((packet as f64 * 8.0 / epoch.as_secs_f64() / 1e6 - mbps).abs() < 0.05);
+        }
+        let given = Qjump { hosts: Some(10), processing: Time::us(4), ..rule() };
+        assert_eq!(epoch(&given, 144, 1250, Rate::gbps(10)), Time::us(24));
+    }
+
+    #[test]
+    fn a_level_lets_its_bytes_pass_and_no_more() {
+        let mut level = Level { most: 3000, left: 3000, ..Level::default() };
+        let lets: Vec<bool> = [1500, 1000, 600, 500, 1].iter().map(|bytes| level.lets(*bytes)).collect();
+        assert_eq!(lets, [true, true, false, true, false]);
+        // one larger than an epoch's bytes waits for all of them
+        let mut level = Level { most: 100, left: 100, ..Level::default() };
+        assert!(level.lets(1500) && !level.lets(1));
+    }
+}

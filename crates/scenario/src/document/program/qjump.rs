@@ -1,0 +1,82 @@
+//! Keys of levels of which hosts may send so much an epoch.
+
+use super::kind::{Around, NodeProgram, check_step};
+use crate::text::default::microseconds;
+use crate::text::problem::Report;
+use crate::text::quantity::{Size, Time};
+use incast_cc as cc;
+use incast_engine::spec::{self, Spec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Levels.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Qjump {
+    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    #[serde(default = "everywhere")]
+    pub on: String,
+    /// The paper's f: full packets that a host may send in an epoch, by traffic class from class 0 on. Classes beyond
+    /// the list are not limited.
+    pub factors: Vec<f64>,
+    /// The paper's n: hosts that may send to one at once. Without it all of the network.
+    #[schemars(range(min = 1))]
+    pub hosts: Option<u32>,
+    /// The paper's P: a full packet, with what the link adds. Without it that of the run's transports.
+    pub packet: Option<Size>,
+    /// The paper's epsilon: time that switches take, added to an epoch.
+    #[serde(default = "microseconds::<0>")]
+    pub processing: Time,
+    /// How long an epoch is. Without it `2 n P / R + epsilon`, with R the rate of the host's link.
+    pub epoch: Option<Time>,
+}
+
+fn everywhere() -> String {
+    "hosts".into()
+}
+
+impl NodeProgram for Qjump {
+    fn on(&self) -> &str {
+        &self.on
+    }
+
+    fn spec(&self, _around: &Around) -> spec::Program {
+        spec::Program::Qjump(spec::Qjump {
+            factors: self.factors.clone(),
+            hosts: self.hosts,
+            packet: self.packet.map(|size| size.0.0),
+            processing: self.processing.0,
+            epoch: self.epoch.map(|time| time.0),
+        })
+    }
+
+    fn check(&self, around: &Around, at: &mut Report) {
+        if around.nodes.iter().any(|node| *node >= around.network.hosts) {
+            at.text("on", &self.on, "expected hosts: what waits is what a host's own stack sends");
+        }
+        if self.factors.is_empty() {
+            at.text("factors", "[]", "expected a number for each limited traffic class, class 0 first");
+        }
+        for (i, factor) in self.factors.iter().enumerate().filter(|(_, f)| !(**f > 0.0 && **f <= 1e6)) {
+            at.value(&format!("factors.{i}"), factor, "expected a number above 0, at most 1000000");
+        }
+        if self.hosts == Some(0) {
+            at.value("hosts", 0, "expected at least 1");
+        }
+        if let Some(packet) = self.packet.filter(|size| size.0.0 == 0 || size.0.0 > 1 << 20) {
+            at.text("packet", packet, "expected 1B to 1MiB");
+        }
+        check_step("epoch", self.epoch, "what waits leaves once an epoch", at);
+    }
+
+    fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
+        let limits = |class: u8| (class as usize) < self.factors.len();
+        let limited = spec.flows.iter().any(|flow| limits(flow.class) || limits(flow.ack_class));
+        let infinite = |host: u32| spec.links.iter().any(|l| l.from == host && l.rate == cc::Rate::INFINITE);
+        match () {
+            () if !limited => Some("no flow is of a class that has a factor"),
+            () if (0..spec.hosts).all(infinite) => Some("links of hosts are infinitely fast"),
+            () => None,
+        }
+    }
+}

@@ -132,19 +132,19 @@ CSE322_RUNS = (
     outage(
         "ns3/cse322/run-cuts",
         "Swift, 41.5 ms, no slow start, cuts of at most a half, 500 kB, arrival 100 lost",
-        controller="swift:form=cse322,static_target=41500us,slow_start=false,max_mdf=0.5",
+        controller="swift:form=cse322-text,static_target=41500us,slow_start=false,max_mdf=0.5",
         topology__sink_link__lose=[100],
     ),
     outage(
         "ns3/cse322/run-timeouts",
         "Swift, 60 ms, cuts of at most a half, 500 kB, arrivals 30 to 45 lost",
-        controller="swift:form=cse322,static_target=60ms,max_mdf=0.5",
+        controller="swift:form=cse322-text,static_target=60ms,max_mdf=0.5",
         topology__sink_link__lose=list(range(30, 46)),
     ),
     outage(
         "ns3/cse322/run-floor",
         "Swift, 100 ms, cuts of at most a half, 500 kB, arrivals 30 to 55 lost",
-        controller="swift:form=cse322,static_target=100ms,max_mdf=0.5",
+        controller="swift:form=cse322-text,static_target=100ms,max_mdf=0.5",
     ),
 )
 ROUGH: Mapping[str, object] = {
@@ -427,7 +427,7 @@ CSE322 = {
         Switch("max-mdf", "cuts of at most a quarter, not a half", "controller.max_mdf=0.25"),
     ),
 }
-"""Parameters of Swift's form cse322."""
+"""Parameters of Swift's form cse322-text."""
 
 LINUX = {
     "linux/R1/R1_rtt100_K20_n2": (

@@ -108,7 +108,7 @@ FORMS = {
     "westwood": "linux ns3",
     "westwood-plus": "ns3",
     "dctcp": "ns3 htsim linux",
-    "swift": "htsim seed-000 cse322",
+    "swift": "htsim seed-000 cse322-text",
     "dcqcn": "paper vendor",
     "timely": "paper",
     "fastflow": "spcl",

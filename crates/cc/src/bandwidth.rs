@@ -64,8 +64,10 @@ pub(crate) struct Settings {
     pub(crate) tau: Time,
     /// Clock of [`Sampling::Ticks`].
     pub(crate) tick: Time,
-    /// Rates are whole bits per second, and time counts from zero instead of the first ACK (ns-3).
+    /// Rates are whole bits per second (ns-3).
     pub(crate) whole: bool,
+    /// Time counts from zero instead of the first ACK (ns-3).
+    pub(crate) from_zero: bool,
 }
 
 /// A running estimate of the bandwidth and the shortest round-trip time.
@@ -99,7 +101,7 @@ impl Estimate {
             until: Time::NEVER,
             span: Time::ZERO,
             shortest: Time::NEVER,
-            started: settings.whole,
+            started: settings.from_zero,
             settings,
         }
     }

@@ -147,6 +147,9 @@ pub struct Timeout {
     pub sent: u64,
     /// Timeouts in a row without a new acknowledgement, this one included (1 for the first).
     pub consecutive: u32,
+    /// The timeout of the connection's life from which on the window is nothing in place of one segment; 0: none.
+    /// Controllers that keep a [`RenoWindow`](crate::reno_window::RenoWindow) obey.
+    pub emptying: u32,
     /// State of the transport when the timer fired.
     pub phase: Phase,
 }

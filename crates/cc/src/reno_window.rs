@@ -61,6 +61,16 @@ choice! {
 }
 
 choice! {
+    /// What whole arithmetic counts of an ACK that repairs a timeout without ending the repair.
+    Repairs {
+        /// The bytes that it newly reports.
+        Delivered = "delivered",
+        /// All by which it advances, be it reported by SACK before (ns-3.35).
+        Advance = "advance",
+    }
+}
+
+choice! {
     /// The quantity that a loss halves.
     Halve {
         /// RFC 5681 equation (4): what is in flight.
@@ -100,6 +110,9 @@ params! {
     /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless
     /// the window is being reduced for this data already.
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
+    /// What whole arithmetic counts of an ACK that repairs a timeout without ending the repair: the bytes "delivered",
+    /// which no SACK block had reported, or the whole "advance" of the ACK.
+    repairs: Repairs = "delivered", "", "own choice, as ns-3.43; ns-3.35 has advance";
     /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
     /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the
     /// window (transport.idle_restart switches both off).
@@ -172,6 +185,8 @@ pub struct RenoWindow {
     /// A recovery has just ended.
     recovered: bool,
     after_timeout: AfterTimeout,
+    /// Timeouts of the connection, or since [`RenoWindow::forget_timeouts`].
+    timeouts: u32,
     /// `cwnd` and `ssthresh` to return to, should the latest reduction prove to be a mistake.
     before: (f64, f64),
     rules: Params,
@@ -191,6 +206,7 @@ impl RenoWindow {
             left_over: 0.0,
             recovered: false,
             after_timeout: AfterTimeout::default(),
+            timeouts: 0,
             before: (0.0, 0.0),
             rules,
             halve,
@@ -208,7 +224,8 @@ impl RenoWindow {
         if ack.acked == 0 {
             return 0.0;
         }
-        let bytes = self.left_over + ack.delivered as f64;
+        let advance = self.rules.repairs == Repairs::Advance && ack.phase == Phase::Loss;
+        let bytes = self.left_over + if advance { ack.acked } else { ack.delivered } as f64;
         let segments = libm::floor(bytes / self.mss);
         self.left_over = bytes - segments * self.mss;
         let recovered = core::mem::take(&mut self.recovered).then_some(ack.acked);
@@ -466,6 +483,11 @@ impl RenoWindow {
         self.ssthresh = self.ssthresh.max(self.before.1);
     }
 
+    /// What empties the window counts timeouts anew.
+    pub(crate) fn forget_timeouts(&mut self) {
+        self.timeouts = 0;
+    }
+
     /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of
     /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts. True when it
     /// was lowered.
@@ -479,7 +501,9 @@ impl RenoWindow {
             self.remember();
             self.ssthresh = self.in_kind(window).max(self.least());
         }
-        self.cwnd = self.mss;
+        self.timeouts = self.timeouts.saturating_add(1);
+        let empties = event.emptying > 0 && self.timeouts >= event.emptying;
+        self.cwnd = if empties { 0.0 } else { self.mss };
         self.recovered = false;
         self.after_timeout.begin(event);
         self.forget_count();

@@ -21,11 +21,27 @@ choice! {
     }
 }
 
+choice! {
+    /// The numbers that the bandwidth is kept in.
+    Rates {
+        /// Whole bits per second where the window's arithmetic is whole, else real numbers.
+        Window = "window",
+        /// Real numbers.
+        Real = "real",
+    }
+}
+
 params! {
     form of {
         /// Whole bytes, segments and bits per second; round trips are smoothed ones.
         "ns3" = "ns-3.35 to 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
             filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
+        }
+        /// The same with bandwidths in real numbers. Of an ACK that repairs a timeout its whole advance counts, SACKed
+        /// before or not: after each timeout the bandwidth is too high.
+        "ns3-35" = "ns-3.35, TcpWestwood and TcpSocketBase (src/internet/model)" {
+            filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole",
+            rates = "real", repairs = "advance"
         }
         /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a
         /// recovery ends with.
@@ -54,6 +70,8 @@ params! {
     at_loss: AtLoss = "bound", "", "paper, section 3.1; ns-3 has set, Linux recovered";
     /// Of which round trips the shortest is taken: the samples ("rtt"), or the smoothed one ("srtt").
     min_of: MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
+    /// Numbers that the bandwidth is kept in: whole bits per second where the "window" is whole (arithmetic), or "real".
+    rates: Rates = "window", "", "ns-3.36 and later; ns-3.35 has real";
     then ..window: reno_window::Params {
         floor = "2.0", "paper, section 3.2", "a number of at least 1" => |x| *x >= 1.0;
         arithmetic = "real", "own choice; ns-3 counts whole segments and bytes, Linux segments";
@@ -101,10 +119,18 @@ impl Westwood {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Westwood {
         let whole = params.window.arithmetic == Arithmetic::Whole;
-        let Params { sampling, filter, min_of, tau, tick, .. } = *params;
+        let Params { sampling, filter, min_of, tau, tick, rates, .. } = *params;
         Westwood {
             window: RenoWindow::new(env, params.window, Halve::Cwnd),
-            estimate: Estimate::new(Settings { sampling, filter, min_of, tau, tick, whole }),
+            estimate: Estimate::new(Settings {
+                sampling,
+                filter,
+                min_of,
+                tau,
+                tick,
+                whole: whole && rates == Rates::Window,
+                from_zero: whole,
+            }),
             at_loss: params.at_loss,
             whole,
             recovering: false,

@@ -115,6 +115,9 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "FlowMonitor: first transmission; missing where nothing was sent.";
     "fm_last_rx_s" ["s"] = OptTime(|f| f.fm_last_rx_ps),
         "FlowMonitor: last reception; missing where nothing was received.";
+    "fm_throughput_kibps" ["Kibit/s"] = OptF64(|f| (f.fm_tx_packets > 0).then(|| rate_of(&Entry::of_data(f))).flatten()),
+        "FlowMonitor: fm_rx_bytes * 8 / (fm_last_rx_s - fm_first_tx_s) / 1024; 0 where nothing was received, missing \
+         where nothing was sent.";
 };
 
 fn throughput(flow: &FlowRecord, interval_ps: u64) -> Option<f64> {
@@ -377,6 +380,16 @@ pub(crate) const FLOWMONITOR: Figures<Outcome> = &rows! {
         "As flowmonitor.delivery_pct, ACK directions included.";
     "flowmonitor.entries.drop_pct" ["%"] = |o| all_entries(o).and_then(|e| lost_pct(&e)),
         "As flowmonitor.drop_pct, ACK directions included.";
+    "flowmonitor.entries.receiving_kibps" ["Kibit/s"] = |o| all_entries(o).and_then(|e| throughput_of(&receiving(&e))),
+        "As flowmonitor.entries.throughput_kibps over the entries that received something.";
+    "flowmonitor.entries.missing_pct" ["%"] = |o| all_entries(o).and_then(|e| received_pct(&e)).map(|pct| 100.0 - pct),
+        "100 * (tx - rx) / tx IP packets, all entries added up: what is in flight at the end is missing too.";
+    "flowmonitor.entries.delay_sum_s" ["s"] = |o| all_entries(o).map(|e| sum(&e, |e| e.delay_sum_ps) / PS),
+        "Sum of the delays of received IP packets, ACK directions included.";
+    "flowmonitor.entries.sent" ["packets"] = |o| all_entries(o).map(|e| sum(&e, |e| e.tx_packets)),
+        "IP packets sent, ACK directions included.";
+    "flowmonitor.entries.received" ["packets"] = |o| all_entries(o).map(|e| sum(&e, |e| e.rx_packets)),
+        "IP packets received, ACK directions included.";
 };
 
 /// A FlowMonitor flow: one direction of a connection.
@@ -431,8 +444,15 @@ fn all_entries(outcome: &Outcome) -> Option<Vec<Entry>> {
 }
 
 fn throughput_of(entries: &[Entry]) -> Option<f64> {
-    let rate = |e: &Entry| kibit_per_second(e.rx_bytes, e.first_tx_ps, e.last_rx_ps);
-    mean(&entries.iter().filter_map(rate).collect::<Vec<_>>())
+    mean(&entries.iter().filter_map(rate_of).collect::<Vec<_>>())
+}
+
+fn rate_of(entry: &Entry) -> Option<f64> {
+    kibit_per_second(entry.rx_bytes, entry.first_tx_ps, entry.last_rx_ps)
+}
+
+fn receiving(entries: &[Entry]) -> Vec<Entry> {
+    entries.iter().filter(|e| e.rx_packets > 0).copied().collect()
 }
 
 fn delay_of(entries: &[Entry]) -> Option<f64> {

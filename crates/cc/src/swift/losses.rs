@@ -2,6 +2,7 @@
 //! the smallest window at the `retx_reset_threshold`-th timeout in a row. The transport sends again what is lost, and
 //! puts no recovery window in front of this one.
 
+use super::emulation::cycles::Cycles;
 use super::sender::{DelaySignal, Family};
 use super::window::Moment;
 use crate::{Congestion, Timeout};
@@ -9,6 +10,9 @@ use crate::{Congestion, Timeout};
 impl<R: DelaySignal> Family<R> {
     /// A hole was found. Returns the window and the endpoint window to their bounds.
     pub(super) fn lose(&mut self, event: &Congestion) {
+        if self.c.other.cycles {
+            return self.in_cycles(Cycles::lose);
+        }
         self.rare.retransmit_cnt = 0;
         if self.leaves_loss_to_transport(event.in_flight) {
             return;
@@ -18,6 +22,9 @@ impl<R: DelaySignal> Family<R> {
 
     /// The retransmission timer fired.
     pub(super) fn time_out(&mut self, event: &Timeout) {
+        if self.c.other.cycles {
+            return self.in_cycles(|cycles| cycles.time_out(event));
+        }
         self.timed_out = true;
         self.rare.retransmit_cnt += 1;
         let restarts = self.prepare_timeout(event);

@@ -51,8 +51,10 @@ pub use window::Verdict;
 use crate::registry::{Kind, ParamSet};
 use crate::{Env, Profile};
 use emulation::cse322::Bounds;
+use emulation::cycles::Rule;
 use emulation::{Arithmetic, Recovery};
 use sender::{Family, Latest};
+use target_delay::Target;
 
 params! {
     form of {
@@ -65,10 +67,17 @@ params! {
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
             retx_reset_threshold = "3"
         }
-        /// The Swift of a student's report on ns-3: slow start of NewReno below ssthresh, then a fixed target of 25 us
-        /// in whole segments, windows between one segment and 20000 B, the printed decrease rule, ns-3's own way out of
-        /// fast recovery. Beyond round trips of 33 us it is slow start, or one segment.
-        "cse322" = "report of CSE 322, Bangladesh University of Engineering and Technology, 2022, sections 4 and 5" {
+        /// The Swift of a student's report on ns-3, from its code: NewReno's window, which the end of a round trip grows
+        /// by 2 bytes a segment where the smallest smoothed RTT is below a target of 25 ms, and leaves without a byte
+        /// where it is above.
+        "cse322" = "tcp-swift.cc of Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, 91178fc" {
+            cycles = "true", target = "static", static_target = "25ms", recovery = "newreno",
+            ai = "2.0", beta = "4.0", max_mdf = "1.0"
+        }
+        /// The Swift that the text of the same report describes: slow start of NewReno below ssthresh, then a fixed
+        /// target of 25 us in whole segments, windows between one segment and 20000 B, the printed decrease rule, ns-3's
+        /// own way out of fast recovery. Beyond round trips of 33 us it is slow start, or one segment.
+        "cse322-text" = "report of CSE 322, Bangladesh University of Engineering and Technology, 2022, sections 4 and 5" {
             target = "static", static_target = "25us", arithmetic = "segments", recovery = "newreno",
             slow_start = "true", bounds = "bytes", decrease_clock = "literal",
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "500.0", max_cwnd = "20000.0",
@@ -95,16 +104,22 @@ params! {
     recovery: Recovery = "own", "",
         "section 3.6; in ns-3 code that leaves TcpNewReno's rule in place, newreno; htsim, at-exit";
     /// Whether NewReno's slow start goes before: below ssthresh one packet an ACK, whatever the delay.
-    slow_start: bool = "false", "", "section 3.1, which has none; ns-3 code of the form cse322 has it";
+    slow_start: bool = "false", "", "section 3.1, which has none; the form cse322-text has it";
     /// Unit of min_cwnd and max_cwnd: "packets", or "bytes", rounded to the nearest whole number of packets, at least
     /// one.
-    bounds: Bounds = "packets", "", "own choice; the form cse322 has bytes";
+    bounds: Bounds = "packets", "", "own choice; the form cse322-text has bytes";
+    /// Whether the window is NewReno's, and what a target does to it happens once a round trip, by the smallest smoothed
+    /// RTT: below static_target ai bytes a segment, else what beta and max_mdf leave, in bytes. No other parameter has a
+    /// say then.
+    cycles: bool = "false", "", "algorithm 1 acts on every ACK; code over ns-3's Vegas (form cse322) does not";
     then ..endpoint: endpoint::Params;
     then ..window: window::Params;
     profile => |p, profile| Profile { own_recovery: p.recovery == Recovery::Own, ..profile };
     together {
         "slow_start": "false unless recovery = newreno, which sets ssthresh" =>
             |p| !p.slow_start || p.recovery == Recovery::NewReno;
+        "cycles": "false unless recovery = newreno and target = static" =>
+            |p| !p.cycles || p.recovery == Recovery::NewReno && p.target_delay.target == Target::Static;
     }
 }
 
@@ -155,8 +170,13 @@ impl Swift {
     /// A new flow.
     pub fn new(p: &Params, env: &Env) -> Swift {
         let window = p.bounds.in_packets(&p.window, env.mss);
-        Family::start(Latest { target: p.target(env) }, &window, Some(&p.endpoint), env)
-            .recovering(p.recovery, p.slow_start)
+        let family = Family::start(Latest { target: p.target(env) }, &window, Some(&p.endpoint), env)
+            .recovering(p.recovery, p.slow_start);
+        if !p.cycles {
+            return family;
+        }
+        let window::Params { ai, beta, max_mdf, .. } = p.window;
+        family.in_cycles_of(Rule { target: p.target_delay.static_target, ai, beta, max_mdf }, env)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A member of the family is a [`DelaySignal`]: how it judges an ACK's delay. Everything else is [`Family`]'s.
 
+use super::emulation::cycles::{Cycles, Rule};
 use super::emulation::{Arithmetic, Recovery};
 use super::endpoint::{self, Endpoint};
 use super::pacing;
@@ -66,6 +67,8 @@ pub(super) struct Rare {
     pub(super) ssthresh: f64,
     /// Smoothed RTT in htsim's arithmetic, ps; 0 before the first sample.
     pub(super) srtt: u64,
+    /// The window where it moves once a round trip.
+    pub(super) cycles: Option<Cycles>,
 }
 
 /// A sender of the family. Delays in picoseconds as real numbers (exact below two hours).
@@ -119,6 +122,7 @@ impl<R: DelaySignal> Family<R> {
                 retx_reset_threshold: p.retx_reset_threshold,
                 ssthresh: f64::INFINITY,
                 srtt: 0,
+                cycles: None,
             }),
         };
         family.publish();
@@ -130,6 +134,21 @@ impl<R: DelaySignal> Family<R> {
         (self.c.other.recovery, self.c.other.slow_start) = (recovery, slow_start);
         self.textbook = self.c.other.is_none();
         self
+    }
+
+    /// The same with a window that moves once a round trip.
+    pub(super) fn in_cycles_of(mut self, rule: Rule, env: &Env) -> Family<R> {
+        self.target_delay = ps(rule.target);
+        (self.c.other.cycles, self.textbook) = (true, false);
+        self.rare.cycles = Some(Cycles::new(rule, env));
+        self.hold(env.initial_window);
+        self
+    }
+
+    /// The window is `bytes`.
+    pub(super) fn hold(&mut self, bytes: f64) {
+        self.fcwnd.w = bytes / self.c.mss;
+        self.cwnd = bytes;
     }
 
     /// The window to send by, packets: the smaller of the two.
@@ -239,13 +258,14 @@ impl<R: DelaySignal> Controller for Family<R> {
     }
 
     fn in_slow_start(&self) -> bool {
-        !self.textbook && self.c.other.slow_start && self.cwnd() < self.rare.ssthresh
+        let slow_start = self.c.other.slow_start || self.c.other.cycles;
+        !self.textbook && slow_start && self.cwnd() < self.rare.ssthresh
     }
 
     #[inline]
     fn pacing(&self) -> Pacing {
         let w = self.w();
-        if w < 1.0 { pacing::gap(self.pace_rtt, w) } else { Pacing::None }
+        if w < 1.0 && !self.c.other.cycles { pacing::gap(self.pace_rtt, w) } else { Pacing::None }
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -125,6 +125,25 @@ fn every_timeout_or_the_first_or_the_first_outside_a_reduction_lowers_ssthresh()
 }
 
 #[test]
+fn from_the_timeout_that_empties_on_the_window_is_nothing_and_starts_slowly_from_there() {
+    let mut cc = reno(&form("ns3"), 20.0);
+    for (emptying, windows) in [(0, [1_000.0; 4]), (2, [0.0; 4])] {
+        for window in windows {
+            cc.on_timeout(&Timeout { emptying, ..timeout(us(0.0), segments(6), 1) });
+            assert_eq!((cc.cwnd(), cc.ssthresh()), (window, 3_000.0));
+        }
+    }
+    // those of the connection count, not those in a row
+    let mut cc = reno(&form("ns3"), 20.0);
+    for window in [1_000.0, 1_000.0, 0.0] {
+        cc.on_timeout(&Timeout { emptying: 3, ..timeout(us(0.0), segments(6), 1) });
+        assert_eq!(cc.cwnd(), window);
+        cc.on_ack(&Ack { phase: Phase::Loss, ..covers(1000, 1000) });
+        assert_eq!(cc.cwnd(), window + 1_000.0);
+    }
+}
+
+#[test]
 fn in_linux_growth_counts_segments_that_an_ack_reports() {
     let mut cc = reno(&form("linux"), 10.0);
     // a segment and a half are two; SACK reports three where one is covered; a duplicate counts nothing

@@ -7,7 +7,7 @@ use incast_cc::swift::emulation::cse322::Bounds;
 use incast_cc::swift::emulation::{Arithmetic, Gate, PaceBy, Recovery};
 use incast_cc::swift::target_delay::{FsWindow, Target};
 use incast_cc::swift::{Params, Swift};
-use incast_cc::{Ack, Cc, Config, Controller, Pacing, Phase, Time, Timeout};
+use incast_cc::{Ack, Cc, Config, Controller, Pacing, Phase, TcpAck, Time, Timeout};
 
 /// Swift as the ns-3 study has it, at its segments of 1500 B.
 fn study(set: &[(&str, &str)]) -> Cc {
@@ -142,10 +142,10 @@ fn in_the_study_what_was_measured_last_counts_for_an_ack_without_a_sample() {
     assert_eq!(cc.cwnd(), before);
 }
 
-/// Swift of the form cse322, at segments of `mss` bytes and an initial window of `window` of them.
+/// Swift of the form cse322-text, at segments of `mss` bytes and an initial window of `window` of them.
 fn cse322(mss: u32, window: f64) -> Cc {
     let mut config = Config::new("swift").unwrap();
-    config.set("form", "cse322").unwrap();
+    config.set("form", "cse322-text").unwrap();
     config.check().unwrap();
     assert!(!config.profile().own_recovery, "the transport recovers");
     config.build(&env(mss, window))
@@ -246,6 +246,96 @@ fn cse322_takes_the_least_window_beyond_three_timeouts_in_a_row() {
     assert_eq!(cc.pacing(), Pacing::None);
 }
 
+/// Swift from the report's code: segments of 340 B, ten of them, a target of 25 ms unless set.
+fn by_cycles(set: &[(&str, &str)]) -> Cc {
+    let mut config = Config::new("swift").unwrap();
+    config.set("form", "cse322").unwrap();
+    set.iter().for_each(|(key, value)| config.set(key, value).unwrap());
+    config.check().unwrap();
+    assert!(!config.profile().own_recovery, "the transport recovers");
+    config.build(&env(340, 10.0))
+}
+
+/// An ACK of `segments` more up to segment `una`, of 340 B each, where the segment sent last ended `ahead` further.
+fn of_cycle(at_ms: u64, una: u64, segments: u64, ahead: u64, rtt_ms: u64) -> Ack {
+    let sent = 340 * (una + ahead);
+    Ack {
+        srtt: Time::ms(rtt_ms),
+        round: round(340 * una, sent),
+        tcp: TcpAck { sent_to: sent },
+        ..ack(Time::ms(at_ms), 340 * segments, Time::ms(rtt_ms))
+    }
+}
+
+#[test]
+fn cse322_empties_its_window_once_the_first_slow_start_has_ended() {
+    // a loss at 20 segments: ssthresh one segment below, 19 of them
+    let mut cc = by_cycles(&[]);
+    (1..=10).for_each(|i| cc.on_ack(&of_cycle(90 + i, i, 1, 10, 90)));
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (20.0 * 340.0, f64::INFINITY), "NewReno's slow start within cycles");
+    cc.on_loss(&congestion(Time::ms(101), 6800));
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (19.0 * 340.0, 19.0 * 340.0));
+    cc.on_recovered(Time::ms(200), 0);
+    // a cycle begins as the state is open again and ends with the ACK of segment 41; within it nothing grows at ssthresh
+    (0..4).for_each(|i| cc.on_ack(&of_cycle(200 + i, 30 + i, 1, 11 - i, 90)));
+    assert_eq!(cc.cwnd(), 6460.0);
+    cc.on_ack(&of_cycle(290, 41, 1, 10, 90));
+    assert_eq!(cc.cwnd(), 0.0, "1 - 4 (90 - 25) / 90 is below nothing, whose bytes are left");
+    assert_eq!(cc.pacing(), Pacing::None);
+    // with a target above the base the same ACK grows it by 2 bytes a segment, and ssthresh stays
+    let mut high = by_cycles(&[("static_target", "120ms")]);
+    high.on_loss(&congestion(Time::ms(101), 6800));
+    high.on_recovered(Time::ms(200), 0);
+    let before = high.cwnd();
+    (0..4).for_each(|i| high.on_ack(&of_cycle(200 + i, 30 + i, 1, 11 - i, 90)));
+    high.on_ack(&of_cycle(290, 41, 2, 10, 90));
+    assert_eq!((high.cwnd(), high.ssthresh()), (before + 4.0, before));
+}
+
+#[test]
+fn cse322_needs_three_samples_and_a_round_trip_since_the_beginning() {
+    let ended = |cc: &mut Cc, samples: u64, at: u64| {
+        cc.on_loss(&congestion(Time::ms(1), 3400));
+        cc.on_recovered(Time::ms(2), 0);
+        // the first begins the cycle, and is no sample of it
+        (1..=samples).for_each(|i| cc.on_ack(&of_cycle(at, i, 1, 5 - i, 90)));
+        cc.on_ack(&of_cycle(at, 5, 1, 5, 90));
+        cc.cwnd()
+    };
+    let nine = 9.0 * 340.0;
+    assert_eq!(ended(&mut by_cycles(&[]), 3, 100), 0.0);
+    assert_eq!(ended(&mut by_cycles(&[]), 2, 100), nine + 37.0, "two samples: NewReno, 340 * 340 / 3060 whole bytes");
+    assert_eq!(ended(&mut by_cycles(&[]), 3, 89), nine, "it may not decrease within the first 90 ms");
+}
+
+#[test]
+fn cse322_subtracts_without_a_sign_and_empties_at_timeouts_that_are_told_to() {
+    let emptying = |at, consecutive| Timeout { emptying: 4, ..timeout(Time::ms(at), 3400, consecutive) };
+    let mut cc = by_cycles(&[]);
+    for n in 1..=3 {
+        cc.on_timeout(&emptying(10 * n, n as u32));
+        assert_eq!(cc.cwnd(), 340.0, "{n}");
+    }
+    // the first left nine segments; then a window of one wraps round, and ssthresh has its floor of two at most
+    assert_eq!(cc.ssthresh(), 680.0);
+    cc.on_timeout(&emptying(40, 4));
+    assert_eq!((cc.cwnd(), cc.ssthresh()), (0.0, 680.0), "an empty window leaves ssthresh alone");
+    // an ACK counts anew
+    let mut cc = by_cycles(&[]);
+    for n in 1..=5 {
+        cc.on_timeout(&emptying(10 * n, 1));
+        cc.on_ack(&Ack { phase: Phase::Loss, ..of_cycle(10 * n + 5, n, 1, 5, 90) });
+    }
+    assert_eq!(cc.cwnd(), 680.0);
+    // once a round trip has passed every timeout does; the transport as it comes has one segment
+    for (emptying, left) in [(4, 0.0), (0, 340.0)] {
+        let mut cc = by_cycles(&[]);
+        cc.on_ack(&of_cycle(100, 1, 1, 9, 90));
+        cc.on_timeout(&Timeout { emptying, ..timeout(Time::ms(200), 3400, 1) });
+        assert_eq!(cc.cwnd(), left);
+    }
+}
+
 #[test]
 fn each_choice_of_another_form_can_be_made_alone() {
     // slow start before the paper's increase: a packet an ACK at any delay
@@ -255,6 +345,8 @@ fn each_choice_of_another_form_can_be_made_alone() {
     assert_eq!(cc.cwnd(), 5000.0);
     let alone = changed(fixed(40.0), |p| p.slow_start = true);
     assert_eq!(alone.check().unwrap_err().key, "slow_start");
+    let alone = changed(fixed(40.0), |p| p.cycles = true);
+    assert_eq!(alone.check().unwrap_err().key, "cycles");
     // 3 + 1/3 packets, in whole quotients 3
     let whole = changed(fixed(40.0), |p| p.window.emulation.arithmetic = Arithmetic::Segments);
     let mut cc = Swift::new(&whole, &env(MSS, 3.0));

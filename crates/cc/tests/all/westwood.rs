@@ -230,6 +230,30 @@ fn ns3_counts_what_lies_beyond_a_timeouts_losses_unless_a_mark_ended_their_repai
     assert_eq!(after(11_000, Phase::Cwr), f64::floor(500e3 * (1.0 - 0.9)));
 }
 
+#[test]
+fn ns3_35_counts_the_whole_advance_while_it_repairs_and_keeps_real_rates() {
+    // five segments covered, four of which SACK had reported: 40 ms from the beginning
+    for (name, bits) in [("ns3", 8e3), ("ns3-35", 40e3)] {
+        let mut cc = Westwood::new(&form(name), &env(MSS, 20.0));
+        cc.on_timeout(&Timeout { sent: 10_000, ..timeout(ms(1.0), segments(10), 1) });
+        let repairs = Ack { round: round(5_000, segments(10)), phase: Phase::Loss, ..ack(ms(40.0), 5_000, ms(100.0)) };
+        cc.on_ack(&Ack { delivered: 1_000, ..repairs });
+        // whole bits per second are rounded down at every step
+        let near = |expected: f64| assert!((0.0..3.0).contains(&(expected - bandwidth(&cc) + 1e-6)), "{name}");
+        near(bits / 0.04 / 2.0 * (1.0 - 0.9));
+        // where nothing is repaired both count what is delivered
+        let open = Ack { round: round(15_000, segments(30)), ..ack(ms(80.0), 5_000, ms(100.0)) };
+        let before = bandwidth(&cc);
+        cc.on_ack(&Ack { delivered: 1_000, ..open });
+        let beyond = 5.0 * 8e3 / 0.04; // the ACK that ends the repair: all beyond its losses
+        let expected = 0.9 * before + (1.0 - 0.9) * (beyond + bits / 0.04) / 2.0;
+        assert!((0.0..3.0).contains(&(expected - bandwidth(&cc) + 1e-6)), "{name}");
+    }
+    let mut cc = Westwood::new(&form("ns3-35"), &env(MSS, 20.0));
+    cc.on_ack(&ack(ms(30.0), segments(1), ms(100.0)));
+    assert_close(bandwidth(&cc), 8e3 / 0.03 / 2.0 * (1.0 - 0.9));
+}
+
 /// HZ = 1000: a segment of 1448 B each 12.112 us, round trips of 1.3 ms: 119,551 whole bytes a tick.
 #[test]
 fn linux_samples_more_than_fifty_ticks_and_sets_the_window_when_the_recovery_ends() {

@@ -49,6 +49,9 @@ pub struct TransportSpec {
     pub syn_ack_retries: u32,
     /// Timeouts in a row before the flow gives up (0: never).
     pub data_retries: u32,
+    /// The timeout of a connection from which on its window is nothing in place of one segment: nothing is sent and no
+    /// timer runs until an ACK comes (0: none). For controllers with a window of Reno's.
+    pub emptying_timeout: u32,
     /// Segments per ACK; 1 acknowledges every segment at once.
     pub delayed_ack: u32,
     /// Longest wait of a delayed ACK.

@@ -397,6 +397,11 @@ fn flowmonitors_entries_are_both_directions() {
     assert_near(&s, "flowmonitor.entries.delivery_pct", 80.0);
     assert_near(&s, "flowmonitor.entries.drop_pct", 14.0);
     assert_near(&s, "flowmonitor.entries.loss_pct", 20.0);
+    assert_near(&s, "flowmonitor.entries.missing_pct", 20.0);
+    assert_near(&s, "flowmonitor.entries.delay_sum_s", 160e-3 + 10e-3);
+    assert_near(&s, "flowmonitor.entries.sent", 250.0);
+    assert_near(&s, "flowmonitor.entries.received", 200.0);
+    assert_near(&s, "flowmonitor.entries.receiving_kibps", (1000.0 + 1000.0 + 64.0) / 3.0);
     assert_near(&s, "flowmonitor.throughput_kibps", 1000.0);
 
     // the first of them, by their first packets: an ACK direction comes before data that begins later

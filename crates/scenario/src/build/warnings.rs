@@ -34,6 +34,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
         }
         for controller in &used.controllers {
             form_of_another(doc, t, &spec.controllers[*controller as usize], &transport, &mut found);
+            found.extend(never_emptied(t, &spec.controllers[*controller as usize], &transport));
         }
         found.extend(without_part(t, &used, spec));
         found.extend(without_deadlines(t, &used, spec));
@@ -82,6 +83,18 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
          (docs/receiver-driven.md)",
         t.name()
     ))
+}
+
+/// A window that timeouts are to empty, under a controller that has another answer to them.
+fn never_emptied(t: &Traffic, config: &cc::Config, transport: &Transport) -> Option<String> {
+    const OBEY: [&str; 6] = ["newreno", "cubic", "westwood", "westwood-plus", "dctcp", "d2tcp"];
+    let nth = transport.emptying_timeout.filter(|nth| *nth > 0)?;
+    let obeys = OBEY.contains(&config.kind().name) || config.get("cycles").is_some_and(|on| on.to_string() == "true");
+    let message = format!(
+        "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} has an answer of its own to timeouts",
+        t.name()
+    );
+    (!obeys && !matches!(t.app, App::Udp(_))).then_some(message)
 }
 
 /// A controller that goes by deadlines, where nothing has one.

@@ -224,6 +224,10 @@ pub struct Bulk {
     /// Bytes a write.
     #[serde(default = "bytes::<64_000>")]
     pub write: Size,
+    /// A write above the send buffer is meant: with `transport.whole_writes` it is refused whole and for ever, and the
+    /// flow opens and closes without a byte (ns-3). Otherwise such a write is an error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
 }
 
 impl Application for Bulk {
@@ -345,6 +349,6 @@ pub(crate) const BULK_WRITE: Size = Size(cc::Bytes(64_000));
 
 impl Default for App {
     fn default() -> App {
-        App::Bulk(Bulk { size: None, write: BULK_WRITE })
+        App::Bulk(Bulk { size: None, write: BULK_WRITE, refused: false })
     }
 }

@@ -121,6 +121,12 @@ keys! {
     syn_ack_retries: u32,
     /// Timeouts in a row before the flow gives up; 0: never.
     data_retries: u32,
+    /// The timeout of a connection, counted over its life, from which on the congestion window is 0 instead of one
+    /// segment: nothing is sent and no timer runs until an ACK comes; 0: none. For NewReno, CUBIC, Westwood, Westwood+,
+    /// DCTCP, D2TCP and Swift's form cse322, which counts anew with every ACK. 4 in the ns-3 of a report of CSE 322
+    /// (github.com/Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, commit 91178fc,
+    /// tcp-socket-base.cc).
+    emptying_timeout: u32,
     /// Segments per ACK; 1 acknowledges every segment at once. `auto` is 1 under a controller that asks for it (Swift),
     /// otherwise the preset's number.
     delayed_ack: Auto<NonZeroU32>,
@@ -476,7 +482,7 @@ impl Preset {
     pub fn of_form(form: &str) -> Option<Preset> {
         match form {
             "linux" => Some(Preset::Linux),
-            "ns3" | "yasomam" | "cse322" => Some(Preset::Ns3),
+            "ns3" | "ns3-35" | "yasomam" | "cse322" | "cse322-text" => Some(Preset::Ns3),
             "htsim" => Some(Preset::Htsim),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! Common to all flows of an entry: its opening, its controller, its application as the engine has it.
 
 use super::flows::Flows;
-use crate::document::app::{App, BULK_WRITE};
+use crate::document::app::{App, BULK_WRITE, Bulk};
 use crate::document::traffic::{DeadlineDraw, Traffic};
 use crate::text::problem::Problem;
 use crate::text::quantity::{PartOrRate, Size};
@@ -160,7 +160,7 @@ impl Traffic {
             }
             _ => return Ok(()),
         };
-        if write <= t.send_buffer {
+        if write <= t.send_buffer || matches!(self.app, App::Bulk(Bulk { refused: true, .. })) {
             return Ok(());
         }
         let size = |n: u64| Size(cc::Bytes(n));

@@ -1,9 +1,11 @@
 //! Differences of other implementations of Swift from the paper: htsim's (`form = "htsim"`), and those of two ns-3
-//! studies of Swift and DCTCP (`form = "yasomam"`, `form = "cse322"`). Each difference is a parameter, so that what it
-//! is worth can be measured; this file declares them, `sender` acts by them, `cse322` has what that study alone does.
+//! studies of Swift and DCTCP (`form = "yasomam"`; `form = "cse322"` and `"cse322-text"`). Each difference is a
+//! parameter, so that what it is worth can be measured; this file declares them, `sender` acts by them, `cse322` has what
+//! the text of that study alone does, `cycles` what its code does.
 //! The paper's own path is in [`super::sender`].
 
 pub mod cse322;
+pub(in crate::swift) mod cycles;
 mod sender;
 
 choice! {
@@ -111,12 +113,15 @@ pub(in crate::swift) struct Emulation {
     pub(in crate::swift) recovery: Recovery,
     /// NewReno's slow start below ssthresh.
     pub(in crate::swift) slow_start: bool,
+    /// NewReno's window, which moves once a round trip.
+    pub(in crate::swift) cycles: bool,
 }
 
 impl Params {
     pub(in crate::swift) fn chosen(&self) -> Emulation {
         let Params { decrease_clock, gate, counts, pace_by, arithmetic } = *self;
-        Emulation { decrease_clock, gate, counts, pace_by, arithmetic, recovery: Recovery::Own, slow_start: false }
+        let (recovery, slow_start, cycles) = (Recovery::Own, false, false);
+        Emulation { decrease_clock, gate, counts, pace_by, arithmetic, recovery, slow_start, cycles }
     }
 }
 
@@ -132,6 +137,7 @@ impl Emulation {
                 arithmetic: Arithmetic::Real,
                 recovery: Recovery::Own,
                 slow_start: false,
+                cycles: false,
             }
     }
 

@@ -1,5 +1,6 @@
 //! A sender that does something otherwise than the paper.
 
+use super::cycles::Cycles;
 use super::{Counts, Gate, PaceBy, Recovery};
 use crate::swift::sender::{DelaySignal, Family};
 use crate::swift::window::Moment;
@@ -10,6 +11,10 @@ impl<R: DelaySignal> Family<R> {
     /// An ACK where anything is otherwise than in the paper.
     #[inline(never)]
     pub(in crate::swift) fn emulate_ack(&mut self, ack: &Ack) {
+        if self.c.other.cycles {
+            self.fabric_delay = ps(ack.srtt);
+            return self.in_cycles(|cycles| cycles.on_ack(ack));
+        }
         self.end_timeouts();
         let recovery = self.c.other.recovery;
         let (rtt, delay) = match (ack.rtt, ack.fabric_delay) {
@@ -56,6 +61,15 @@ impl<R: DelaySignal> Family<R> {
         }
         self.hear_endpoint(ack, n, at, fcwnd);
         self.publish();
+    }
+
+    /// An event to a window that moves in cycles.
+    pub(in crate::swift) fn in_cycles(&mut self, event: impl FnOnce(&mut Cycles)) {
+        let Some(cycles) = &mut self.rare.cycles else { return };
+        event(cycles);
+        let (cwnd, ssthresh) = (cycles.window.cwnd, cycles.window.ssthresh);
+        self.rare.ssthresh = ssthresh;
+        self.hold(cwnd);
     }
 
     /// The round trips of decreases and of pacing.
@@ -118,6 +132,9 @@ impl<R: DelaySignal> Family<R> {
 
     /// The transport's recovery ended.
     pub(in crate::swift) fn end_recovery(&mut self) {
+        if self.c.other.cycles {
+            return self.in_cycles(Cycles::recovered);
+        }
         match self.c.other.recovery {
             Recovery::Own => return,
             Recovery::NewReno => {

@@ -70,7 +70,16 @@ pub fn congestion(now: Time, in_flight: u64) -> Congestion {
 
 /// The `consecutive`-th timeout in a row.
 pub fn timeout(now: Time, in_flight: u64, consecutive: u32) -> Timeout {
-    Timeout { now, in_flight, window: in_flight as f64, rtt: us(100.0), sent: 0, consecutive, phase: Phase::Open }
+    Timeout {
+        now,
+        in_flight,
+        window: in_flight as f64,
+        rtt: us(100.0),
+        sent: 0,
+        consecutive,
+        emptying: 0,
+        phase: Phase::Open,
+    }
 }
 
 /// Equal to the digits in which a reference was printed: half a unit of its last place.

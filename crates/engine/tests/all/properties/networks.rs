@@ -193,6 +193,7 @@ pub fn controllers() -> Vec<Config> {
         controller("swift", &[("target", "min-rtt"), ("epsilon", "auto")]),
         controller("swift", &[("form", "yasomam")]),
         controller("swift", &[("form", "cse322")]),
+        controller("swift", &[("form", "cse322-text")]),
         controller("swift", &[("form", "htsim")]),
         controller("swift", &[("form", "htsim"), ("recovery", "at-exit")]),
         controller("swift", &[("below_one", "false"), ("endpoint_target", "5us")]),

@@ -22,6 +22,7 @@ pub fn htsim() -> TransportSpec {
         syn_retries: 6,
         syn_ack_retries: 0,
         data_retries: 0,
+        emptying_timeout: 0,
         delayed_ack: 1,
         delayed_ack_timeout: Time::ms(200),
         quickack: 0,

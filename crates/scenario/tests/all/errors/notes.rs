@@ -47,6 +47,8 @@ fn a_form_beside_the_transport_of_another_reference_is_noted() {
     for (controller, preset) in [
         ("swift:form=yasomam", "ns3"),
         ("swift:form=cse322", "ns3"),
+        ("swift:form=cse322-text", "ns3"),
+        ("westwood:form=ns3-35", "ns3"),
         ("dctcp:form=htsim", "htsim"),
         ("newreno:form=linux", "linux"),
         ("swift", "ns3"),
@@ -73,7 +75,7 @@ fn a_form_that_goes_with_its_controller_is_noted() {
     s.set("traffic.controller.kind", "swift").unwrap();
     assert_eq!(
         s.set("traffic.controller.form", "linux").unwrap_err().to_string(),
-        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"cse322\" \"htsim\""
+        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"cse322\" \"cse322-text\" \"htsim\""
     );
     assert!(s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops what was set for dctcp"));
 }

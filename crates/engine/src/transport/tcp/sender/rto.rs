@@ -144,6 +144,7 @@ impl Sender {
             rtt: self.rtt.latest,
             sent: self.nxt,
             consecutive: self.timer.consecutive,
+            emptying: t.emptying_timeout,
             phase: self.phase,
         });
         self.rtt.back_off();
@@ -182,7 +183,9 @@ impl Sender {
             None => self.pump(ctx),
         }
         self.restarting = false;
-        if self.timer.deadline == NEVER && self.pace_at == NEVER {
+        // a window that timeouts have emptied waits for an ACK alone
+        let emptied = t.emptying_timeout > 0 && self.window() == 0.0;
+        if self.timer.deadline == NEVER && self.pace_at == NEVER && !emptied {
             // something else than pacing holds the retransmission back: keep a timer running
             self.arm_rto(ctx);
         }

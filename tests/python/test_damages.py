@@ -6,16 +6,19 @@ file of a folder meets every damage in some command, and every command meets eve
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from conftest import Command
 from damages import DAMAGES
-from damaging import try_all, working_in
-from incast import Result, Scenario, Store
+from damaging import carried_out, try_all, working_in
+from incast import FolderError, Result, Scenario, Store, pictures, run_notes, run_table
 from incast.calls import compare
 from incast.run_folder import TABLES
 from stored import SHORT, small
@@ -94,6 +97,42 @@ def test_commands_that_read_a_store_say_what_is_damaged(made: Path, place: Path)
 
 def test_commands_that_read_the_folder_of_a_comparison_say_what_is_damaged(made: Path, place: Path) -> None:
     try_all(made, "compared", READS_COMPARED, place)
+
+
+def test_an_error_of_drawing_is_none_of_a_file(made: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(made / "run", place / "run")
+
+    def wrong(*_: object) -> None:
+        raise ValueError("a mistake")
+
+    for of, name, words, expected in (
+        (pictures, "dress", READS_RUN["plot"], ValueError),
+        (pictures, "_refuse_zeros", READS_RUN["plot"], FolderError),
+        (run_table, "show", READS_RUN["report"], ValueError),
+        (run_notes, "reasons", READS_RUN["report"], FolderError),
+    ):
+        with monkeypatch.context() as changed, pytest.raises(expected, match="a mistake"):
+            changed.setattr(of, name, wrong)
+            carried_out(words)
+
+
+def test_a_summary_without_one_of_its_figures_is_told_or_shown(made: Path, place: Path) -> None:
+    shutil.copytree(made / "run", place / "run")
+    path = place / "run/summary.json"
+    whole = path.read_text()
+    told = 0
+    for part in ("flows", "fct", "queues", "queues.busiest", "hosts", "hosts.busiest"):
+        first, _, inner = part.partition(".")
+        for key in json.loads(whole)[first][inner] if inner else json.loads(whole)[first]:
+            summary = json.loads(whole)
+            del (summary[first][inner] if inner else summary[first])[key]
+            path.write_text(json.dumps(summary))
+            try:
+                run_table.show(Result.load(place / "run"), place, Console(file=io.StringIO()))
+            except FolderError as error:
+                assert f"{part}.{key}" in str(error)
+                told += 1
+    assert told > 15
 
 
 @pytest.mark.parametrize(

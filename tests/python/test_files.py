@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from damages import BRACKETS, DAMAGES, unpacking
-from incast import FolderError, files, footers, memory
+from incast import FolderError, Scenario, ScenarioError, files, footers, memory
 
 
 def table() -> pa.Table:
@@ -143,6 +143,19 @@ def test_a_file_that_a_user_names_may_be_a_pipe(tmp_path: Path) -> None:
     os.close(held)
     reader.join(10)
     assert read == ["a study"]
+
+
+def test_a_scenario_may_come_from_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ScenarioError, match="pipe: nothing came from it; expected a scenario"):
+        Scenario.load(pipe)
+    known = Scenario.load("dumbbell")
+    # as in a shell: who writes waits for who reads
+    writer = threading.Thread(target=pipe.write_text, args=[known.toml()])
+    writer.start()
+    assert Scenario.load(pipe) == known
+    writer.join(10)
 
 
 def test_what_is_read_has_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,7 +153,7 @@ def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: P
     """HULL's trade, with two seeds."""
     answer = incast("paper", "run", "hull", "--seeds", "2", "--out", "h")
     assert answer.status == 0, answer.err
-    assert answer.out.startswith("drain: all 3 claims hold - ")
+    assert answer.out.startswith("drain: all 4 claims hold - ")
 
 
 def test_a_sender_sees_what_the_narrowest_of_three_switches_grants(incast: Command, tmp_path: Path) -> None:

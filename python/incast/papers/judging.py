@@ -272,9 +272,10 @@ class Seen:
             where = f"{measure.label}, {series}" if len(figure.series) > 1 else measure.label
             unit = f" {measure.unit}" if measure.unit else ""
             if len(by_x) > most:
-                at, (first, *_, last) = f" at {len(by_x)} points", by_x
+                first, *_, last = [x for x in self.places if x in by_x]
                 every = [value for values in by_x.values() for value in values]
-                lines.append(f"{where}{at}, {first} to {last}: {min(every):.4g} to {max(every):.4g}{unit}")
+                ends = list(dict.fromkeys(_listed([end]) for end in (min(every), max(every))))
+                lines.append(f"{where} at {len(by_x)} points, {first} to {last}: {' to '.join(ends)}{unit}")
                 continue
             at = f" at {', '.join(f'{x}' for x in by_x)}" if len(figure.points) > 1 else ""
             seeds = ", a seed each" if any(len(values) > 1 for values in by_x.values()) else ""
@@ -292,4 +293,4 @@ def _known(what: str, name: X, known: Sequence[X]) -> None:
 
 
 def _listed(values: Sequence[float]) -> str:
-    return "/".join(f"{value:.4g}" for value in values)
+    return "/".join(f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}" for value in values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
@@ -12,11 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from rich.console import Console
 
-from incast import _core, gallery, tables
+from incast import _core, gallery, run_index, tables
 from incast.coexistence import Meeting, Pairs, known, tables_of
 from incast.look import INK, new_canvas
 from incast.output import counted
 from incast.report import PAGE, document, embedded, number
+from incast.run_index import RUNS
 from incast.statistics import Estimate
 from incast.study.comparing import named
 from incast.study.homes import Home
@@ -44,7 +46,8 @@ def write(
     ``view_gap`` says why there is no page of runs over time, where that is so.
     """
     drawn = gallery.draw({"shares": picture(pairs, found)}, formats)
-    files = tables_of(found) | {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats, view_gap)}
+    files = tables_of(found) | {RUNS: run_index.of_pairs(pairs, home)}
+    files |= {PAGE: html(pairs, found, drawn["shares"]["png"], home, formats, view_gap)}
     gallery.write(home.folder, drawn, formats, files, drawn.__contains__)
     return home.folder / PAGE
 
@@ -90,7 +93,9 @@ def html(
     command = pairs.command(str(home.folder), formats, home.given)
     parts.append(
         f"<section><h2>Make it again</h2><pre><code>{escape(command)}</code></pre><p>Incast "
-        f"{escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; the means "
+        f"{escape(_core.__version__)}. All runs are in the store <code>{escape(str(home.store))}</code>; "
+        f'<a href="{RUNS}">{RUNS}</a> names each by its controllers and seed, and <code>incast study export '
+        f"{escape(shlex.quote(str(home.store)))} --run RUN --out DIR</code> writes its folder. The means "
         "are in <code>pairs.csv</code> and <code>pairs.json</code>.</p></section>"
     )
     return document(title, parts)

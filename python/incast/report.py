@@ -690,5 +690,5 @@ simulates {figures["sim_s"]:g}&nbsp;s and measures from {figures["measure_from_s
 scenarios: <code>incast query {escape(shlex.quote(place))} "SELECT * FROM runs"</code> asks it.
 <a href="{RUNS}">{RUNS}</a> names each run by scenario, controller, value and seed: <code>incast study
 export {escape(shlex.quote(place))} --run RUN --out DIR</code> writes the folder of one, with the files that its
-scenario names, and <code>incast run DIR/scenario.toml</code> repeats it byte for byte. The means above are in
-<code>comparison.json</code>.</p></section>"""
+scenario names, and <code>incast run DIR/scenario.toml</code> repeats it: the same summary, and the same rows. The means
+above are in <code>comparison.json</code>.</p></section>"""

@@ -6,7 +6,10 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from incast import files
+from incast.coexistence import POINTS_FILE, Pairs
 from incast.comparison import Comparison
+from incast.study.homes import Home
 from incast.study.record import run_id
 
 RUNS = "runs.csv"
@@ -28,3 +31,15 @@ def of_comparison(comparison: Comparison) -> str:
         made = run_id(run.manifest["hash"], case.seed, run.manifest["engine"])
         rows.append([names[case.scenario], case.controller.text, case.value, case.seed, made])
     return csv_of(["scenario", "controller", study.key, "seed", "run"], rows)
+
+
+def of_pairs(pairs: Pairs, home: Home) -> str:
+    """Write a row a run: both controllers, seed, and the run's name in the store."""
+    points = files.read_table(home.folder / POINTS_FILE).select(["scenario", "arm", "values", "seeds", "runs"])
+    there = {
+        (row["scenario"], row["arm"], row["values"], seed): run
+        for row in points.to_pylist()
+        for seed, run in zip(row["seeds"], row["runs"], strict=True)
+    }
+    rows = [[*key, there[place]] for key, place in pairs.places().items()]
+    return csv_of(["controller", "beside", "seed", "run"], rows)

@@ -198,6 +198,10 @@ def copy(
     if made.scenarios:
         listed = ", ".join(str(to / one) for one in made.scenarios)
         out.print(f"edit: {listed} for topology, queues, traffic and controllers", highlight=False, soft_wrap=True)
+    for place in made.classes:
+        out.print(
+            f"not copied: {place}, a class that is found from the working directory", highlight=False, soft_wrap=True
+        )
     out.print(f"then: incast paper run {called}", highlight=False, soft_wrap=True)
 
 

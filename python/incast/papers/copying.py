@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from incast import files
+from incast import files, own_code
 from incast.errors import PaperError, ScenarioError
 from incast.folders import new_folder, refuse_unless_empty
+from incast.named_files import kinds_in
 from incast.papers import reading
 from incast.papers.definition import PAPER_FILE, Figure, Paper
 from incast.scenario import Scenario
@@ -31,6 +32,8 @@ class Copied:
     files: Sequence[str]
     scenarios: Sequence[str]
     """Files of scenarios among them."""
+    classes: Sequence[str]
+    """Files of classes that are named and not copied: they are found from the working directory."""
 
 
 def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
@@ -39,7 +42,8 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
     called = f"{paper.name}/{figure.name}" if figure else paper.name
     head = f"# Copied from {called} of Incast {version}; `incast paper run` with this folder runs it.\n"
     data = files.read_toml(paper.path)
-    names = dict.fromkeys(_named(paper, [figure] if figure else list(paper.figures.values())))
+    figures = [figure] if figure else list(paper.figures.values())
+    names = dict.fromkeys(_named(paper, figures))
     with new_folder(folder) as aside:
         if figure is None:
             text = re.sub(r"(?m)^aliases = \[[^\]]*\]\n", "", files.read_text(paper.path))
@@ -51,12 +55,18 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
             shutil.copyfile(paper.folder / name, aside / name)
         # a copy that cannot be read is none
         reading.load(aside)
-    scenarios = [name for name in names if name.endswith(".toml") and name in _scenarios(paper)]
-    return Copied(folder, [PAPER_FILE, *names], scenarios)
+    own = {name for one in figures for name in scenarios_of(one)}
+    classes = dict.fromkeys(place for one in figures for place in _classes(paper, one, data["figures"]))
+    return Copied(folder, [PAPER_FILE, *names], [name for name in names if name in own], list(classes))
 
 
-def _scenarios(paper: Paper) -> set[str]:
-    return {name for figure in paper.figures.values() for name in scenarios_of(figure)}
+def _classes(paper: Paper, figure: Figure, data: Mapping[str, Any]) -> Iterator[str]:
+    """Name the files of classes that a figure's scenarios and settings name."""
+    kinds = [kind for name in scenarios_of(figure) for kind in kinds_in(Scenario.load(paper.folder / name).toml())]
+    kinds += [value for pairs in _sets(_whole(data, figure.name)) for value in pairs.values() if isinstance(value, str)]
+    for kind in kinds:
+        if (found := own_code.split(kind)) is not None and found[0].endswith(".py"):
+            yield found[0]
 
 
 def scenarios_of(figure: Figure) -> list[str]:

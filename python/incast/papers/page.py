@@ -72,7 +72,15 @@ def _over_time(done: Evaluated) -> dict[tuple[str, X], Path]:
     """Find the runs of a figure that this build has made again with a timeline."""
     again = {key[:2]: planning.over_time(run) for key, run in done.folders.items()}
     there = {key: run for key, run in again.items() if (run / TIMELINE).is_file()}
-    return {key: run for key, run in there.items() if read_manifest(run)["engine"] == engine_digest()}
+    return {key: run for key, run in there.items() if _engine_of(run) == engine_digest()}
+
+
+def _engine_of(run: Path) -> str | None:
+    """Give the build of the engine that made a run; ``None`` where its folder is damaged."""
+    try:
+        return str(read_manifest(run)["engine"])
+    except FolderError:
+        return None
 
 
 def _viewed(done: Evaluated) -> tuple[X, int]:

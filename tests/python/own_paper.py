@@ -163,6 +163,8 @@ where = { name = "cwnd_bytes", time_s = "> 0.01" }
 points = ["all"]
 scale = 1e-3
 y_label = "Window (kB)"
+fill = true
+curves = [{ label = "tooth", of = "5 + (x - 0.01) % 0.005" }]
 caption = "Windows."
 
 [[figures.fig1.plots]]

@@ -20,6 +20,7 @@ def value(text: str) -> object:
 def test_expressions_are_arithmetic_and_comparisons() -> None:
     assert value("1 + 2 * 3 - 8 / 4") == 5.0
     assert value("2 ** 3 == 8 and 1 < 2 <= 2") is True
+    assert value("7.5 % 2 == 1.5 and -1 % 4 == 3") is True
     assert value("1 < 2 < 2") is False
     assert value("not 1 > 2 or 1 > 2") is True
     assert value("max(f('a')) - min(f('a'))") == 3.0

@@ -10,6 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure as Canvas
@@ -18,7 +19,8 @@ from conftest import Command, command, environment, left_in
 from incast.errors import PaperError
 from incast.executor import Executor
 from incast.papers import definition, drawing, evaluation, planning, reading
-from incast.papers.definition import Measure
+from incast.papers.definition import Measure, Plot
+from incast.papers.expression import parse
 from incast.papers.measuring import reduced
 from incast.verdict import Verdict
 from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
@@ -399,6 +401,8 @@ def test_points_may_be_flows_and_pictures_of_series_and_rows(incast: Command, pa
         ('x_column = "throughput_bps"', 'x_column = "group"', '.x_column = "group": expected a column of numbers'),
         ('x_column = "throughput_bps"', 'x_column = "rate"', 'plots[2]: table flows has no column "rate"'),
         ('where = { name = "cwnd_bytes"', 'where = { nam = "cwnd_bytes"', 'table samples has no column "nam"'),
+        ("(x - 0.01) % 0.005", "1 / x", 'fig1, curve "tooth" at 0.0: 1 / x: float division by zero'),
+        ("fill = true", "fill = 1", "plots[0].fill = 1: expected true or false"),
         ('where = { flow = "0" }', "where = { flow = 0 }", "points[1].where.flow = 0: expected a text"),
         ("count(0 <", "count(0 -", "expected a comparison, not a number"),
     ]:
@@ -418,6 +422,17 @@ def test_panels_over_time_show_all_of_every_series() -> None:
     drawing.panel_lines(list(axes), shown, [])
     assert [one.get_ylim()[0] for one in axes] == [0.0, 0.0]
     assert all(one.get_ylim()[1] >= 9.0 for one in axes)
+
+
+def test_a_curve_over_time_is_in_seconds_whatever_the_axis_shows() -> None:
+    axes = Canvas().subplots(1, 1)
+    of = parse("4 + x % 0.5", (), ("x",))
+    plot = Plot("windows", "samples", "", curves=[("tooth", of)])
+    drawing.draw_over_time(plot, axes, [2000.0, 3000.0], 1e3)
+    times, values = axes.lines[0].get_data()
+    assert (min(times), max(times)) == (2000.0, 3000.0)
+    assert np.allclose(values, 4 + np.asarray(times) / 1e3 % 0.5)
+    assert max(values) > 4.49
 
 
 def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, paper: Path) -> None:

@@ -206,7 +206,7 @@ def _curves(done: Evaluated, plot: Plot, axes: Axes) -> list[float]:
     return seen
 
 
-def _curves_over_time(plot: Plot, axes: Axes, times: Sequence[float], factor: float) -> None:
+def draw_over_time(plot: Plot, axes: Axes, times: Sequence[float], factor: float) -> None:
     """Draw the curves of a plot over times, which are seconds times the factor."""
     if not times:
         return
@@ -320,12 +320,13 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
     ]
     canvas = new_canvas(max(7.2, 4.6 * len(shown)), 4.4)
     panels = canvas.subplots(1, len(shown), squeeze=False, sharey=True)[0]
-    panel_lines(panels, shown, plot.log)
     for axes, (_, lines) in zip(panels, shown, strict=True):
         if plot.fill and lines:
             times, values = next(iter(lines.values()))
             axes.fill_between(times, values, step="post", color="#7F7F7F", alpha=0.2, linewidth=0)
-        _curves_over_time(plot, axes, [time for times, _ in lines.values() for time in times], factor)
+        draw_over_time(plot, axes, [time for times, _ in lines.values() for time in times], factor)
+    panel_lines(panels, shown, plot.log)
+    for axes in panels:
         axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
     panels[0].set_ylabel(plot.y_label, fontsize=9, color=INK)
     legend(canvas, panels)

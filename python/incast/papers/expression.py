@@ -1,7 +1,7 @@
 """The small language of claims: arithmetic and comparisons over measured numbers, and nothing else.
 
-An expression is Python's syntax of numbers, texts, lists, ``+ - * / % **``, comparisons, ``and``, ``or``, ``not``, calls
-of the functions it is given, and lists made of lists, as in ``all(f(n) > 1 for n in x() if n > 8)``. There are no
+An expression is Python's syntax of numbers, texts, lists, ``+ - * / % **``, comparisons, ``and``, ``or``, ``not``,
+calls of the functions it is given, and lists made of lists, as in ``all(f(n) > 1 for n in x() if n > 8)``. There are no
 attributes, subscripts or names of Python's.
 """
 

@@ -53,8 +53,8 @@ const MS: f64 = 1e6;
 /// The least work of a window for which several threads are tried. (In step 16 pieces take 1 us less, and barriers 1 us
 /// more.)
 const LEAST: f64 = 16.0;
-/// What one thread costs is measured for as long before others come, where windows have [`DENSE`] pieces or more; where
-/// they have fewer, several threads gain less and may lose, and a try waits in proportion: short runs have none.
+/// The cost of one thread is measured for as long before others come, where windows have [`DENSE`] pieces or more. With
+/// fewer, several threads gain less and may lose, so a try waits in proportion: short runs have none.
 const SAMPLE: f64 = MS;
 const DENSE: f64 = 512.0;
 /// Several threads are to take less than this part of the time of one.
@@ -286,6 +286,13 @@ mod tests {
         // but for 1 ms, to measure what one thread costs
         let (windows, changes) = in_step(free, 100_000, |_| 1_000);
         assert!(windows > 99_900 && changes == 1, "{windows}, {changes}");
+    }
+
+    #[test]
+    fn short_runs_of_sparse_windows_have_no_try() {
+        // 64 pieces a window, 6.4 us: the sample is of 8 ms, 1,250 windows
+        assert_eq!(in_step(free, 1_200, |_| 63).1, 0);
+        assert_eq!(in_step(free, 1_500, |_| 63).1, 1);
     }
 
     #[test]

@@ -122,7 +122,8 @@ def _verdicts(paper: str, *names: str) -> str:
         for i, claim in enumerate(last["claims"]):
             own = " *(ours)*" if claim["own"] else ""
             cells = [_cell(there[scale]["claims"][i]) if scale in there else "" for scale in kept]
-            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, "; ".join(claim["brief"])])
+            why = f" **Why:** {claim['why']}" if claim["why"] else ""
+            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, f"{'; '.join(claim['brief'])}{why}"])
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 

@@ -267,9 +267,14 @@ def _numbers(done: Evaluated) -> str:
     # Percentiles are a rule of their own where a measure is one.
     by_rank = any(one.reduce in ("median", "p1", "p99") and one.table for one in figure.measures.values())
     ranks = " Percentiles are nearest ranks, rank ceil(p n), in every run by itself." if by_rank else ""
+    means = (
+        f"Means over {counted(figure.seeds, 'seed')} ± half the 95&nbsp;% Student-t interval of the mean, "
+        f"t(0.975, n−1) · s/√n (n = {figure.seeds})."
+        if figure.seeds > 1
+        else "One seed: numbers have no intervals, and verdicts are of that run alone."
+    )
     return (
         f'<div class="wide"><table><thead><tr><th>{escape(figure.x_label)}</th><th>series</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
-        f'<p class="note">Means over {counted(figure.seeds, "seed")} ± half the 95&nbsp;% Student-t interval '
-        f"of the mean, t(0.975, n−1) · s/√n{' (n = ' + str(figure.seeds) + ')' if figure.seeds > 1 else ''}.{ranks}</p>"
+        f'<p class="note">{means}{ranks}</p>'
     )

@@ -69,6 +69,8 @@ def record(folder: Path) -> Path:
     figures = json.loads(path.read_text(encoding="utf-8"))["figures"] if path.is_file() else {}
     known = reading.find(results["paper"])[0].figures
     for name, figure in results["figures"].items():
+        if figure.get("changes"):
+            raise SystemExit(f"{folder}: {name} is of another set-up: a record is of the paper's")
         claims = [
             {key: one[key] for key in ("says", "where", "own", "verdict", "part", "brief", "why")}
             for one in figure["claims"]

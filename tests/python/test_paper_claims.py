@@ -175,6 +175,13 @@ def test_claims_of_a_figure_are_paired_unless_they_say_otherwise(paper: Path) ->
     assert [claim.paired for claim in reading.load(paper).figures["fig1"].claims] == [False, True, True]
 
 
+def test_words_that_are_not_judged_are_told_beside_the_verdict(incast: Command, paper: Path) -> None:
+    (paper / "paper.toml").write_text(PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s"))
+    answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
+    assert "  does not hold: DCTCP's delay is 2 to 3 s (not judged of its words: 2, 3; Mean delay" in answer.out
+    assert "<p>not judged of its words: 2, 3</p>" in (paper.parent / "p" / "report.html").read_text()
+
+
 def test_a_claim_may_be_of_one_scale(incast: Command, paper: Path) -> None:
     text = PAPER.replace('found = "It never was."', 'scales = ["paper"]')
     (paper / "paper.toml").write_text(text)

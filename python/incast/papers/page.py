@@ -116,7 +116,7 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
             f"{done.figure.name}: {count_of(done.findings)} - {done.figure.title}", highlight=False, soft_wrap=True
         )
         for one in done.findings:
-            seen = "; ".join([*([f"of {one.part}"] if one.part else []), *one.numbers])
+            seen = "; ".join([*_notes(done, one), *one.numbers])
             console.print(f"  {one.told}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
         for told in _unfinished(done):
             console.print(f"  note: {told}", highlight=False, soft_wrap=True)
@@ -210,14 +210,18 @@ def _link(done: Evaluated, folder: Path) -> str:
     return chosen.link(folder, _page_of(done), f"a run of each series at {escape(str(point))}, seed {seed}")
 
 
+def _notes(done: Evaluated, one: Finding) -> list[str]:
+    """Say of which part of a claim a verdict is, and what the claim's words have that it does not judge."""
+    left = ", ".join(words.unused(done.figure, one.claim))
+    return [*([f"of {one.part}"] if one.part else []), *([f"not judged of its words: {left}"] if left else [])]
+
+
 def _row(done: Evaluated, one: Finding) -> str:
     name = escape(done.figure.name)
     told = done.reason(one)
     why = f"<p><b>Why:</b> {escape(told)}</p>" if told else ""
     style = f"{STYLE[one.verdict]}{' part' if one.part else ''}"
-    left = ", ".join(words.unused(done.figure, one.claim))
-    notes = [*([f"of {one.part}"] if one.part else []), *([f"not judged of its words: {left}"] if left else [])]
-    part = "".join(f"<p>{escape(text)}</p>" for text in notes)
+    part = "".join(f"<p>{escape(text)}</p>" for text in _notes(done, one))
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
         f'<td><b class="verdict {style}">{one.told}</b>{part}</td>'

@@ -28,7 +28,9 @@ _FRACTIONS = {
     "four times": 4.0,
 }
 _FRACTION = re.compile(rf"\b(?:{'|'.join(sorted(_FRACTIONS, key=len, reverse=True))})\b", re.IGNORECASE)
-_EVERY = re.compile(r"\b(?:every(?! seed\b)|everywhere|at all(?= \w)|in all(?= \w))\b", re.IGNORECASE)
+_EVERY = re.compile(
+    r"\b(?:every(?! seed\b)|everywhere|at all(?= \w)|in all(?= (?:cases|phases|points)))\b", re.IGNORECASE
+)
 _SCALES = (1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9)
 """What units differ by."""
 

@@ -189,15 +189,11 @@ def test_claims_of_a_figure_are_paired_unless_they_say_otherwise(paper: Path) ->
     assert [claim.paired for claim in reading.load(paper).figures["fig1"].claims] == [False, True, True]
 
 
-def test_words_that_are_not_judged_are_told_beside_the_verdict(incast: Command, paper: Path) -> None:
-    (paper / "paper.toml").write_text(PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s"))
+def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, paper: Path) -> None:
+    text = PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s")
+    grows = 'where = "section 1"\neach_seed = true'
+    (paper / "paper.toml").write_text(text.replace(grows, f'{grows}\nscales = ["paper"]'))
     answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
+    assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
     assert "  does not hold: DCTCP's delay is 2 to 3 s (not judged of its words: 2, 3; Mean delay" in answer.out
     assert "<p>not judged of its words: 2, 3</p>" in (paper.parent / "p" / "report.html").read_text()
-
-
-def test_a_claim_may_be_of_one_scale(incast: Command, paper: Path) -> None:
-    text = PAPER.replace('found = "It never was."', 'scales = ["paper"]')
-    (paper / "paper.toml").write_text(text)
-    answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
-    assert "  not tested: DCTCP's delay is a second (judged at scale paper alone)" in answer.out, answer.err

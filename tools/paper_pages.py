@@ -20,11 +20,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from incast.papers import reading
-from incast.papers.definition import SCALES, home
+from incast.papers.definition import SCALES, Paper, home
 from incast.report import number, rounded
 from incast.statistics import Estimate
 
@@ -67,8 +68,10 @@ def record(folder: Path) -> Path:
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     path = RECORDS / f"{results['paper']}-{results['scale']}.json"
     figures = json.loads(path.read_text(encoding="utf-8"))["figures"] if path.is_file() else {}
-    known = reading.find(results["paper"])[0].figures
+    known = _paper(results["paper"]).figures
     for name, figure in results["figures"].items():
+        if figure.get("changes"):
+            raise SystemExit(f"{folder}: {name} is of another set-up: a record is of the paper's")
         claims = [
             {key: one[key] for key in ("says", "where", "own", "verdict", "part", "brief", "why")}
             for one in figure["claims"]
@@ -80,6 +83,11 @@ def record(folder: Path) -> Path:
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(figure)}" for name, figure in kept.items())
     path.write_text(f'{json.dumps(about)[:-1]}, "figures": {{\n{lines}\n}}}}\n', encoding="utf-8")
     return path
+
+
+@cache
+def _paper(name: str) -> Paper:
+    return reading.find(name)[0]
 
 
 def _points(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -113,7 +121,7 @@ def fill(text: str) -> str:
 def _verdicts(paper: str, *names: str) -> str:
     """Make the table of a paper's claims: their verdicts at each scale that is kept, and the numbers of the largest."""
     kept = {scale: found for scale in SCALES if (found := read(paper, scale))}
-    figures = [name for name in reading.find(paper)[0].figures if name in names or not names]
+    figures = [name for name in _paper(paper).figures if name in names or not names]
     head = ["figure", "claim", *[f"scale {scale}" for scale in kept], "numbers"]
     rows = [head, ["---"] * len(head)]
     for name in figures:
@@ -122,7 +130,8 @@ def _verdicts(paper: str, *names: str) -> str:
         for i, claim in enumerate(last["claims"]):
             own = " *(ours)*" if claim["own"] else ""
             cells = [_cell(there[scale]["claims"][i]) if scale in there else "" for scale in kept]
-            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, "; ".join(claim["brief"])])
+            why = f" **Why:** {claim['why']}" if claim["why"] else ""
+            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, f"{'; '.join(claim['brief'])}{why}"])
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 
 
@@ -137,7 +146,7 @@ def _numbers(place: str, scale: str, *measures: str) -> str:
     kept = [found for one in asked if (found := read(paper, one)) and name in found["figures"]]
     if not kept:
         raise SystemExit(f"{place}, scale {scale}: no record; incast paper run {place} --scale {scale}, then record it")
-    figure = reading.find(place)[1][0]
+    figure = _paper(paper).figures[name]
     rows = kept[0]["figures"][name]["points"]
     published = {(one.series, one.x, one.measure): one.value for one in figure.published}
     series = list(dict.fromkeys(row["series"] for row in rows))
@@ -208,7 +217,7 @@ def faults(page: Path) -> list[str]:
 
 def _stale(paper: str, kept: Sequence[Record]) -> Iterator[str]:
     """Name figures whose claims were other ones when they were recorded."""
-    figures = reading.find(paper)[0].figures
+    figures = _paper(paper).figures
     for found in kept:
         again = f"incast paper run {paper} --scale {found['scale']} --out DIR, then tools/paper_pages.py record DIR"
         for name, figure in found["figures"].items():

@@ -53,6 +53,20 @@ def test_what_a_scale_leaves_of_a_claim_follows_from_its_expression(own: Paper) 
     assert scope.left_of(own, same.at("paper"), same.at("small"), claim) == "", "seeds make no part"
 
 
+def test_the_default_scale_of_the_study_on_fat_trees_judges_parts() -> None:
+    """Two of eight points and one of two ON seconds are no whole; a load of 0.8 among three of eight is."""
+    for name, says, expected in [
+        ("yasomam/k12-mode1", "Throughput falls", "100 and 3000 of 8 points; traffic.stop 4s of 6s; "),
+        ("yasomam/k12-mode1", "Swift at 25 ms loses more than 35 %", "traffic.stop 4s of 6s; "),
+        ("rivals/fat-tree-w4", "Up to a packet", ""),
+    ]:
+        paper, (figure,) = reading.find(name)
+        claim = next(one for one in figure.claims if one.says.startswith(says))
+        told = scope.left_of(paper, figure.at("paper"), figure.at("small"), claim)
+        assert told.startswith(expected), name
+        assert bool(told) == bool(expected), name
+
+
 def test_a_part_is_told_wherever_a_verdict_is(incast: Command, own: Paper) -> None:
     answer = incast("paper", "run", str(own.folder), "--out", "p")
     assert answer.status == 0, answer.err
@@ -175,8 +189,11 @@ def test_claims_of_a_figure_are_paired_unless_they_say_otherwise(paper: Path) ->
     assert [claim.paired for claim in reading.load(paper).figures["fig1"].claims] == [False, True, True]
 
 
-def test_a_claim_may_be_of_one_scale(incast: Command, paper: Path) -> None:
-    text = PAPER.replace('found = "It never was."', 'scales = ["paper"]')
-    (paper / "paper.toml").write_text(text)
+def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, paper: Path) -> None:
+    text = PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s")
+    grows = 'where = "section 1"\neach_seed = true'
+    (paper / "paper.toml").write_text(text.replace(grows, f'{grows}\nscales = ["paper"]'))
     answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
-    assert "  not tested: DCTCP's delay is a second (judged at scale paper alone)" in answer.out, answer.err
+    assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
+    assert "  does not hold: DCTCP's delay is 2 to 3 s (not judged of its words: 2, 3; Mean delay" in answer.out
+    assert "<p>not judged of its words: 2, 3</p>" in (paper.parent / "p" / "report.html").read_text()

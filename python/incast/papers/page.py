@@ -139,7 +139,7 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
         for told in changing.told(done.figure):
             console.print(f"  changed: {told}", highlight=False, soft_wrap=True)
         for one in done.findings:
-            seen = "; ".join([*([f"of {one.part}"] if one.part else []), *one.numbers])
+            seen = "; ".join([*_notes(done, one), *one.numbers])
             console.print(f"  {one.told}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
         for told in _unfinished(done):
             console.print(f"  note: {told}", highlight=False, soft_wrap=True)
@@ -250,14 +250,18 @@ def _link(done: Evaluated, folder: Path) -> str:
     return chosen.link(folder, _page_of(done), f"{escape(what)}, seed {seed}")
 
 
+def _notes(done: Evaluated, one: Finding) -> list[str]:
+    """Say of which part of a claim a verdict is, and what the claim's words have that it does not judge."""
+    left = ", ".join(words.unused(done.figure, one.claim))
+    return [*([f"of {one.part}"] if one.part else []), *([f"not judged of its words: {left}"] if left else [])]
+
+
 def _row(done: Evaluated, one: Finding) -> str:
     name = escape(done.figure.name)
     told = done.reason(one)
     why = f"<p><b>Why:</b> {escape(told)}</p>" if told else ""
     style = f"{STYLE[one.verdict]}{' part' if one.part else ''}"
-    left = ", ".join(words.unused(done.figure, one.claim))
-    notes = [*([f"of {one.part}"] if one.part else []), *([f"not judged of its words: {left}"] if left else [])]
-    part = "".join(f"<p>{escape(text)}</p>" for text in notes)
+    part = "".join(f"<p>{escape(text)}</p>" for text in _notes(done, one))
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
         f'<td><b class="verdict {style}">{one.told}{done.another}</b>{part}</td>'
@@ -312,9 +316,14 @@ def _numbers(done: Evaluated) -> str:
     # Percentiles are a rule of their own where a measure is one.
     by_rank = any(one.reduce in ("median", "p1", "p99") and one.table for one in figure.measures.values())
     ranks = " Percentiles are nearest ranks, rank ceil(p n), in every run by itself." if by_rank else ""
+    means = (
+        f"Means over {counted(figure.seeds, 'seed')} ± half the 95&nbsp;% Student-t interval of the mean, "
+        f"t(0.975, n−1) · s/√n (n = {figure.seeds})."
+        if figure.seeds > 1
+        else "One seed: numbers have no intervals, and verdicts are of that run alone."
+    )
     return (
         f'<div class="wide"><table><thead><tr><th>{escape(figure.x_label)}</th><th>series</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
-        f'<p class="note">Means over {counted(figure.seeds, "seed")} ± half the 95&nbsp;% Student-t interval '
-        f"of the mean, t(0.975, n−1) · s/√n{' (n = ' + str(figure.seeds) + ')' if figure.seeds > 1 else ''}.{ranks}</p>"
+        f'<p class="note">{means}{ranks}</p>'
     )

@@ -41,6 +41,8 @@ def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
 def _listed(points: list[X], of: int) -> str:
     if len(points) > NAMED:
         return f"{len(points)} of {of} points, from {points[0]} to {points[-1]}"
+    if not points:
+        return f"none of {of} points"
     *most, last = points
     told = f"{', '.join(f'{x}' for x in most)} and {last}" if most else f"{last}"
     return f"{told} of {of} points"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from incast.papers.definition import Claim, Figure, X
+from incast.papers.definition import Claim, Figure, Measure, X
 from incast.papers.judging import Reads, reads
 from incast.papers.scope import WHOLE
 
@@ -17,19 +17,20 @@ _RANGE = re.compile(r",?\s(?:to|and|or)\s[\d.,]*\d")
 """Between an end of a range and its unit: "15 to 35 %", "1 and 5 ms"."""
 _FRACTIONS = {
     "half": 1 / 2,
-    "third": 1 / 3,
-    "quarter": 1 / 4,
-    "fifth": 1 / 5,
-    "tenth": 1 / 10,
+    "a third": 1 / 3,
+    "a quarter": 1 / 4,
+    "a fifth": 1 / 5,
+    "a tenth": 1 / 10,
     "twice": 2.0,
-    "double": 2.0,
     "one and a half": 3 / 2,
     "three quarters": 3 / 4,
     "three times": 3.0,
     "four times": 4.0,
 }
 _FRACTION = re.compile(rf"\b(?:{'|'.join(sorted(_FRACTIONS, key=len, reverse=True))})\b", re.IGNORECASE)
-_EVERY = re.compile(r"\b(?:every|everywhere|at all|in all)\b", re.IGNORECASE)
+_EVERY = re.compile(
+    r"\b(?:every(?! seed\b)|everywhere|at all(?= \w)|in all(?= (?:cases|phases|points)))\b", re.IGNORECASE
+)
 _SCALES = (1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9)
 """What units differ by."""
 
@@ -48,10 +49,10 @@ class Word:
 def unused(figure: Figure, claim: Claim) -> list[str]:
     """Name what the words of a claim have and its expression does not use, but for what ``claim.unused`` declares.
 
-    Numbers are those of the expression and of what it takes as published: as they stand, by a thousand where they have
-    a unit, as parts where they are percentages. So are the points that it reads at the paper's scale, of numbers with
-    no unit but the axis'. Series are those of the figure; a longer name that begins with one is one of it. "Every" is
-    unused where some measure is read at some of the figure's points alone.
+    Numbers are those of the expression, of its measures' labels and rows, and of what it takes as published: as they
+    stand, by a thousand where they have a unit, as parts where they are percentages. So are the points that it reads
+    at the paper's scale, of numbers with no unit but the axis'. Series are those of the figure; a longer name that
+    begins with one is one of it. "Every" is unused where some measure is read at some of the figure's points alone.
     """
     return [word for word in _unused(figure.at(WHOLE), claim) if word not in claim.unused]
 
@@ -65,6 +66,7 @@ def needless(figure: Figure, claim: Claim) -> list[str]:
 def _unused(figure: Figure, claim: Claim) -> list[str]:
     found = reads(figure, claim)
     known = [*found.published, *(n for part in ast.walk(claim.holds) for n in _numbers_of(part))]
+    known += [n for name in {name for name, _, _ in found.places} for n in _numbers_of(_about(figure.measures[name]))]
     points = [n for _, _, x in found.places for n in _numbers_of(ast.Constant(x))]
     words, rest = [], claim.says
     read = {name for _, name, _ in found.places}
@@ -81,6 +83,11 @@ def _unused(figure: Figure, claim: Claim) -> list[str]:
     if (every := _EVERY.search(rest)) and _of_some(figure, found):
         words.append(every[0])
     return list(dict.fromkeys(words))
+
+
+def _about(measure: Measure) -> ast.Constant:
+    """Give what a measure says of itself: its label, and the rows that it keeps."""
+    return ast.Constant(" ".join([measure.label, *measure.where.values()]))
 
 
 def _of_some(figure: Figure, found: Reads) -> bool:

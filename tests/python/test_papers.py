@@ -324,7 +324,7 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
         "report: p/report.html",
     ]
     assert f"p lacks runs of fig1: incast paper run {paper}/fig1 --out p\n" in answer.err
-    assert "<code>fig1</code> (1 of 4)" in (paper.parent / "p" / "report.html").read_text()
+    assert "<code>fig1</code> (1 of 2)" in (paper.parent / "p" / "report.html").read_text()
 
 
 def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Command, paper: Path) -> None:
@@ -520,7 +520,7 @@ def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) 
     (paper.parent / "mine" / "notes.txt").write_text("mine")
     incast("paper", "run", str(paper), "--out", "mine").refused("mine is not empty")
     assert incast("paper", "run", str(paper), "--out", "p", "--quiet").status == 0
-    incast("paper", "run", str(paper), "--out", "p", "--scale", "paper").refused("another paper or scale")
+    incast("paper", "run", str(paper), "--out", "p", "--scale", "paper").refused("another paper, scale or set-up")
     (paper.parent / "p/paper.json").write_text("x")
     for asked in ("run", "report"):
         incast("paper", asked, str(paper), "--out", "p").refused(

@@ -251,7 +251,7 @@ def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Comman
     assert "It never was." in page
     assert "(paper: 500)" in page
     assert left_in(out) == sorted(
-        ["report.html", "results.json", "paper.json", "runs", ".lock", "fig1-delay.png", "fig1-rates.png"]
+        ["report.html", "results.json", "runs.csv", "paper.json", "runs", ".lock", "fig1-delay.png", "fig1-rates.png"]
     )
 
 
@@ -325,15 +325,15 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     shutil.rmtree(summary.parent)
     answer = incast("paper", "report", str(paper), "--out", "p")
     assert answer.status == 0
-    assert "fig1: incomplete, 1 of 4 runs not there or of another build\n" in answer.out
+    assert "fig1: incomplete, 1 of 2 runs not there or of another build\n" in answer.out
     answer = incast("paper", "report", f"{paper}/fig1", "--out", "p")
     assert answer.status == 2
     assert answer.out.splitlines() == [
-        "fig1: incomplete, 1 of 4 runs not there or of another build",
+        "fig1: incomplete, 1 of 2 runs not there or of another build",
         "report: p/report.html",
     ]
     assert f"p lacks runs of fig1: incast paper run {paper}/fig1 --out p\n" in answer.err
-    assert "<code>fig1</code> (1 of 4)" in (paper.parent / "p" / "report.html").read_text()
+    assert "<code>fig1</code> (1 of 2)" in (paper.parent / "p" / "report.html").read_text()
 
 
 def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Command, paper: Path) -> None:
@@ -527,7 +527,7 @@ def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swift/").refused('"swift/": expected a figure behind the slash')
     incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
     listed = incast("paper", "list", "swift").out
-    assert listed.startswith("swift: ")
+    assert listed.startswith("swift (also delay-is-simple): ")
     assert "swift/fig17" in listed
     assert "mswift" not in listed
     incast("paper", "list", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
@@ -542,7 +542,7 @@ def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) 
     (paper.parent / "mine" / "notes.txt").write_text("mine")
     incast("paper", "run", str(paper), "--out", "mine").refused("mine is not empty")
     assert incast("paper", "run", str(paper), "--out", "p", "--quiet").status == 0
-    incast("paper", "run", str(paper), "--out", "p", "--scale", "paper").refused("another paper or scale")
+    incast("paper", "run", str(paper), "--out", "p", "--scale", "paper").refused("another paper, scale or set-up")
     (paper.parent / "p/paper.json").write_text("x")
     for asked in ("run", "report"):
         incast("paper", asked, str(paper), "--out", "p").refused(

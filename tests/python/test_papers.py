@@ -15,7 +15,6 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 
 from conftest import Command, command, environment, left_in
-from incast import Scenario
 from incast.errors import PaperError
 from incast.executor import Executor
 from incast.papers import definition, drawing, evaluation, planning, reading
@@ -80,10 +79,9 @@ def test_a_students_windows_are_those_of_its_picture(incast: Command) -> None:
 
 def test_a_students_writes_are_refused_at_500_packets_a_second() -> None:
     """Figure 8 of the report of CSE 322: 480 packets of 80 handshakes, in its own code and here."""
-    _, figures = reading.find("cse322/fig8")
-    (figure,) = figures
-    scenario = Scenario.load(figure.scenario).with_({"traffic.app.write": "2144000B", "traffic.app.refused": True})
-    entries = scenario.run(seed=1).summary["flowmonitor"]["entries"]
+    paper, (figure,) = reading.find("cse322/fig8")
+    (point,) = [point for point in figure.points if point.x == 500]
+    entries = paper.scenario(figure, figure.series[0], point).run(seed=1).summary["flowmonitor"]["entries"]
     assert (entries["sent"], entries["received"]) == (480, 480)
     assert entries["throughput_kibps"] == pytest.approx(6.75561, abs=1e-4)
     assert entries["delay_sum_s"] == pytest.approx(21.749568, rel=1e-4)

@@ -9,7 +9,7 @@ from parity.checks import Case, Explanation, Figure, Mean, Reference, Section
 from parity.figures import summary, table
 from parity.tolerances import Absolute, Exact, Factor, Relative, Tolerance
 
-RUNS = table("cse322/runs.csv")
+RUNS = tuple(table("cse322/runs.csv"))
 
 SEEDS = range(1, 6)
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
-from parity import days, htsim, linux, linux_incast, lrwpan, ns3, page, pictures, published, sccp_linux, switches, uet
+from parity import cse322, days, htsim, linux, linux_incast, lrwpan, ns3, page, pictures, published, sccp_linux, switches, uet
 from parity.checks import (
     EXPLAINED,
     HOLDS,
@@ -54,6 +54,7 @@ def references() -> list[Reference]:
     found = (
         ns3.reference(),
         lrwpan.reference(),
+        cse322.reference(),
         htsim.reference(),
         uet.reference(),
         days.reference(),

@@ -116,6 +116,12 @@ NS3_RUNS = (
         controller="westwood:form=ns3",
         topology__sink_link__lose=[100, 200],
     ),
+    outage(
+        "ns3/switches/run-westwood-35",
+        "Westwood as ns-3.35 had it, 500 kB, arrivals 30 to 69 and 110 at the last link lost",
+        controller="westwood:form=ns3-35",
+        topology__sink_link__lose=[*range(30, 70), 110],
+    ),
 )
 SEED_000_RUNS = (
     outage(
@@ -129,6 +135,21 @@ SEED_000_RUNS = (
     ),
 )
 CSE322_RUNS = (
+    outage(
+        "ns3/cse322/run-code",
+        "Swift from the code, 500 kB, arrival 100 lost",
+        controller="swift:form=cse322",
+        transport__recovery="newreno",
+        topology__sink_link__lose=[100],
+    ),
+    outage(
+        "ns3/cse322/run-code-high",
+        "Swift from the code, 120 ms, 500 kB, arrival 100 lost",
+        controller="swift:form=cse322,static_target=120ms",
+        transport__recovery="newreno",
+        topology__sink_link__lose=[100],
+    ),
+    outage("ns3/cse322/run-emptied", "NewReno, 500 kB, arrivals 30 to 55 at the last link lost"),
     outage(
         "ns3/cse322/run-cuts",
         "Swift, 41.5 ms, no slow start, cuts of at most a half, 500 kB, arrival 100 lost",
@@ -358,6 +379,14 @@ NS3 = {
         Switch("westwood-min-of", "Westwood: the smallest RTT, not the smallest smoothed", "controller.min_of=rtt"),
         Switch("westwood-arithmetic", "Westwood: real windows, not whole segments", "controller.arithmetic=real"),
     ),
+    "ns3/switches/run-westwood-35": (
+        Switch("westwood-35-filter", "Westwood of ns-3.35: the paper's filter", "controller.filter=interval"),
+        Switch("westwood-35-at-loss", "... a loss bounds the window", "controller.at_loss=bound"),
+        Switch("westwood-35-min-of", "... the smallest RTT", "controller.min_of=rtt"),
+        Switch("westwood-35-arithmetic", "... real windows", "controller.arithmetic=real"),
+        Switch("westwood-35-rates", "... whole bits per second", "controller.rates=window"),
+        Switch("westwood-35-repairs", "... what SACK reported counts once", "controller.repairs=delivered"),
+    ),
     "ns3/dumbbell/newreno-131072": (
         Switch("whole-writes", "parts of a write as there is room", "transport.whole_writes=false"),
     ),
@@ -407,6 +436,16 @@ SEED_000 = {
 """Parameters of Swift's form yasomam."""
 
 CSE322 = {
+    "ns3/cse322/run-code": (
+        Switch("code-cycles", "the rule at every ACK, not once a round trip", "controller.cycles=false"),
+        Switch("code-static-target", "a target of 120 ms, above the round trip", "controller.static_target=120ms"),
+        Switch("code-max-mdf", "a quarter of the window stays", "controller.max_mdf=0.75"),
+        Switch("code-beta", "a beta of 0.01: a byte stays, which is no segment", "controller.beta=0.01"),
+    ),
+    "ns3/cse322/run-code-high": (Switch("code-ai", "an increase of 200 bytes a segment, not 2", "controller.ai=200"),),
+    "ns3/cse322/run-emptied": (
+        Switch("emptying-timeout", "the fourth timeout empties the window", "transport.emptying_timeout=4"),
+    ),
     "ns3/cse322/run-cuts": (
         Switch("target", "a target from the smallest RTT, not a fixed one", "controller.target=min-rtt"),
         Switch("static-target", "a target of 60 ms, not 41.5", "controller.static_target=60ms"),

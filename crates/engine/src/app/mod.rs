@@ -188,6 +188,11 @@ impl AppState {
         matches!(self.kind, Kind::Bulk(_))
     }
 
+    /// Its writes are larger than a buffer of `most` bytes, which none will ever enter whole.
+    pub fn is_refused(&self, most: u64) -> bool {
+        self.bulk().is_some_and(|own| own.app.size.is_none() && own.app.write > most)
+    }
+
     /// The bulk application, unless it has stopped.
     #[inline]
     fn bulk(&self) -> Option<&bulk::State> {

@@ -217,8 +217,8 @@ pub struct TransportSpec {
     pub cwnd_limited: bool,
     /// Send buffer: unacknowledged plus unsent bytes.
     pub send_buffer: u64,
-    /// A bulk application's write waits until the send buffer takes all of it (ns-3). Otherwise as
-    /// much is taken as there is room for.
+    /// A bulk application's write waits until the send buffer takes all of it (ns-3); one without end whose writes it
+    /// can never take closes at once. Otherwise as much is taken as there is room for.
     pub whole_writes: bool,
     /// Receive buffer.
     pub receive_buffer: u64,

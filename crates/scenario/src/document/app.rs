@@ -224,8 +224,8 @@ pub struct Bulk {
     /// Bytes a write.
     #[serde(default = "bytes::<64_000>")]
     pub write: Size,
-    /// A write above the send buffer is meant: with `transport.whole_writes` it is refused whole and for ever, and the
-    /// flow opens and closes without a byte (ns-3). Otherwise such a write is an error.
+    /// A write above the send buffer is meant: with `transport.whole_writes` the buffer refuses it for ever, and a flow
+    /// without a size opens and closes at once (ns-3's BulkSendApplication). Otherwise such a write is an error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
 }

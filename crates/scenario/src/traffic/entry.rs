@@ -160,7 +160,7 @@ impl Traffic {
             }
             _ => return Ok(()),
         };
-        if write <= t.send_buffer || matches!(self.app, App::Bulk(Bulk { refused: true, .. })) {
+        if write <= t.send_buffer || matches!(self.app, App::Bulk(Bulk { refused: true, size: None, .. })) {
             return Ok(());
         }
         let size = |n: u64| Size(cc::Bytes(n));

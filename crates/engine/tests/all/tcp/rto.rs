@@ -48,6 +48,22 @@ fn timeouts_back_off_and_the_flow_gives_up() {
 }
 
 #[test]
+fn from_the_timeout_that_empties_the_window_on_a_flow_is_silent_until_an_ack_comes() {
+    let transport = TransportSpec { emptying_timeout: 3, least_segment: false, ..initial_window(2.0) };
+    let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None)));
+    bench.open();
+    let times: Vec<u64> = bench.advance(100_000 * MS).iter().map(|c| c.at / MS).collect();
+    assert_eq!(times, [1000, 3000], "the third has no window, and no timer follows it");
+    assert_eq!(kb(&bench, "cwnd_bytes"), 0.0);
+    // a late ACK: slow start from nothing, and the timer runs again
+    assert_eq!(segments(&bench.ack(1000, 0, 0, &[])), [-1]);
+    assert_eq!(kb(&bench, "cwnd_bytes"), 1.0);
+    // the connection's timeouts count, not those in a row
+    assert!(bench.advance(200_000 * MS).is_empty());
+    assert_eq!(kb(&bench, "cwnd_bytes"), 0.0);
+}
+
+#[test]
 fn the_timeout_has_a_floor() {
     for (floor, rto) in [(Time::ms(200), 200), (Time::ms(1), 60)] {
         let (mut bench, _) = sender(TransportSpec { rto_min: floor, ..initial_window(2.0) }, "newreno");

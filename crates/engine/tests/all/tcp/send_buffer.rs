@@ -18,6 +18,18 @@ fn segments_say_where_a_write_ends() {
     assert_eq!(pushed(false, 100_000, Some(5500)), [0; 0]);
 }
 
+/// ns-3's BulkSendApplication: totBytes is maxBytes, which is 0.
+#[test]
+fn a_flow_whose_writes_never_fit_opens_and_closes() {
+    for (write, whole_writes, sent) in [(20_001, true, 0), (20_000, true, 20_000), (20_001, false, 20_000)] {
+        let transport = TransportSpec { send_buffer: 20_000, whole_writes, ..plain() };
+        let flow = FlowSpec { app: App::Bulk(Bulk { size: None, write }), ..bulk(0, 1, None) };
+        let outcome = run(&wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow));
+        let flow = &outcome.flows[0];
+        assert_eq!((flow.delivered >= sent, flow.delivered == 0), (true, sent == 0), "{write}, {whole_writes}");
+    }
+}
+
 /// sk_stream_write_space and tcp_notsent_lowat.
 #[test]
 fn an_application_writes_until_so_much_is_unsent() {

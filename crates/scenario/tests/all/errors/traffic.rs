@@ -51,6 +51,10 @@ fn writes_that_never_fit_into_the_send_buffer() {
     // A flow of less has less to write, and without whole_writes a write goes in parts.
     check(&GOOD.replacen("preset = \"linux\"", whole, 1).replacen("1MB", "20kB", 1)).unwrap();
     check(&GOOD.replacen("preset = \"linux\"", "send_buffer = \"20kB\"", 1)).unwrap();
+    // unless it is meant, of a flow that has nothing else to send
+    let meant = |app: &str| GOOD.replacen("preset = \"linux\"", whole, 1).replacen(bulk, app, 1);
+    check(&meant("kind = \"bulk\", refused = true")).unwrap();
+    assert!(check(&meant("kind = \"bulk\", size = \"1MB\", refused = true")).is_err());
 }
 
 #[test]

@@ -63,7 +63,15 @@ impl Sender {
         self.app.open(ctx.now);
         self.tell_deadline(ctx);
         self.publish_timeout(ctx);
+        // what the buffer refuses for ever is all that there was to send (ns-3's BulkSendApplication)
+        let refused = t.whole_writes && self.app.is_refused(t.send_buffer);
+        if refused {
+            self.app.stop();
+        }
         self.pump(ctx);
+        if refused {
+            self.check_finished(ctx);
+        }
     }
 
     /// The handshake's window bounds segments: the controller's are as large.

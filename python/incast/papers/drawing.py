@@ -16,10 +16,10 @@ from matplotlib.figure import Figure as Canvas
 
 from incast.errors import PaperError
 from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
-from incast.papers import expression
+from incast.papers import expression, signals
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
-from incast.papers.measuring import rows
+from incast.papers.measuring import rows, series_in, within
 from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
 from incast.run_folder import read_table
 from incast.statistics import Estimate
@@ -42,6 +42,7 @@ def draw(done: Evaluated) -> dict[str, Canvas]:
         "ccdf": _distribution,
         "timeline": _timeline,
         "samples": _samples,
+        "spectrum": _spectrum,
         "rows": _rows,
     }
     return {f"{done.figure.name}-{plot.name}": kinds[plot.kind](done, plot) for plot in done.figure.plots}
@@ -288,6 +289,34 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
         axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
     panels[0].set_ylabel(plot.y_label, fontsize=9, color=INK)
     legend(canvas, panels)
+    return canvas
+
+
+def _spectrum(done: Evaluated, plot: Plot) -> Canvas:
+    """Draw the power of series over frequency, in the span of each point: the mean over what is observed and seeds.
+
+    Power times frequency, over the logarithm of frequency: equal areas are equal parts of the variance.
+    """
+    figure = done.figure
+    points = [point for point in figure.points if point.x in plot.points or not plot.points]
+    lines = [(series, point) for point in points for series in _drawn(figure, plot)]
+    canvas = new_canvas(7.2, 4.4)
+    axes = canvas.subplots()
+    for look, (series, point) in zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True):
+        folders = [done.folders[series.name, point.x, seed] for seed in range(1, figure.seeds + 1)]
+        tables = [
+            within(rows(read_table(folder, "samples"), plot.where), "samples", point.span_s) for folder in folders
+        ]
+        found = signals.mean_spectrum(signals.even(*one) for table in tables for one in series_in(table))
+        if found is not None:
+            label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
+            axes.plot(found.frequencies, found.frequencies * found.power, label=label, **line(look, False))
+    dress(axes)
+    numbered_log(axes, "x")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("Frequency (Hz)", fontsize=9, color=INK)
+    axes.set_ylabel("Frequency x power, relative to the mean squared", fontsize=9, color=INK)
+    legend(canvas, [axes])
     return canvas
 
 

@@ -30,6 +30,9 @@ LETTERS_ABREAST = 90
 COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writes": ("completion_s",)}
 """Columns, by their table, that what did not finish lacks."""
 
+SPECTRUM_DEPTH = 1e5
+"""Factor between the largest and the smallest power of a spectrum that are in sight."""
+
 FLOWS_SHOWN = 12
 """Flows that a picture over time has at most."""
 
@@ -295,13 +298,14 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
 def _spectrum(done: Evaluated, plot: Plot) -> Canvas:
     """Draw the power of series over frequency, in the span of each point: the mean over what is observed and seeds.
 
-    Power times frequency, over the logarithm of frequency: equal areas are equal parts of the variance.
+    Power times frequency: the part of the variance that a factor of e in frequency holds, relative to the mean squared.
     """
     figure = done.figure
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
     lines = [(series, point) for point in points for series in _drawn(figure, plot)]
     canvas = new_canvas(7.2, 4.4)
     axes = canvas.subplots()
+    most = 0.0
     for look, (series, point) in zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True):
         folders = [done.folders[series.name, point.x, seed] for seed in range(1, figure.seeds + 1)]
         tables = [
@@ -310,10 +314,14 @@ def _spectrum(done: Evaluated, plot: Plot) -> Canvas:
         found = signals.mean_spectrum(signals.even(*one) for table in tables for one in series_in(table))
         if found is not None:
             label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
-            axes.plot(found.frequencies, found.frequencies * found.power, label=label, **line(look, False))
+            part = found.frequencies * found.power
+            most = max(most, float(part.max()))
+            axes.plot(found.frequencies, part, label=label, **line(look, False))
     dress(axes)
-    numbered_log(axes, "x")
-    axes.set_ylim(bottom=0)
+    if most > 0:
+        axes.set_ylim(most / SPECTRUM_DEPTH, most * 2)
+        numbered_log(axes, "y")
+        numbered_log(axes, "x")
     axes.set_xlabel("Frequency (Hz)", fontsize=9, color=INK)
     axes.set_ylabel("Frequency x power, relative to the mean squared", fontsize=9, color=INK)
     legend(canvas, [axes])

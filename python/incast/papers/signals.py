@@ -25,6 +25,9 @@ REST = 0.25
 BAND = 0.2
 """Slack beside the range in which it rests, as a part of the mean there."""
 
+SMOOTHED = 0.005
+"""Part of a series over which the moving mean is taken that says when it has settled."""
+
 SEGMENTS = 4
 """Lengths of a segment that a series has; segments overlap by half (Welch 1967)."""
 
@@ -77,14 +80,17 @@ def even(times: Sequence[float] | Numbers, values: Sequence[float] | Numbers) ->
 
 
 def settling_s(signal: Signal) -> float:
-    """Time from its beginning until it stays where it comes to rest; all of it where it does not.
+    """Time from its beginning until its moving mean stays where it comes to rest; all of it where it does not.
 
-    That is the range of its last quarter, and 20 % of the mean there to either side: it may go on oscillating.
+    The mean is over a two-hundredth of the series, so that a sawtooth may go on. Rest is the range of the last quarter of that
+    mean, and 20 % of the value there to either side.
     """
-    low, high = _range(signal)
-    slack = BAND * abs(signal.rest)
-    outside = np.flatnonzero((signal.values < low - slack) | (signal.values > high + slack))
-    return 0.0 if len(outside) == 0 else float(outside[-1] + 1) * signal.step_s
+    width = max(1, round(len(signal.values) * SMOOTHED))
+    smooth = Signal(signal.step_s, np.convolve(signal.values, np.full(width, 1 / width), mode="valid"))
+    low, high = _range(smooth)
+    slack = BAND * abs(smooth.rest)
+    outside = np.flatnonzero((smooth.values < low - slack) | (smooth.values > high + slack))
+    return 0.0 if len(outside) == 0 else (float(outside[-1]) + 1 + (width - 1) / 2) * signal.step_s
 
 
 def overshoot(signal: Signal) -> float | None:

@@ -18,10 +18,10 @@ from matplotlib.figure import Figure as Canvas
 
 from incast.errors import PaperError
 from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
-from incast.papers import expression
+from incast.papers import expression, signals
 from incast.papers.definition import Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated, reading
-from incast.papers.measuring import rows
+from incast.papers.measuring import rows, series_in, within
 from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
 from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
 from incast.run_folder import read_table
@@ -35,6 +35,9 @@ LETTERS_ABREAST = 90
 COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writes": ("completion_s",)}
 """Columns, by their table, that what did not finish lacks."""
 
+SPECTRUM_DEPTH = 1e5
+"""Factor between the largest and the smallest power of a spectrum that are in sight."""
+
 FLOWS_SHOWN = 12
 """Flows that a picture over time has at most."""
 
@@ -47,6 +50,7 @@ def draw(done: Evaluated) -> dict[str, Canvas]:
         "ccdf": _distribution,
         "timeline": _timeline,
         "samples": _samples,
+        "spectrum": _spectrum,
         "rows": _rows,
     }
     return {f"{done.figure.name}-{plot.name}": kinds[plot.kind](done, plot) for plot in done.figure.plots}
@@ -330,6 +334,39 @@ def _samples(done: Evaluated, plot: Plot) -> Canvas:
         axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
     panels[0].set_ylabel(plot.y_label, fontsize=9, color=INK)
     legend(canvas, panels)
+    return canvas
+
+
+def _spectrum(done: Evaluated, plot: Plot) -> Canvas:
+    """Draw the power of series over frequency, in the span of each point: the mean over what is observed and seeds.
+
+    Power times frequency: the part of the variance that a factor of e in frequency holds, relative to the mean squared.
+    """
+    figure = done.figure
+    points = [point for point in figure.points if point.x in plot.points or not plot.points]
+    lines = [(series, point) for point in points for series in _drawn(figure, plot)]
+    canvas = new_canvas(7.2, 4.4)
+    axes = canvas.subplots()
+    most = 0.0
+    for look, (series, point) in zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True):
+        folders = [done.folders[series.name, point.x, seed] for seed in range(1, figure.seeds + 1)]
+        tables = [
+            within(rows(read_table(folder, "samples"), plot.where), "samples", point.span_s) for folder in folders
+        ]
+        found = signals.mean_spectrum(signals.even(*one) for table in tables for one in series_in(table))
+        if found is not None:
+            label = f"{series.name}, {point.x}" if len(points) > 1 else series.name
+            part = found.frequencies * found.power
+            most = max(most, float(part.max()))
+            axes.plot(found.frequencies, part, label=label, **line(look, False))
+    dress(axes)
+    if most > 0:
+        axes.set_ylim(most / SPECTRUM_DEPTH, most * 2)
+        numbered_log(axes, "y")
+        numbered_log(axes, "x")
+    axes.set_xlabel("Frequency (Hz)", fontsize=9, color=INK)
+    axes.set_ylabel("Frequency x power, relative to the mean squared", fontsize=9, color=INK)
+    legend(canvas, [axes])
     return canvas
 
 

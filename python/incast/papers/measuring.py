@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -16,9 +16,10 @@ import pyarrow.compute as pc
 
 from incast.errors import PaperError
 from incast.output import nearest
-from incast.papers import expression
+from incast.papers import expression, signals
 from incast.papers.definition import Figure, Measure, Paper, Plot, Point, Series, X
 from incast.papers.expression import ExpressionError
+from incast.papers.signals import Numbers
 from incast.result import Result
 from incast.statistics import nearest_rank
 
@@ -75,7 +76,7 @@ class Run:
 
     def find_columns(self, plot: Plot) -> None:
         """Refuse the picture of a table whose columns the table has not, or not of numbers."""
-        if plot.kind not in ("cdf", "ccdf", "samples", "rows"):
+        if plot.kind not in ("cdf", "ccdf", "samples", "spectrum", "rows"):
             return
         table = self._table(plot.table)
         if table.num_columns > 0:
@@ -179,15 +180,17 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
         _expect_numbers(table, measure.table or "", measure.place, column=column)
     if measure.over:
         _expect_numbers(table, measure.table or "", measure.place, over=measure.over)
-    table = rows(table, measure.where)
-    if span_s is not None and (within := SPAN_COLUMN.get(measure.table or "")) is not None:
-        table = table.filter(pc.and_(pc.greater_equal(table[within], span_s[0]), pc.less(table[within], span_s[1])))
+    table = within(rows(table, measure.where), measure.table or "", span_s)
     if measure.over:
         parts = pc.divide(table[column].cast(pa.float64()), table[measure.over].cast(pa.float64()))
         table = table.set_column(table.column_names.index(column), column, parts)
     if measure.by:
         table = table.group_by(measure.by).aggregate([(column, "sum")])
         column = f"{column}_sum"
+    if measure.reduce in signals.REDUCTIONS:
+        if measure.by:
+            table = table.sort_by(measure.by)
+        return signals.REDUCTIONS[measure.reduce](signals.even(*one) for one in series_in(table, column))
     if counted and not _of_numbers(table[column].type):
         return float(len(table) - table[column].null_count)
     numbers = table[column].drop_null().to_numpy().astype(float)
@@ -209,6 +212,32 @@ def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | Non
         case "max":
             return float(numbers.max())
     return float(nearest_rank(sorted(numbers), {"median": 50, "p1": 1, "p99": 99}[measure.reduce]))
+
+
+def within(table: pa.Table, called: str, span_s: tuple[float, float] | None) -> pa.Table:
+    """Keep the rows of a table that lie in the span of a point; all where there is no span, or it says nothing."""
+    column = SPAN_COLUMN.get(called)
+    if span_s is None or column is None:
+        return table
+    return table.filter(pc.and_(pc.greater_equal(table[column], span_s[0]), pc.less(table[column], span_s[1])))
+
+
+def series_in(table: pa.Table, column: str = "value") -> Iterator[tuple[Numbers, Numbers]]:
+    """Part the rows of ``samples`` into series, one an entity and name, or the only one: times in s, and values.
+
+    Rows of a series must be in the order of their times.
+    """
+    parts = [table]
+    for key in ("entity", "name"):
+        if key in table.column_names:
+            parts = [
+                part.filter(pc.equal(part[key].cast(pa.string()), value))
+                for part in parts
+                for value in part[key].cast(pa.string()).unique().to_pylist()
+            ]
+    for part in parts:
+        times, values = (part[name].cast(pa.float64()).to_numpy() for name in ("time_s", column))
+        yield times, values
 
 
 def rows(table: pa.Table, where: Mapping[str, str]) -> pa.Table:

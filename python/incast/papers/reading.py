@@ -12,7 +12,7 @@ from typing import Any
 from incast import files
 from incast.errors import PaperError
 from incast.output import nearest
-from incast.papers import expression, judging, reasons
+from incast.papers import expression, judging, reasons, signals
 from incast.papers.definition import (
     LOOKS,
     NAME,
@@ -146,8 +146,8 @@ def load(folder: Path) -> Paper:
     return Paper(folder.name, folder, title, source, about, figures, aliases)
 
 
-REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
-PLOTS = ("line", "cdf", "ccdf", "timeline", "samples", "rows")
+REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum", *signals.REDUCTIONS)
+PLOTS = ("line", "cdf", "ccdf", "timeline", "samples", "spectrum", "rows")
 MARKS = ("bars", "dots")
 TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
 
@@ -268,6 +268,10 @@ def _measure(name: str, table: Table) -> Measure:
             reduce=table.word("reduce", REDUCTIONS),
             **shared,
         )
+        if measure.reduce in signals.REDUCTIONS and (measure.table != "samples" or measure.by not in (None, "time_s")):
+            raise table.wrong(
+                "reduce", 'expected table = "samples", and by = "time_s" or none: it is of series over time'
+            )
     table.done()
     return measure
 
@@ -345,6 +349,14 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             scale=table.factor("scale"),
             y_label=table.text("y_label"),
             log=table.texts("log"),
+            **shared,
+        )
+    elif kind == "spectrum":
+        plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
+            table="samples",
+            column="value",
+            where=_where(table),
             **shared,
         )
     elif kind == "rows":

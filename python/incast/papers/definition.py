@@ -89,6 +89,8 @@ class Plot:
     caption: str
     y: Sequence[str] = ()
     """Measures, one line a series and measure."""
+    x: str = ""
+    """Measure of the x axis of a scatter."""
     y_label: str = ""
     log: Sequence[str] = ()
     """Axes that are logarithmic."""
@@ -111,6 +113,8 @@ class Plot:
     scale: float = 1.0
     x_label: str = ""
     bin_s: float = 1e-3
+    flows: int = 12
+    """Flows that a timeline has at most, evenly drawn from all."""
     place: str = field(default="", compare=False)
     """File and key where it stands, for messages."""
 
@@ -201,6 +205,8 @@ class Paper:
     source: str
     about: str
     figures: Mapping[str, Figure]
+    answer: str = ""
+    """Figure that the report begins with, before the claims of all; none where it is empty."""
 
     @property
     def path(self) -> Path:

@@ -93,14 +93,15 @@ def load(folder: Path) -> Paper:
             raise table.wrong("", "expected a name of letters, digits, . _ and -: pictures are called after it")
         tables[name] = _like(table, tables)
         figures[name] = _figure(folder, name, tables[name])
+    answer = top.word("answer", list(figures)) if top.has("answer") else ""
     top.done()
     if not figures:
         raise top.wrong("figures", "expected at least one")
-    return Paper(folder.name, folder, title, source, about, figures)
+    return Paper(folder.name, folder, title, source, about, figures, answer)
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum")
-PLOTS = ("line", "cdf", "ccdf", "timeline", "samples", "rows")
+PLOTS = ("line", "scatter", "cdf", "ccdf", "timeline", "samples", "rows")
 MARKS = ("bars", "dots")
 TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
 
@@ -242,7 +243,7 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
     kind = table.word("kind", PLOTS)
     shared: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
     shared["series"], shared["place"] = table.texts("series"), f"{table.path}: {table.place}"
-    known = [one.name for one in series if one.values == {} or kind == "line"]
+    known = [one.name for one in series if one.values == {} or kind in ("line", "scatter")]
     for name in shared["series"]:
         if name not in known:
             raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
@@ -253,6 +254,14 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
                 raise table.wrong("y", f"expected measures of the figure: {', '.join(measures)}")
         curves = [(one.text("label"), one.expression("of", (), ("x",))) for one in table.list("curves", needed=False)]
         plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), curves=curves, **shared)
+    elif kind == "scatter":
+        plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
+            x=table.word("x", list(measures)),
+            y=[table.word("y", list(measures))],
+            log=table.texts("log"),
+            **shared,
+        )
     elif kind in ("cdf", "ccdf"):
         plot = Plot(
             points=table.xs("points", [point.x for point in points]),
@@ -291,7 +300,8 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             **shared,
         )
     else:
-        plot = Plot(bin_s=table.number("bin_s"), **shared)
+        shown = {"flows": table.whole("flows")} if table.has("flows") else {}
+        plot = Plot(bin_s=table.number("bin_s"), **shown, **shared)
         if plot.bin_s <= 0:
             raise table.wrong("bin_s", "expected a number above 0, in seconds")
     table.done()

@@ -19,6 +19,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of figures and plots: files are named after them."""
 LOOKS = 64
 """Colours that pictures tell series apart by."""
+FLOWS_SHOWN = 12
+"""Entities that a picture of series over time has at most, and flows of a timeline that does not say how many."""
 X = str | float
 """A place on the x axis: a number, or a name."""
 
@@ -66,6 +68,8 @@ class Measure:
     column: str | None = None
     over: str | None = None
     """Column that this one is divided by, row by row."""
+    less: str | None = None
+    """Column that is taken from this one, row by row."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values that columns must have."""
     by: str | None = None
@@ -113,7 +117,7 @@ class Plot:
     scale: float = 1.0
     x_label: str = ""
     bin_s: float = 1e-3
-    flows: int = 12
+    flows: int = FLOWS_SHOWN
     """Flows that a timeline has at most, evenly drawn from all."""
     place: str = field(default="", compare=False)
     """File and key where it stands, for messages."""

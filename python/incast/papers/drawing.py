@@ -18,7 +18,7 @@ from matplotlib.transforms import Bbox
 from incast.errors import PaperError
 from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 from incast.papers import expression
-from incast.papers.definition import Figure, Plot, Series, X
+from incast.papers.definition import FLOWS_SHOWN, Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
 from incast.papers.measuring import rows
 from incast.points import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
@@ -30,9 +30,6 @@ LETTERS_ABREAST = 90
 
 COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writes": ("completion_s",)}
 """Columns, by their table, that what did not finish lacks."""
-
-FLOWS_SHOWN = 12
-"""Entities that a picture of series over time has at most, and flows of a timeline that a legend names."""
 
 
 def draw(done: Evaluated) -> dict[str, Canvas]:

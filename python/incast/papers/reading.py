@@ -13,6 +13,7 @@ from incast.errors import PaperError
 from incast.output import nearest
 from incast.papers import expression, judging
 from incast.papers.definition import (
+    FLOWS_SHOWN,
     LOOKS,
     NAME,
     PAPER_FILE,
@@ -216,6 +217,7 @@ def _measure(name: str, table: Table) -> Measure:
             table=table.word("table", TABLES),
             column=table.text("column"),
             over=table.text("over", "") or None,
+            less=table.text("less", "") or None,
             where=_where(table),
             by=table.text("by", "") or None,
             reduce=table.word("reduce", REDUCTIONS),
@@ -300,8 +302,8 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             **shared,
         )
     else:
-        shown = {"flows": table.whole("flows")} if table.has("flows") else {}
-        plot = Plot(bin_s=table.number("bin_s"), **shown, **shared)
+        shown = table.whole("flows") if table.has("flows") else FLOWS_SHOWN
+        plot = Plot(bin_s=table.number("bin_s"), flows=shown, **shared)
         if plot.bin_s <= 0:
             raise table.wrong("bin_s", "expected a number above 0, in seconds")
     table.done()

@@ -26,7 +26,7 @@ MISTAKES = [
     ('scenario = "fig1.toml"', 'scenario = "fig9.toml"', "figures.fig1.scenario = 'fig9.toml': expected a file"),
     ("seeds = 2", "seeds = 0", "figures.fig1.seeds = 0: expected a whole number of at least 1"),
     ("seeds = 2", "seeds = 2\nsead = 3", 'figures.fig1.sead = 3: unknown key (did you mean "seeds"?)'),
-    ('kind = "line"', 'kind = "lime"', "figures.fig1.plots[0].kind = 'lime': expected one of line, cdf"),
+    ('kind = "line"', 'kind = "lime"', "figures.fig1.plots[0].kind = 'lime': expected one of line, scatter, cdf"),
     ('y = ["delay"]', 'y = ["dealy"]', "figures.fig1.plots[0].y: expected measures of the figure: delay"),
     ("delay('DCTCP', 40) >= 1e6", "dealy('DCTCP', 40) >= 1e6", "figures.fig1.claims[1].holds = "),
     ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is not known"),
@@ -86,6 +86,12 @@ MISTAKES = [
     ),
     ('{ name = "Swift" }', '{ name = "Swift", look = 65 }', "figures.fig1.series[0].look = 65: expected 1 to 64"),
     ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected a figure that"),
+    ('title = "A small study"', 'title = "A"\nanswer = "fig2"', "answer = 'fig2': expected one of fig1"),
+    (
+        'kind = "line"\ny = ["delay"]',
+        'kind = "scatter"\nx = "dealy"\ny = "delay"',
+        "x = 'dealy': expected one of delay",
+    ),
     (
         '{ name = "Swift" }',
         '{ name = "Swift", values = { dealy = "x" } }',
@@ -325,6 +331,7 @@ def test_rows_of_tables_become_one_number() -> None:
     assert of("jain", by="flow") == pytest.approx(9**2 / (2 * (9 + 36)))
     assert of("sum", (0.2, 0.4)) == 5, "a span is open at its end"
     assert of("sum", over="flow", where={"group": "b"}) == 6, "3 / 1 and 3 / 1; the rest has no bytes"
+    assert of("max", less="flow") == 2, "1 - 0, 2 - 0, 3 - 1 and 3 - 1"
     assert of("median") == 2, "nearest rank"
     assert of("p99") == 3
     assert of("min", (0.6, 0.7)) is None

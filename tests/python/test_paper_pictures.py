@@ -170,3 +170,42 @@ def test_a_distribution_counts_what_did_not_finish(tmp_path: Path, drawn: list[C
     else:
         assert (min(shares), max(shares)) == pytest.approx(((count - finished + 1) / count, 1.0))
     assert "did not finish" in (told := drawn[0].legends[0].get_title().get_text()) or "share finished" in told
+
+
+def test_a_scatter_names_each_series_beside_its_marker(tmp_path: Path, drawn: list[Canvas]) -> None:
+    """Measure over measure at one point, with intervals both ways; two markers that lie close have names apart."""
+    done = evaluated(tmp_path, {"Swift": [1.0, 1.1], "HPCC": [1.02, 1.08], "NDP": [8.0, 9.0]}, [])
+    done.values["rate"] = {key: 10 * value for key, value in done.values["delay"].items()}  # type: ignore[index]
+    rate = replace(done.figure.measures["delay"], name="rate", label="Rate")
+    plot = Plot("both", "scatter", "", x="delay", y=["rate"], points=[4], log=["x", "y"])
+    figure = replace(done.figure, measures={**done.figure.measures, "rate": rate}, plots=[plot], seeds=2)
+    drawing.draw(replace(done, figure=figure))
+    (canvas,) = drawn
+    (axes,) = canvas.axes
+    canvas.draw_without_rendering()
+    assert [text.get_text() for text in axes.texts] == ["Swift", "HPCC", "NDP"]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    markers = [one.lines[0].get_xydata()[0] for one in axes.containers]
+    assert [(round(x, 6), round(y, 6)) for x, y in markers] == [(1.05, 10.5), (1.05, 10.5), (8.5, 85.0)]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert "Whiskers: 95 % intervals" in canvas.texts[-1].get_text() + str(canvas.get_supxlabel())
+
+
+def test_a_timeline_of_a_crowd_draws_flows_of_all_machines(tmp_path: Path, drawn: list[Canvas]) -> None:
+    result = Scenario.load(_written(tmp_path)).with_({"traffic.flows": 40}).run(seed=1)
+    result.save(tmp_path / "run")
+    done = evaluated(tmp_path, {"Swift": [1.0]}, [])
+    x = done.figure.points[0].x
+    for most, shown in ((20, 20), (12, 12), (100, 40)):
+        plot = Plot("time", "timeline", "", bin_s=1e-3, flows=most)
+        figure = replace(done.figure, points=done.figure.points[:1], plots=[plot], seeds=1)
+        drawing.draw(replace(done, figure=figure, folders={("Swift", x, 1): tmp_path / "run"}))
+        (axes,) = drawn[-1].axes
+        assert len(axes.lines) == shown
+        assert bool(drawn[-1].legends) is (most <= 12), "a crowd has no names"
+
+
+def _written(folder: Path) -> Path:
+    (folder / "crowd.toml").write_text(SCENARIO)
+    return folder / "crowd.toml"

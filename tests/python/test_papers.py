@@ -27,16 +27,45 @@ from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
 
 
 def test_a_figure_of_the_swift_paper_runs_and_holds(incast: Command, tmp_path: Path) -> None:
-    answer = incast("paper", "run", "swift/fig20", "--out", "s")
+    answer = incast("paper", "run", "swift/fig19", "--seeds", "1", "--out", "s")
     assert answer.status == 0, answer.err
-    assert answer.out.startswith("fig20: holds - ")
+    assert answer.out.startswith("fig19: all 2 claims hold - ")
     assert "report: s/report.html" in answer.out
     page = (tmp_path / "s" / "report.html").read_text()
     assert 'src="data:image/png;base64,' in page
     assert "Not in this report" in page, "figures that were not run are named"
-    assert (tmp_path / "s" / "fig20-timeline.png").read_bytes().startswith(b"\x89PNG")
-    claims = json.loads((tmp_path / "s" / "results.json").read_text())["figures"]["fig20"]["claims"]
-    assert [one["verdict"] for one in claims] == ["holds"]
+    assert (tmp_path / "s" / "fig19-windows.png").read_bytes().startswith(b"\x89PNG")
+    claims = json.loads((tmp_path / "s" / "results.json").read_text())["figures"]["fig19"]["claims"]
+    assert [one["verdict"] for one in claims] == ["holds", "holds"]
+
+
+def test_swift_is_held_against_its_published_curves() -> None:
+    """Figure 17 from targets of 10 us on; figure 20 with four flows, of which the oldest leaves first."""
+    paper, _ = reading.find("swift")
+    told = {(one.x, one.measure): one.value for one in paper.figures["fig17"].published}
+    assert len(told) == 27
+    assert (told[15, "throughput"], told[20, "throughput"], told[25, "rtt_p99"]) == (0.1, 23.9, 52.0)
+    fig20 = paper.figures["fig20"]
+    entries = paper.scenario(fig20, fig20.series[0], fig20.points[0]).resolved()["traffic"]
+    assert [(one["start"], one["stop"]) for one in entries] == [("0s", "4s"), ("1s", "5s"), ("2s", "6s"), ("3s", "7s")]
+    assert len(fig20.published) == 16, "a flow and phase each"
+    assert [claim.says.split(",")[0] for claim in fig20.claims][:7] == [
+        f"In the {nth} phase" for nth in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+    ]
+
+
+def test_a_target_below_the_unloaded_round_trip_leaves_the_link_empty() -> None:
+    paper, _ = reading.find("swift", 1)
+    figure = paper.figures["fig17"]
+    at = {
+        point.x: paper.scenario(figure, figure.series[0], point).run(seed=1).summary["flows"]
+        for point in figure.points[:4]
+    }
+    idle = 16.55e-6
+    assert at[10]["rtt_mean_s"] == pytest.approx(16.3e-6, rel=0.05), "as published"
+    assert at[10]["rtt_mean_s"] == pytest.approx(idle, rel=0.02)
+    assert max(at[10]["goodput_total_bps"], at[15]["goodput_total_bps"]) < 2.5e9
+    assert at[25]["goodput_total_bps"] == pytest.approx(48e9, rel=0.03), "as published"
 
 
 def test_models_are_a_figure_of_the_mswift_paper_and_one_flow_follows_them(incast: Command, tmp_path: Path) -> None:

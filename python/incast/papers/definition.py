@@ -19,6 +19,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names of figures and plots: files are named after them."""
 LOOKS = 64
 """Colours that pictures tell series apart by."""
+FLOWS_SHOWN = 12
+"""Entities that a picture of series over time has at most, and flows of a timeline that does not say how many."""
 X = str | float
 """A place on the x axis: a number, or a name."""
 
@@ -66,6 +68,8 @@ class Measure:
     column: str | None = None
     over: str | None = None
     """Column that this one is divided by, row by row."""
+    less: str | None = None
+    """Column that is taken from this one, row by row."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values that columns must have."""
     by: str | None = None
@@ -91,6 +95,8 @@ class Plot:
     caption: str
     y: Sequence[str] = ()
     """Measures, one line a series and measure."""
+    x: str = ""
+    """Measure of the x axis of a scatter."""
     y_label: str = ""
     log: Sequence[str] = ()
     """Axes that are logarithmic."""
@@ -119,6 +125,8 @@ class Plot:
     """Series to which the others' differences are drawn beside the lines of the first measure."""
     zoom: tuple[float, float] | None = None
     """Points that are drawn once more beside them, from the first to the last."""
+    flows: int = FLOWS_SHOWN
+    """Flows that a timeline has at most, evenly drawn from all."""
     place: str = field(default="", compare=False)
     """File and key where it stands, for messages."""
 
@@ -241,6 +249,8 @@ class Paper:
     figures: Mapping[str, Figure]
     aliases: Sequence[str] = ()
     """Other names, which readers of the document know."""
+    answer: str = ""
+    """Figure that the report begins with, before the claims of all; none where it is empty."""
 
     @property
     def path(self) -> Path:

@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.transforms import Bbox
 
 from incast.errors import PaperError
 from incast.look import INK, area, dress, legend, line, new_canvas, numbered_log, time_unit
 from incast.papers import expression, signals
-from incast.papers.definition import Figure, Plot, Series, X
+from incast.papers.definition import FLOWS_SHOWN, Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated, reading
 from incast.papers.measuring import rows, series_in, within
 from incast.papers.panels import JOINED, bounded, draw_differences, draw_zoom, zoomed
@@ -38,14 +39,12 @@ COMPLETED = {"flows": ("fct_s", "slowdown"), "queries": ("completion_s",), "writ
 SPECTRUM_DEPTH = 1e5
 """Factor between the largest and the smallest power of a spectrum that are in sight."""
 
-FLOWS_SHOWN = 12
-"""Flows that a picture over time has at most."""
-
 
 def draw(done: Evaluated) -> dict[str, Canvas]:
     """Draw a figure's pictures, by the names of files without their endings."""
     kinds = {
         "line": _line,
+        "scatter": _scatter,
         "cdf": _distribution,
         "ccdf": _distribution,
         "timeline": _timeline,
@@ -118,6 +117,70 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
     return canvas
 
 
+BESIDE = [(6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top")]
+"""Where the name of a marker may stand, best first: points to the right and up, and how the text lies there."""
+
+
+def _scatter(done: Evaluated, plot: Plot) -> Canvas:
+    """Draw one measure over another: a marker a series and point, its name beside it, 95 % intervals both ways."""
+    figure, (y,) = done.figure, plot.y
+    canvas = new_canvas(7.2, 5.2)
+    axes = canvas.subplots()
+    points = [point for point in figure.points if point.x in plot.points or not plot.points]
+    drawn = _drawn(figure, plot)
+    told, named = Told(), []
+    for look, series in zip(_looks_in(figure, drawn), drawn, strict=True):
+        for point in points:
+            across, up = (done.estimate(measure, series.name, point.x) for measure in (plot.x, y))
+            if across is None or up is None:
+                continue
+            told.tell_of([across, up])
+            at, style = (across.mean, up.mean), line(look)
+            axes.errorbar(
+                *at,
+                xerr=[[across.mean - across.low], [across.high - across.mean]],
+                yerr=[[up.mean - up.low], [up.high - up.mean]],
+                elinewidth=0.9,
+                **{**style, "linestyle": "none", "markersize": 7},
+            )
+            named.append((at, f"{series.name}, {point.x}" if len(points) > 1 else series.name, style["color"]))
+    dress(axes)
+    axes.margins(0.12)
+    for which in ("x", "y"):
+        if which in plot.log:
+            numbered_log(axes, which)
+        elif (axes.get_xlim() if which == "x" else axes.get_ylim())[0] < 0:
+            (axes.set_xlim if which == "x" else axes.set_ylim)(0)
+    axes.set_xlabel(figure.measures[plot.x].title, fontsize=9, color=INK)
+    axes.set_ylabel(figure.measures[y].title, fontsize=9, color=INK)
+    legend(canvas, [axes], told.note())
+    _name_markers(canvas, axes, named)
+    return canvas
+
+
+def _name_markers(canvas: Canvas, axes: Axes, named: Sequence[tuple[tuple[float, float], str, str]]) -> None:
+    """Write names beside their markers, where there is room: over no other name and no other marker."""
+    canvas.draw_without_rendering()
+    pixels = axes.transData.transform([at for at, _, _ in named])
+    taken = [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in pixels]
+    for i, (at, name, colour) in enumerate(named):
+        placed = []
+        for right, up, ha, va in BESIDE:
+            text = axes.annotate(
+                name, at, (right, up), textcoords="offset points", ha=ha, va=va, fontsize=8, color=colour
+            )
+            box = text.get_window_extent()
+            hidden = sum(box.overlaps(other) for j, other in enumerate(taken) if j != i)
+            placed.append((hidden, text, box))
+            if not hidden:
+                break
+        _, text, box = min(placed, key=lambda one: one[0])
+        for _, other, _ in placed:
+            if other is not text:
+                other.remove()
+        taken.append(box)
+
+
 def _label(figure: Figure, series: Series, measure: str, drawn: int, measures: int) -> str:
     parts = (
         series.name if drawn > 1 else "",
@@ -177,7 +240,7 @@ def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: i
 def _drawn(figure: Figure, plot: Plot) -> list[Series]:
     """Series of a plot; of pictures of tables those that have runs."""
     wanted = [one for one in figure.series if one.name in plot.series or not plot.series]
-    return wanted if plot.kind == "line" else [one for one in wanted if not one.values]
+    return wanted if plot.kind in ("line", "scatter") else [one for one in wanted if not one.values]
 
 
 def looks(series: Sequence[Series]) -> list[int]:
@@ -451,9 +514,11 @@ def _timeline(done: Evaluated, plot: Plot) -> Canvas:
     canvas = new_canvas(max(7.2, 4.6 * len(drawn)), 4.4)
     panels = canvas.subplots(1, len(drawn), squeeze=False, sharey=True)[0]
     for axes, series in zip(panels, drawn, strict=True):
-        lines = _acknowledged(done, done.folders[series.name, figure.points[0].x, 1], plot.bin_s)
+        lines = _acknowledged(done, done.folders[series.name, figure.points[0].x, 1], plot)
+        crowd = {"linewidth": 0.5, "linestyle": "-"} if plot.flows > FLOWS_SHOWN else {}
         for i, (label, times, written) in enumerate(lines):
-            axes.plot(times * 1e3, written * 8 / plot.bin_s / 1e9, label=label, **line(i, marker=False))
+            look = {**line(i, marker=False), "label": "_flow" if crowd else label, **crowd}
+            axes.plot(times * 1e3, written * 8 / plot.bin_s / 1e9, **look)
         dress(axes)
         if len(drawn) > 1:
             axes.set_title(series.name, fontsize=10, color=INK, loc="left", fontweight="bold")
@@ -468,8 +533,12 @@ MOST_BINS = 1_000_000
 """Bins of time of a picture: more are a slip, and more than a picture shows."""
 
 
-def _acknowledged(done: Evaluated, folder: Path, bin_s: float) -> list[tuple[str, Values, Values]]:
-    """Read the bytes that flows of a run had acknowledged in bins of time: name, middles of the bins, and bytes."""
+def _acknowledged(done: Evaluated, folder: Path, plot: Plot) -> list[tuple[str, Values, Values]]:
+    """Read the bytes that flows of a run had acknowledged in bins of time: name, middles of the bins, and bytes.
+
+    Flows are those of a picture, evenly drawn from all.
+    """
+    bin_s = plot.bin_s
     with reading(done.paper, folder):
         table = read_table(folder, "writes", ["flow", "bytes", "finish_s"]).drop_null()
         names = read_table(folder, "flows", ["group"])["group"].to_pylist()
@@ -480,7 +549,8 @@ def _acknowledged(done: Evaluated, folder: Path, bin_s: float) -> list[tuple[str
             raise ValueError(f"a write ends at {last:g} s: expected at most {MOST_BINS:,} bins of {bin_s:g} s")
         edges = np.arange(0.0, last + bin_s, bin_s)
         found = []
-        for flow in np.unique(flows)[:FLOWS_SHOWN]:
+        there = np.unique(flows)
+        for flow in there[np.linspace(0, len(there) - 1, min(plot.flows, len(there))).astype(int)]:
             mine = flows == flow
             counts, _ = np.histogram(ends[mine], bins=edges, weights=table["bytes"].to_numpy()[mine])
             found.append((names[flow] if several else f"flow {flow}", edges[:-1] + bin_s / 2, counts))

@@ -170,19 +170,21 @@ def _sign(text: str) -> str | None:
 def reduced(table: pa.Table, measure: Measure, span_s: tuple[float, float] | None) -> float | None:
     """Put rows of a table together to one number; ``None`` where there are none."""
     column = measure.column or ""
-    needed = [column, *([measure.over] if measure.over else []), *measure.where, *([measure.by] if measure.by else [])]
+    others = {"over": measure.over, "less": measure.less}
+    beside = {key: name for key, name in others.items() if name}
+    needed = [column, *beside.values(), *measure.where, *([measure.by] if measure.by else [])]
     if table.num_columns == 0:
         return None
     _find_columns(table, measure.table or "", measure.place, needed)
     _expect_comparable(table, measure.table or "", measure.place, measure.where)
-    counted = measure.reduce == "count" and not measure.over and not measure.by
+    counted = measure.reduce == "count" and not beside and not measure.by
     if not counted:
         _expect_numbers(table, measure.table or "", measure.place, column=column)
-    if measure.over:
-        _expect_numbers(table, measure.table or "", measure.place, over=measure.over)
+    _expect_numbers(table, measure.table or "", measure.place, **beside)
     table = within(rows(table, measure.where), measure.table or "", span_s)
-    if measure.over:
-        parts = pc.divide(table[column].cast(pa.float64()), table[measure.over].cast(pa.float64()))
+    for key, name in beside.items():
+        change = pc.divide if key == "over" else pc.subtract
+        parts = change(table[column].cast(pa.float64()), table[name].cast(pa.float64()))
         table = table.set_column(table.column_names.index(column), column, parts)
     if measure.by:
         table = table.group_by(measure.by).aggregate([(column, "sum")])

@@ -208,10 +208,12 @@ def html(
     costs = {place: cost for done in found for place, cost in done.costs.items()}
     hops, cpu_s = sum(hops for hops, _ in costs.values()), sum(cpu_s for _, cpu_s in costs.values())
     findings = [finding for done in found for finding in done.findings]
+    first = [done for done in found if done.figure.name == paper.answer]
     parts = [
         f"<header><h1>{escape(paper.title)}</h1><p class=lead>{escape(paper.source)}. Made again at scale "
         f"<code>{scale}</code>: {counted(len(found), 'figure')}, {count_of(findings)}, "
         f"{scaled(hops)} hops in {duration(cpu_s)} of CPU time.</p></header>",
+        *[_section(done, pictures, again(done.figure), formats, _link(done, folder)) for done in first],
         f"<p>{escape(paper.about)}</p>",
         "<section><h2>At a glance</h2>",
         '<div class=wide><table class="claims"><thead><tr><th>figure</th><th>the paper says</th><th>here</th>'
@@ -231,7 +233,11 @@ def html(
             f"{names}.</p>"
         )
     parts.append("</section>")
-    parts += [_section(done, pictures, again(done.figure), formats, _link(done, folder)) for done in found]
+    parts += [
+        _section(done, pictures, again(done.figure), formats, _link(done, folder))
+        for done in found
+        if done.figure.name != paper.answer
+    ]
     parts.append(
         f"<section><h2>Make it again</h2><pre><code>{escape(again(None))}</code></pre><p>Incast "
         f'{escape(_core.__version__)}. <a href="{RUNS}">{RUNS}</a> names the folder of every run by figure, series, '

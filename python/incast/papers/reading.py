@@ -14,6 +14,7 @@ from incast.errors import PaperError
 from incast.output import nearest
 from incast.papers import expression, judging, reasons, signals
 from incast.papers.definition import (
+    FLOWS_SHOWN,
     LOOKS,
     NAME,
     PAPER_FILE,
@@ -140,14 +141,15 @@ def load(folder: Path) -> Paper:
             raise table.wrong("", "expected a name of letters, digits, . _ and -: pictures are called after it")
         tables[name] = _like(table, tables)
         figures[name] = _figure(folder, name, tables[name])
+    answer = top.word("answer", list(figures)) if top.has("answer") else ""
     top.done()
     if not figures:
         raise top.wrong("figures", "expected at least one")
-    return Paper(folder.name, folder, title, source, about, figures, aliases)
+    return Paper(folder.name, folder, title, source, about, figures, aliases, answer)
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum", *signals.REDUCTIONS)
-PLOTS = ("line", "cdf", "ccdf", "timeline", "samples", "spectrum", "rows")
+PLOTS = ("line", "scatter", "cdf", "ccdf", "timeline", "samples", "spectrum", "rows")
 MARKS = ("bars", "dots")
 TABLES = ("flows", "ports", "classes", "engines", "queries", "writes", "samples")
 
@@ -263,6 +265,7 @@ def _measure(name: str, table: Table) -> Measure:
             table=table.word("table", TABLES),
             column=table.text("column"),
             over=table.text("over", "") or None,
+            less=table.text("less", "") or None,
             where=_where(table),
             by=table.text("by", "") or None,
             reduce=table.word("reduce", REDUCTIONS),
@@ -309,7 +312,7 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
     kind = table.word("kind", PLOTS)
     shared: dict[str, Any] = {"name": table.name("name"), "kind": kind, "caption": table.text("caption")}
     shared["series"], shared["place"] = table.texts("series"), f"{table.path}: {table.place}"
-    known = [one.name for one in series if one.values == {} or kind == "line"]
+    known = [one.name for one in series if one.values == {} or kind in ("line", "scatter")]
     for name in shared["series"]:
         if name not in known:
             raise table.wrong("series", f"expected series of the figure: {', '.join(known)}")
@@ -328,6 +331,14 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
         zoom = _ends(table, "zoom", expected) if table.has("zoom") else None
         beside: dict[str, Any] = {"differences_to": to, "zoom": zoom}
         plot = Plot(y=y, y_label=table.text("y_label", ""), log=table.texts("log"), **beside, **shared)
+    elif kind == "scatter":
+        plot = Plot(
+            points=table.xs("points", [point.x for point in points]),
+            x=table.word("x", list(measures)),
+            y=[table.word("y", list(measures))],
+            log=table.texts("log"),
+            **shared,
+        )
     elif kind in ("cdf", "ccdf"):
         plot = Plot(
             points=table.xs("points", [point.x for point in points]),
@@ -375,7 +386,8 @@ def _plot(table: Table, measures: Mapping[str, Measure], series: Sequence[Series
             **shared,
         )
     else:
-        plot = Plot(bin_s=table.number("bin_s"), **shared)
+        shown = table.whole("flows") if table.has("flows") else FLOWS_SHOWN
+        plot = Plot(bin_s=table.number("bin_s"), flows=shown, **shared)
         if plot.bin_s <= 0:
             raise table.wrong("bin_s", "expected a number above 0, in seconds")
     table.done()

@@ -49,13 +49,14 @@ pub struct D3 {
     deadline: Option<Deadline>,
     sent: u64,
     now: Time,
+    srtt: Time,
 }
 
 impl D3 {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> D3 {
         let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
-        D3 { initial: rate.get(), rate, deadline: None, sent: 0, now: Time::ZERO }
+        D3 { initial: rate.get(), rate, deadline: None, sent: 0, now: Time::ZERO, srtt: Time::ZERO }
     }
 }
 
@@ -65,21 +66,24 @@ impl Controller for D3 {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        (self.sent, self.now) = (ack.round.sent, ack.now);
+        (self.sent, self.now, self.srtt) = (ack.round.sent, ack.now, ack.srtt);
     }
 
     fn on_deadline(&mut self, deadline: &Deadline) {
         self.deadline = Some(*deadline);
     }
 
-    /// Section 4.1: r = s / d, and nothing where that is over or done.
+    /// Section 4.1: r = s / d at the beginning, then what is left after the round trip at work over the time that is left
+    /// but for two round trips. Nothing where that is over or done.
     fn wants(&self, now: Time) -> f64 {
-        match self.deadline {
-            Some(Deadline { end, at }) if at > now && end > self.sent => {
-                (end - self.sent) as f64 * 8.0 / (at - now).as_secs_f64()
-            }
-            _ => 0.0,
-        }
+        let Some(Deadline { end, at }) = self.deadline.filter(|due| due.at > now && due.end > self.sent) else {
+            return 0.0;
+        };
+        let left = (end - self.sent) as f64 * 8.0 - self.rate.get() * self.srtt.as_secs_f64();
+        let time = at - now;
+        let safe = time.saturating_sub(self.srtt + self.srtt);
+        let time = if safe > Time::ZERO { safe } else { time };
+        left.max(0.0) / time.as_secs_f64()
     }
 
     fn on_loss(&mut self, _event: &Congestion) {}

@@ -1,6 +1,6 @@
 //! D3's sender: what it asks for, by hand. What switches allocate: `crates/engine/src/program/d3.rs`.
 
-use crate::events::{MSS, ack, changed, env, round, us};
+use crate::events::{MSS, ack, assert_close, changed, env, round, us};
 use incast_cc::d3::{D3, KIND, Params};
 use incast_cc::{Ack, Asks, Controller, Deadline, Idle, Pacing, Time};
 
@@ -10,8 +10,12 @@ fn it_asks_for_what_is_left_over_the_time_that_is_left() {
     assert_eq!(cc.wants(Time::ZERO), 0.0, "no deadline");
     cc.on_deadline(&Deadline { end: 1_000_000, at: Time::ms(10) });
     assert_eq!(cc.wants(Time::ZERO), 800e6, "1 MB in 10 ms");
-    cc.on_ack(&Ack { round: round(200_000, 500_000), ..ack(Time::ms(2), 1000, us(100.0)) });
-    assert_eq!(cc.wants(Time::ms(2)), 500e6, "half a megabyte is sent, 8 ms are left");
+    cc.on_rate(400e6);
+    cc.on_ack(&Ack { round: round(200_000, 505_000), ..ack(Time::us(2_000), 1000, us(100.0)) });
+    // 495 kB are left, 5 kB of which go in the round trip at work; 8 ms less two round trips
+    assert_close(cc.wants(Time::ms(2)) / 1e6, 490_000.0 * 8.0 / 7_800.0);
+    // less than two round trips: all of the time
+    assert_close(cc.wants(Time::us(9_900)) / 1e6, 490_000.0 * 8.0 / 100.0);
     assert_eq!(cc.wants(Time::ms(10)), 0.0, "too late");
     cc.on_ack(&Ack { round: round(200_000, 1_000_000), ..ack(Time::ms(3), 1000, us(100.0)) });
     assert_eq!(cc.wants(Time::ms(3)), 0.0, "all is sent");

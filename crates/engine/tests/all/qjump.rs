@@ -37,7 +37,7 @@ fn with_one_packet_a_host_and_epoch_none_waits_longer_than_an_epoch() {
     let most = 1500.0 * 8.0 / 41.8e-6;
     assert!(each[..8].iter().all(|rate| *rate <= most && *rate > 0.5 * most), "{each:?} of {most}");
     let long: f64 = each[8..].iter().sum();
-    assert!(long > 6.5e9, "the others have the rest: {long}");
+    assert!(long > 4e9, "the others have the rest: {long}");
 }
 
 #[test]

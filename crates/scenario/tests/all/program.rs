@@ -258,3 +258,42 @@ fn rates_at_hosts_and_beside_a_shared_buffer_keep_flows_going() {
         assert!(outcome.flows.iter().any(|f| f.received_ps.is_some()), "{sets:?}");
     }
 }
+
+#[test]
+fn levels_and_rates_for_deadlines_are_refused_bad_values() {
+    let says = |message: String, words: &[&str]| {
+        words.iter().for_each(|word| assert!(message.contains(word), "{word} not in: {message}"));
+    };
+    let qjump = |keys: &str| said("priority", &[("program", &format!("[{{ kind = \"qjump\", {keys} }}]"))]);
+    assert_eq!(qjump("factors = [1.0, 20]"), "");
+    for (keys, words) in [
+        ("factors = []", ["program.0.factors", "class 0 first"]),
+        ("factors = [1, 0]", ["program.0.factors.1 = 0", "above 0"]),
+        ("factors = [1], hosts = 0", ["program.0.hosts", "1"]),
+        ("factors = [1], packet = \"0B\"", ["program.0.packet", "1B to 1MiB"]),
+        ("factors = [1], epoch = \"1ns\"", ["program.0.epoch", "100ns or more"]),
+        ("factors = [1], on = \"switches\"", ["program.0.on", "expected hosts"]),
+    ] {
+        says(qjump(keys), &words);
+    }
+    let base = [("controller", "d3"), ("program", "[{ kind = \"d3\" }]")];
+    let d3 = |sets: &[(&str, &str)]| said("dumbbell", &[&base, sets].concat());
+    assert_eq!(d3(&[]), "");
+    assert_eq!(d3(&[("controller", "rcp")]), "", "a flow of RCP has its fair share");
+    says(d3(&[("program", "[]")]), &["controller = \"d3\"", "kind = \"d3\""]);
+    for (key, value, words) in [
+        ("alpha", "1.5", "from 0 to 1"),
+        ("beta", "-0.1", "from 0 to 1"),
+        ("period", "0s", "100ns or more"),
+        ("forget", "0s", "100ns or more"),
+        ("least", "0B", "at least 1B"),
+    ] {
+        let key = format!("program.0.{key}");
+        says(d3(&[(&key, value)]), &[&key, words]);
+    }
+    let notes = |name: &str, sets: &[(&str, &str)]| scenario(name, sets).notes().unwrap();
+    assert!(notes("dumbbell", &[("program", "[{ kind = \"d3\" }]")])[0].contains("no flow asks for a rate"));
+    let unlimited = [("traffic.mice.class", "1"), ("program", "[{ kind = \"qjump\", factors = [1] }]")];
+    let elephants = [&unlimited[..], &[("traffic.mice.ack_class", "1")]].concat();
+    assert!(notes("priority", &elephants)[0].contains("no flow is of a class that has a factor"));
+}

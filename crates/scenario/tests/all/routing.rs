@@ -57,6 +57,8 @@ fn bad_values_are_refused() {
         let said = load(&[("routing", &format!("{{ kind = \"{kind}\" }}")), none[1]]).unwrap_err();
         assert!(said.starts_with(&format!("routing.by = \"{by}\": bands are shares")), "{said}");
     }
+    let said = load(&[("routing", "{ kind = \"flowcell\", cell = \"0B\" }")]).unwrap_err();
+    assert_eq!(said, "routing.cell = \"0B\": expected at least 1B");
     for (key, wrong) in [("ring", "0"), ("ring", "1025"), ("values", "0"), ("values", "65537")] {
         let said = load(&[("routing", &format!("{{ kind = \"reps\", {key} = {wrong} }}"))]).unwrap_err();
         assert!(said.starts_with(&format!("routing.{key} = {wrong}: expected")), "{said}");
@@ -87,6 +89,7 @@ fn defaults_are_htsims() {
     assert_eq!(built("{ kind = \"round-robin\", at = \"switch\" }"), PathChoice::RoundRobin(5));
     assert_eq!(built("{ kind = \"round-robin\" }"), PathChoice::RoundRobinSource);
     assert_eq!(built("{ kind = \"ns3-per-packet\" }"), PathChoice::Spray);
+    assert_eq!(built("{ kind = \"flowcell\" }"), PathChoice::Flowcell(65_536));
     assert!(load(&[("routing", "{ kind = \"spray\", acks = \"ecmp\" }")]).unwrap().acks_by_flow);
     assert_eq!(built("{ kind = \"spray\", by = \"counter\" }"), PathChoice::Entropy(Entropy::Counter));
     let bands = Adaptive { by: Gauged::Queue, bands: vec![0.05, 0.1, 0.2], refresh: incast_cc::Time::ns(100) };

@@ -329,17 +329,16 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     one = incast("paper", "run", str(paper), "--seeds", "1", "--scale", "paper", "--out", "p")
     assert one.status == 0, one.err
     first = {path: path.stat().st_mtime_ns for path in out.rglob("manifest.json")}
-    # two of the three points set the same there
-    assert len(first) == 2 * 2
+    assert len(first) == 3 * 2
     assert "--scale paper --seeds 1</code>" in (out / "report.html").read_text()
     incast("paper", "report", str(paper), "--scale", "paper", "--out", "p").refused(
-        "no figure of which all runs are there (fig1: incomplete, 8 of 12 runs not there or of another build)",
+        "no figure of which all runs are there (fig1: incomplete, 12 of 18 runs not there or of another build)",
         f"incast paper run {paper}/fig1 --scale paper --out p\n",
     )
     # more than there are is as many as there are
     assert incast("paper", "run", str(paper), "--seeds", "9", "--scale", "paper", "--out", "p").status == 0
     after = {path: path.stat().st_mtime_ns for path in out.rglob("manifest.json")}
-    assert len(after) == 3 * 2 * 2
+    assert len(after) == 3 * 2 * 3
     assert all(after[path] == first[path] for path in first)
     results = json.loads((out / "results.json").read_text())
     assert {row["runs"] for row in results["figures"]["fig1"]["points"]} == {3}

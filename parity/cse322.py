@@ -127,7 +127,7 @@ def tolerances(row: Mapping[str, str]) -> list[tuple[str, str, float, Tolerance 
         case "westwood":
             throughput, points, delay = Relative(0.05 if flows == 80 else 0.02), 1.5, Relative(0.04)
         case "dctcp" if original:
-            throughput, points, delay = Relative(0.02), 1.0 if flows <= 30 else 4.0, Relative(0.05)
+            throughput, points, delay = Relative(0.02), 1.0, Relative(0.05)
         case "dctcp":
             throughput, points, delay = Relative(0.15), 0.5, Relative(0.2)
         case _:

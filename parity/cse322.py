@@ -35,6 +35,12 @@ REPAIRS = (
 )
 
 
+MORE_LOST = (
+    "a tenth to seven tenths of a point more are lost here, in each of five seeds with 20, 40 and 60 flows; with ns-3's "
+    "own timeout 0.3 to 0.4 more with 10 to 30 flows, the same with 40: the rule is not found"
+)
+
+
 def reference() -> Reference:
     """Return the comparison with the report's programs."""
     compared = [comparison(row) for row in RUNS]
@@ -87,7 +93,8 @@ def comparison(row: Mapping[str, str]) -> tuple[list[Case], Mean | None]:
         Case(f"{name}/seed{seed}", f"{title}, seed {seed}", "cse322.toml", settings(row), shown, seed=seed, cost_s=0.4)
         for seed in SEEDS
     ]
-    return own, Mean(name, title, tuple(case.id for case in own), tuple(figures))
+    known = {"delivery": MORE_LOST} if row["controller"] == "dctcp" else {}
+    return own, Mean(name, title, tuple(case.id for case in own), tuple(figures), rules=known)
 
 
 NUMBERS = {
@@ -127,7 +134,7 @@ def tolerances(row: Mapping[str, str]) -> list[tuple[str, str, float, Tolerance 
         case "westwood":
             throughput, points, delay = Relative(0.05 if flows == 80 else 0.02), 1.5, Relative(0.04)
         case "dctcp" if original:
-            throughput, points, delay = Relative(0.02), 1.0 if flows <= 30 else 4.0, Relative(0.05)
+            throughput, points, delay = Relative(0.02), 1.0, Relative(0.05)
         case "dctcp":
             throughput, points, delay = Relative(0.15), 0.5, Relative(0.2)
         case _:

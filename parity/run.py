@@ -26,7 +26,21 @@ from pathlib import Path
 
 import incast
 from incast import IncastError, RunError, Scenario, ScenarioError
-from parity import cse322, days, htsim, linux, linux_incast, lrwpan, ns3, page, pictures, published, sccp_linux, switches, uet
+from parity import (
+    cse322,
+    days,
+    htsim,
+    linux,
+    linux_incast,
+    lrwpan,
+    ns3,
+    page,
+    pictures,
+    published,
+    sccp_linux,
+    switches,
+    uet,
+)
 from parity.checks import (
     EXPLAINED,
     HOLDS,

@@ -118,9 +118,9 @@ NS3_RUNS = (
     ),
     outage(
         "ns3/switches/run-westwood-35",
-        "Westwood as ns-3.35 had it, 500 kB, arrivals 30 to 69 and 110 at the last link lost",
+        "Westwood as ns-3.35 had it, 500 kB, arrivals 30 to 48, every other, 60 to 71 and 140 at the last link lost",
         controller="westwood:form=ns3-35",
-        topology__sink_link__lose=[*range(30, 70), 110],
+        topology__sink_link__lose=[*range(30, 50, 2), *range(60, 72), 140],
     ),
 )
 SEED_000_RUNS = (
@@ -137,19 +137,18 @@ SEED_000_RUNS = (
 CSE322_RUNS = (
     outage(
         "ns3/cse322/run-code",
-        "Swift from the code, 500 kB, arrival 100 lost",
+        "Swift from the code, 500 kB, arrival 30 lost",
         controller="swift:form=cse322",
         transport__recovery="newreno",
-        topology__sink_link__lose=[100],
+        topology__sink_link__lose=[30],
     ),
     outage(
         "ns3/cse322/run-code-high",
-        "Swift from the code, 120 ms, 500 kB, arrival 100 lost",
+        "Swift from the code, 120 ms, 500 kB, arrival 13 lost",
         controller="swift:form=cse322,static_target=120ms",
         transport__recovery="newreno",
-        topology__sink_link__lose=[100],
+        topology__sink_link__lose=[13],
     ),
-    outage("ns3/cse322/run-emptied", "NewReno, 500 kB, arrivals 30 to 55 at the last link lost"),
     outage(
         "ns3/cse322/run-cuts",
         "Swift, 41.5 ms, no slow start, cuts of at most a half, 500 kB, arrival 100 lost",
@@ -384,7 +383,6 @@ NS3 = {
         Switch("westwood-35-at-loss", "... a loss bounds the window", "controller.at_loss=bound"),
         Switch("westwood-35-min-of", "... the smallest RTT", "controller.min_of=rtt"),
         Switch("westwood-35-arithmetic", "... real windows", "controller.arithmetic=real"),
-        Switch("westwood-35-rates", "... whole bits per second", "controller.rates=window"),
         Switch("westwood-35-repairs", "... what SACK reported counts once", "controller.repairs=delivered"),
     ),
     "ns3/dumbbell/newreno-131072": (
@@ -439,13 +437,19 @@ CSE322 = {
     "ns3/cse322/run-code": (
         Switch("code-cycles", "the rule at every ACK, not once a round trip", "controller.cycles=false"),
         Switch("code-static-target", "a target of 120 ms, above the round trip", "controller.static_target=120ms"),
+        Switch(
+            "code-target",
+            "... and a target from the smallest RTT, not a fixed one",
+            "controller.cycles=false controller.target=min-rtt",
+        ),
+        Switch(
+            "code-recovery",
+            "... and losses reduce by themselves, not NewReno's way",
+            "controller.cycles=false controller.recovery=own",
+        ),
         Switch("code-max-mdf", "a quarter of the window stays", "controller.max_mdf=0.75"),
-        Switch("code-beta", "a beta of 0.01: a byte stays, which is no segment", "controller.beta=0.01"),
     ),
     "ns3/cse322/run-code-high": (Switch("code-ai", "an increase of 200 bytes a segment, not 2", "controller.ai=200"),),
-    "ns3/cse322/run-emptied": (
-        Switch("emptying-timeout", "the fourth timeout empties the window", "transport.emptying_timeout=4"),
-    ),
     "ns3/cse322/run-cuts": (
         Switch("target", "a target from the smallest RTT, not a fixed one", "controller.target=min-rtt"),
         Switch("static-target", "a target of 60 ms, not 41.5", "controller.static_target=60ms"),
@@ -467,6 +471,18 @@ CSE322 = {
     ),
 }
 """Parameters of Swift's form cse322-text."""
+
+CSE322_WORLD = {
+    "cse322/a1/westwood-n40/seed1": (
+        Switch("westwood-rates", "Westwood: whole bits per second", "controller.rates=window"),
+        Switch("westwood-repairs", "Westwood: what SACK reported counts once", "controller.repairs=delivered"),
+    ),
+    "cse322/b/dctcp-n40": (
+        Switch("dctcp-repairs", "DCTCP: what SACK reported counts once", "controller.repairs=delivered"),
+        Switch("emptying", "the fourth timeout of a connection leaves no window", "transport.emptying_timeout=4"),
+    ),
+}
+"""Rules of ns-3.35 and of the report's TCP, in its programs."""
 
 LINUX = {
     "linux/R1/R1_rtt100_K20_n2": (
@@ -664,6 +680,12 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
             ),
             CSE322,
             CSE322_RUNS,
+        ),
+    ),
+    "cse322": (
+        Table(
+            Section("cse322/switches", "What the rules of ns-3.35 and of the report's TCP are worth", f"{TURNED}"),
+            CSE322_WORLD,
         ),
     ),
     "linux": (

@@ -72,7 +72,7 @@ params! {
         /// where it is above.
         "cse322" = "tcp-swift.cc of Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, 91178fc" {
             cycles = "true", target = "static", static_target = "25ms", recovery = "newreno",
-            ai = "2.0", beta = "4.0", max_mdf = "1.0"
+            ai = "2.0", max_mdf = "1.0"
         }
         /// The Swift that the text of the same report describes: slow start of NewReno below ssthresh, then a fixed
         /// target of 25 us in whole segments, windows between one segment and 20000 B, the printed decrease rule, ns-3's

@@ -315,7 +315,8 @@ def test_the_answer_is_that_of_the_figure_of_all_schemes() -> None:
     )
     assert {point.x for point in answer.points} <= {point.x for point in MESSAGES.points}
     assert all(answer.measures[name].where == MESSAGES.measures[name].where for name in ("short", "medium", "long"))
-    assert [series.name for series in PAPER.figures["microseconds"].series] == [one.name for one in answer.series]
+    timed = [series.name for series in PAPER.figures["microseconds"].series if "open" not in series.name]
+    assert timed == [one.name for one in answer.series]
 
 
 @pytest.mark.parametrize("size", ["short", "medium", "long"])

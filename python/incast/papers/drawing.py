@@ -117,8 +117,8 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
     return canvas
 
 
-BESIDE = [(6, 0, "left", "center"), (-6, 0, "right", "center"), (0, 6, "center", "bottom"), (0, -6, "center", "top")]
-"""Where the name of a marker may stand, best first: points to the right and up, and how the text lies there."""
+BESIDE = [(5, 4, "left", "bottom"), (-5, 4, "right", "bottom"), (5, -4, "left", "top"), (-5, -4, "right", "top")]
+"""Where the name of a marker may stand, best first, off its intervals: points right and up, and how the text lies."""
 
 
 def _scatter(done: Evaluated, plot: Plot) -> Canvas:

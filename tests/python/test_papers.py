@@ -170,6 +170,8 @@ def test_a_students_report_on_fat_trees_has_all_its_figures() -> None:
     """The study's points and protocols, and its wishes."""
     paper, figures = reading.find("yasomam")
     wished = {"larger", "larger-pairs", "wishes", "wishes-pairs", "cwnd", "threshold", "target", "min-cwnd"}
+    wished |= {"threshold-starts", "falling-delay", "falling-delay-time", "k12-beside-k4", "k12-receiver"}
+    wished |= {"steps", "gcn", "tuned-all"}
     assert wished <= {figure.name for figure in figures}
     at = {name: [point.x for point in figure.at("paper").points] for name, figure in paper.figures.items()}
     assert at["k4-mode1"] == at["k4-mode2"] == [100, 250, 500, 750, 1000, 1500, 2000]

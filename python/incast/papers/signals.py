@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incast.statistics import nearest_rank
 
-Numbers = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.floating[Any]]
 
 MOST = 1 << 14
 """Most instants that a series is looked at."""

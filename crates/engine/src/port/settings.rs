@@ -3,7 +3,7 @@
 use crate::hash;
 use crate::ids::LinkId;
 use crate::port::discipline::ActiveDiscipline;
-use crate::spec::{LinkSpec, Limit, Loss, QueueSpec, Ties};
+use crate::spec::{Limit, LinkSpec, Loss, QueueSpec, Ties};
 use incast_cc::{Rate, Time};
 
 /// A queue without a limit, before a link below 1 Mb/s, holds as many packets of 9,216 B as the link sends in 26 days.

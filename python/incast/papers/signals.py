@@ -83,8 +83,8 @@ def even(times: Sequence[float] | Numbers, values: Sequence[float] | Numbers) ->
 def settling_s(signal: Signal) -> float:
     """Time from its beginning until its moving mean stays where it comes to rest; all of it where it does not.
 
-    The mean is over a two-hundredth of the series, so that a sawtooth may go on. Rest is the range of the last quarter
-    of that mean, and 20 % of the value there to either side.
+    The mean is over a two-hundredth of the series, so that a sawtooth may go on. Rest is the range of its last quarter,
+    and 20 % of the mean there to either side.
     """
     width = max(1, round(len(signal.values) * SMOOTHED))
     smooth = Signal(signal.step_s, np.convolve(signal.values, np.full(width, 1 / width), mode="valid"))
@@ -130,7 +130,7 @@ def spectrum(signal: Signal) -> Spectrum | None:
     power = 2 * signal.step_s / float(np.sum(window**2)) * lines.mean(axis=0)
     if length % 2 == 0:
         power[-1] /= 2
-    return Spectrum(np.asarray(np.fft.rfftfreq(length, signal.step_s)[1:], np.float64), power[1:])
+    return Spectrum(np.fft.rfftfreq(length, signal.step_s)[1:], power[1:])
 
 
 def mean_spectrum(signals: Iterable[Signal | None]) -> Spectrum | None:

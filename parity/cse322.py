@@ -36,8 +36,8 @@ REPAIRS = (
 
 
 MORE_LOST = (
-    "a tenth to seven tenths of a point more are lost here, in each of five seeds with 20, 40 and 60 flows; with ns-3's "
-    "own timeout 0.3 to 0.4 more with 10 to 30 flows, the same with 40: the rule is not found"
+    "a tenth to seven tenths of a point more are lost here, in each of five seeds with 20, 40 and 60 flows; with "
+    "ns-3's own timeout 0.3 to 0.4 more with 10 to 30 flows, the same with 40: the rule is not found"
 )
 
 

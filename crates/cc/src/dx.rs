@@ -11,7 +11,7 @@ use crate::{Ack, Congestion, Controller, Env, Phase, Profile, Time, Timeout};
 
 params! {
     /// Average queuing delay that counts as none.
-    noise: Time = "0ns", "", "own choice: measured delays are exact here";
+    noise: Time = "0s", "", "own choice: measured delays are exact here";
     /// Delay of an empty path; auto: the shortest that was measured.
     base_rtt: Option<Time> = "auto", "", "paper: the shortest measured",
         "\"auto\" or a time above 0" => |x| x.is_none_or(|x| x > Time::ZERO);
@@ -142,7 +142,7 @@ impl Controller for Dx {
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("queuing_s", self.queuing * 1e-12);
-        visit("v_s", self.v * 1e-12);
+        visit("v_s", if self.v.is_finite() { self.v * 1e-12 } else { f64::NAN });
     }
 
     by_window!();

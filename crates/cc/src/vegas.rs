@@ -337,7 +337,7 @@ impl Controller for Vegas {
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("base_rtt_s", if self.base == Time::NEVER { f64::NAN } else { self.base.as_secs_f64() });
-        visit("diff_segments", self.diff);
+        visit("diff_segments", if self.diff.is_finite() { self.diff } else { f64::NAN });
     }
 
     by_window!();

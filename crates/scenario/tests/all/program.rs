@@ -269,7 +269,6 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
     for (keys, words) in [
         ("factors = []", ["program.0.factors", "class 0 first"]),
         ("factors = [1, 0]", ["program.0.factors.1 = 0", "above 0"]),
-        ("factors = [1], hosts = 0", ["program.0.hosts", "1"]),
         ("factors = [1], packet = \"0B\"", ["program.0.packet", "1B to 1MiB"]),
         ("factors = [1], epoch = \"1ns\"", ["program.0.epoch", "100ns or more"]),
         ("factors = [1], on = \"switches\"", ["program.0.on", "expected hosts"]),

@@ -127,8 +127,8 @@ def in_folder(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
         if not _is_inside(PurePosixPath(name)):
             raise FolderError(f"{folder}: manifest.json is damaged: files: {name!r} is no place in the folder")
         try:
-            if path.is_symlink():
-                raise ValueError("is a link; expected a copy of a file")
+            if any((folder / place).is_symlink() for place in [PurePosixPath(name), *PurePosixPath(name).parents][:-1]):
+                raise ValueError("is a link, or lies behind one; expected a copy of a file")
             found[name] = files.read_bytes(path)
         except (OSError, ValueError) as error:
             raise FolderError(f"{path} cannot be read: {files.told(error)}") from None

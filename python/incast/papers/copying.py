@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from incast.errors import PaperError, ScenarioError
 from incast.folders import new_folder, refuse_unless_empty
 from incast.named_files import kinds_in
 from incast.papers import reading
-from incast.papers.definition import PAPER_FILE, Figure, Paper
+from incast.papers.definition import PAPER_FILE, Figure, Paper, is_inside
 from incast.scenario import Scenario
 
 IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
@@ -43,7 +42,7 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
     head = f"# Copied from {called} of Incast {version}; `incast paper run` with this folder runs it.\n"
     data = files.read_toml(paper.path)
     figures = [figure] if figure else list(paper.figures.values())
-    names = dict.fromkeys(_named(paper, figures))
+    names = dict.fromkeys(_inside(paper, name) for name in _named(paper, figures))
     with new_folder(folder) as aside:
         if figure is None:
             text = re.sub(r"(?m)^aliases = \[[^\]]*\]\n", "", files.read_text(paper.path))
@@ -52,7 +51,7 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
         (aside / PAPER_FILE).write_text(head + text, encoding="utf-8", newline="\n")
         for name in names:
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(paper.folder / name, aside / name)
+            (aside / name).write_bytes(_read(paper, name))
         # a copy that cannot be read is none
         reading.load(aside)
     own = {name for one in figures for name in scenarios_of(one)}
@@ -89,7 +88,7 @@ def _named(paper: Paper, figures: Sequence[Figure]) -> Iterator[str]:
         sets = [*_sets(table)]
         for value in (value for pairs in sets for key, value in pairs.items() if key.endswith((".file", ".sizes"))):
             if isinstance(value, str) and not value.startswith("builtin:"):
-                yield _inside(paper, value)
+                yield value
 
 
 def _files_of(paper: Paper, name: str) -> Iterator[str]:
@@ -101,7 +100,7 @@ def _files_of(paper: Paper, name: str) -> Iterator[str]:
         raise
     within = PurePosixPath(name).parent
     for one, _ in scenario.files():
-        yield _inside(paper, (within / one).as_posix())
+        yield (within / one).as_posix()
 
 
 def _inside(paper: Paper, name: str) -> str:
@@ -112,7 +111,16 @@ def _inside(paper: Paper, name: str) -> str:
         )
     if not (paper.folder / path).is_file():
         raise PaperError(f"{paper.path}: {name}: no such file in the paper's folder")
+    if not is_inside(paper.folder, name):
+        raise PaperError(f"{paper.path}: {name} is a link, or lies behind one; expected a file in the paper's folder")
     return path.as_posix()
+
+
+def _read(paper: Paper, name: str) -> bytes:
+    try:
+        return files.read_bytes(paper.folder / name)
+    except (OSError, ValueError) as error:
+        raise PaperError(f"{paper.folder / name} cannot be read: {files.told(error)}") from None
 
 
 def _sets(table: Any) -> Iterator[Mapping[str, Any]]:

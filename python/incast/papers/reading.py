@@ -58,29 +58,34 @@ def named(name: str) -> str:
     return name if name in names() else aliases().get(name, name)
 
 
+def is_known(text: str) -> bool:
+    """Whether a text begins with the name of a paper that comes with the package, be there a folder of that name."""
+    return named(text.partition("/")[0]) in names()
+
+
 def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
 
-    Figures have no more ``seeds`` a point than asked for.
+    A name of a paper that comes with the package means that one; ``./NAME`` is the folder of that name. Figures have no
+    more ``seeds`` a point than asked for.
     """
     whole = Path(text)
-    if (whole / PAPER_FILE).is_file():
+    if is_known(text):
+        name, _, figure = text.partition("/")
+        if text.endswith("/"):
+            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
+        paper = load(home() / named(name))
+    elif (whole / PAPER_FILE).is_file():
         paper, figure = load(whole), ""
     elif (whole.parent / PAPER_FILE).is_file() and whole.name:
         paper, figure = load(whole.parent), whole.name
     else:
-        name, _, figure = text.partition("/")
-        name = named(name)
-        own = text.startswith((".", "/", "~")) or (whole.is_dir() and name not in names())
-        if own:
+        if text.startswith((".", "/", "~")) or whole.is_dir():
             beside = whole if whole.is_dir() or not whole.parent.is_dir() else whole.parent
             raise PaperError(f'no paper "{text}": {beside} holds no {PAPER_FILE}')
-        if name not in names():
-            near = nearest(name, [*names(), *aliases()])
-            raise PaperError(f'no paper "{name}"{near}: expected one of {", ".join(names())}')
-        if text.endswith("/"):
-            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
-        paper = load(home() / name)
+        name = text.partition("/")[0]
+        near = nearest(name, [*names(), *aliases()])
+        raise PaperError(f'no paper "{name}"{near}: expected one of {", ".join(names())}')
     if seeds is not None:
         paper = paper.with_seeds(seeds)
     if not figure:

@@ -196,8 +196,7 @@ def show(
         at = figures[0].at(scale)
         sys.stdout.write(paper.scenario(at, *reading.run_of(at, scenario)).with_seed(1).toml())
         return
-    whole = paper.called() != paper.called(figures[0]) and len(figures) > 1
-    for line in showing.of_paper(paper) if whole else showing.of_figure(paper, figures[0], scale):
+    for line in showing.of_paper(paper) if reading.is_whole(name) else showing.of_figure(paper, figures[0], scale):
         out.print(line, highlight=False, soft_wrap=True)
 
 
@@ -213,17 +212,14 @@ def copy(
     paper, figures = _found(name)
     one = figures[0] if len(figures) == 1 and len(paper.figures) > 1 else None
     made = copying.copy(paper, one, to, _core.__version__)
-    called = shlex.quote(f"./{to}" if len(to.parts) == 1 else str(to))
-    out.print(f"copied: {', '.join(made.files)}", highlight=False, soft_wrap=True)
-    out.print(f"edit: {to / PAPER_FILE} for series, points and claims", highlight=False, soft_wrap=True)
+    lines = [f"copied: {', '.join(made.files)}", f"edit: {to / PAPER_FILE} for series, points and claims"]
     if made.scenarios:
         listed = ", ".join(str(to / one) for one in made.scenarios)
-        out.print(f"edit: {listed} for topology, queues, traffic and controllers", highlight=False, soft_wrap=True)
-    for place in made.classes:
-        out.print(
-            f"not copied: {place}, a class that is found from the working directory", highlight=False, soft_wrap=True
-        )
-    out.print(f"then: incast paper run {called}", highlight=False, soft_wrap=True)
+        lines.append(f"edit: {listed} for topology, queues, traffic and controllers")
+    lines += [f"not copied: {place}, a class that is found from the working directory" for place in made.classes]
+    lines.append(f"then: incast paper run {made.paper.called()}")
+    for line in lines:
+        out.print(output.escaped(line), highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True)
@@ -316,7 +312,7 @@ def _print_paper(
                 if one.figure.name in names and (one.lacking < one.runs or len(figures) == 1):
                     out.print(page.told_missing(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
-        for view in sorted(folder.glob("view-*.html")):
+        for view in page.views([done for done in found if done.figure.name in names], folder):
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
     if len(figures) == 1 and any(one.figure.name in names for one in missing):
         raise FolderError(f"{folder} lacks runs of {figures[0].name}: {asked.again(figures[0], asked.out)}")

@@ -65,7 +65,8 @@ def run(
         given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
         asked = given.with_(dict(settings(set_)))
         notes = [*without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2)]
-    asked = asked.with_seed(asked.seed if seed is None else seed)
+    if seed is not None:
+        asked = asked.with_seed(seed)
     tell(notes)
     if threads is not None:
         asked = asked.with_({"run.threads": threads})

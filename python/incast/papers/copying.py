@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,7 +28,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 class Copied:
     """A copy, and its files."""
 
-    folder: Path
+    paper: Paper
     files: Sequence[str]
     scenarios: Sequence[str]
     """Files of scenarios among them."""
@@ -38,6 +39,8 @@ class Copied:
 def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
     """Copy a paper, or a figure of it, into a new folder; raises ``FolderError`` and ``PaperError``."""
     refuse_unless_empty(folder, IN_THE_WAY)
+    if folder.resolve() == Path.cwd():
+        return _copy_here(paper, figure, folder, version)
     called = f"{paper.name}/{figure.name}" if figure else paper.name
     head = f"# Copied from {called} of Incast {version}; `incast paper run` with this folder runs it.\n"
     data = files.read_toml(paper.path)
@@ -47,16 +50,29 @@ def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Cop
         if figure is None:
             text = re.sub(r"(?m)^aliases = \[[^\]]*\]\n", "", files.read_text(paper.path))
         else:
-            text = of_figure(data, figure.name)
+            try:
+                text = of_figure(data, figure.name)
+            except PaperError as error:
+                raise PaperError(f"{paper.path}: figures.{figure.name}: {error}") from None
         (aside / PAPER_FILE).write_text(head + text, encoding="utf-8", newline="\n")
         for name in names:
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
             (aside / name).write_bytes(_read(paper, name))
         # a copy that cannot be read is none
-        reading.load(aside)
+        copied = replace(reading.load(aside), folder=folder)
     own = {name for one in figures for name in scenarios_of(one)}
     classes = dict.fromkeys(place for one in figures for place in _classes(paper, one, data["figures"]))
-    return Copied(folder, [PAPER_FILE, *names], [name for name in names if name in own], list(classes))
+    return Copied(copied, [PAPER_FILE, *names], [name for name in names if name in own], list(classes))
+
+
+def _copy_here(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
+    """Copy into the working directory, which no other folder takes the place of: whoever is in it would lose it."""
+    aside = folder / f".{PAPER_FILE}.partial"
+    made = copy(paper, figure, aside, version)
+    for path in sorted(aside.iterdir()):
+        path.rename(folder / path.name)
+    aside.rmdir()
+    return replace(made, paper=replace(made.paper, folder=folder))
 
 
 def _classes(paper: Paper, figure: Figure, data: Mapping[str, Any]) -> Iterator[str]:
@@ -206,8 +222,13 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    escaped = "".join(_ESCAPES.get(one, one if one.isprintable() else f"\\u{ord(one):04x}") for one in text)
+    escaped = "".join(_ESCAPES.get(one, one if one.isprintable() else _number(one)) for one in text)
     return f'"{escaped}"'
+
+
+def _number(letter: str) -> str:
+    code = ord(letter)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -254,6 +275,8 @@ def _inline(value: Any) -> str:
         case str():
             return _text(value)
         case int() | float():
+            if math.isnan(value):
+                raise PaperError("nan: expected a number, to be written into a copy")
             return repr(value)
         case Mapping():
             return (

@@ -273,7 +273,7 @@ class Paper:
         """Return what the command line calls the paper or a figure: by name what comes with the package."""
         own = self.folder.parent != home()
         parts = self.folder.parts
-        is_plain = own and (len(parts) == 1 or (home() / parts[0] / PAPER_FILE).is_file())
+        is_plain = own and (len(parts) == 1 or (home().joinpath(*parts[:1]) / PAPER_FILE).is_file())
         whole = f"./{self.folder}" if is_plain else str(self.folder) if own else self.name
         return shlex.quote(f"{whole}/{figure.name}" if figure else whole)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -63,6 +63,11 @@ def is_known(text: str) -> bool:
     return named(text.partition("/")[0]) in names()
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text that ``find`` reads names a paper, and no figure of it."""
+    return "/" not in text if is_known(text) else (Path(text) / PAPER_FILE).is_file()
+
+
 def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
 
@@ -114,10 +119,18 @@ def run_of(figure: Figure, text: str) -> tuple[Series, Point]:
     name, at, x = (text, "", "") if text in series else text.rpartition("@")
     told = f'"{text}" of {figure.name}'
     if name not in series or (text not in series and not at):
-        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {', '.join(series)}")
+        near = nearest(name or text, list(series)) or _begins(name or text, series)
+        listed = ", ".join(f'"{one}"' for one in series)
+        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {listed}{near}")
     if at and x not in points:
         raise PaperError(f"{told}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
     return series[name], points[x] if at else figure.points[0]
+
+
+def _begins(text: str, names: Iterable[str]) -> str:
+    """Ask whether the first name was meant that begins with a text; nothing where none does."""
+    found = next((name for name in names if text and name.startswith(text)), None)
+    return f' (did you mean "{found}"?)' if found else ""
 
 
 def load(folder: Path) -> Paper:
@@ -150,7 +163,8 @@ def load(folder: Path) -> Paper:
     top.done()
     if not figures:
         raise top.wrong("figures", "expected at least one")
-    return Paper(folder.name, folder, title, source, about, figures, aliases, answer)
+    name = (folder if folder.name not in ("", "..") else folder.resolve()).name
+    return Paper(name, folder, title, source, about, figures, aliases, answer)
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum", *signals.REDUCTIONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from incast.papers.definition import Claim, Figure, Measure, X
@@ -55,6 +55,21 @@ def unused(figure: Figure, claim: Claim) -> list[str]:
     begins with one is one of it. "Every" is unused where some measure is read at some of the figure's points alone.
     """
     return [word for word in _unused(figure.at(WHOLE), claim) if word not in claim.unused]
+
+
+def left(figure: Figure, claim: Claim) -> Mapping[str, str]:
+    """Give all that the words of a claim have and its expression does not use, with the reason where one is declared."""
+    return {**dict.fromkeys(unused(figure, claim), ""), **claim.unused}
+
+
+def told(left: Mapping[str, str]) -> list[str]:
+    """Say which words are not judged, those without a reason before those with one."""
+    bare = ", ".join(word for word, reason in left.items() if not reason)
+    reasons = "; ".join(f"{word} ({reason})" for word, reason in left.items() if reason)
+    return [
+        *([f"not judged of its words: {bare}"] if bare else []),
+        *([f"not judged as it stands: {reasons}"] if reasons else []),
+    ]
 
 
 def needless(figure: Figure, claim: Claim) -> list[str]:

@@ -346,7 +346,7 @@ def evaluate(
     """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit.
 
     ``compare`` compares numbers, but for the conditions of loops, which are true or false. Conditions that call one of
-    the functions ``met`` are evaluated, and taken as true whatever they are.
+    the functions ``met`` are evaluated, and taken as true whatever they are; ``count`` then counts all.
     """
     conditions = 0
 
@@ -354,6 +354,8 @@ def evaluate(
         return (compared if conditions else compare)(op, a, b)
 
     known = {**FUNCTIONS, **comparing(chosen), **functions}
+    if met:
+        known["count"] = lambda *values: len([_truth(value) for value in _listed(values)])
     turns = itertools.count(1)
 
     def value(node: ast.expr, names: Mapping[str, Value]) -> Value:

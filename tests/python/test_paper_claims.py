@@ -85,14 +85,15 @@ def test_reads_meet_conditions_on_measured_numbers(own: Paper, papers: list[Pape
                 assert judging.reads(at, claim).ended == "", f"{one.name}/{whole.name}: {claim.says}"
 
 
-def test_the_default_scale_of_the_study_on_fat_trees_judges_parts() -> None:
+def test_the_default_scale_of_the_study_on_fat_trees_judges_parts(papers: list[Paper]) -> None:
     """Two of eight points and one of two ON seconds are no whole; a load of 0.8 among three of eight is."""
     for name, says, expected in [
         ("yasomam/k12-mode1", "Throughput falls", "100 and 3000 of 8 points; traffic.stop 4s of 6s; "),
         ("yasomam/k12-mode1", "Swift at 25 ms loses more than 35 %", "traffic.stop 4s of 6s; "),
         ("rivals/fat-tree-w4", "Up to a packet", ""),
     ]:
-        paper, (figure,) = reading.find(name)
+        paper = next(one for one in papers if one.name == name.partition("/")[0])
+        figure = paper.figures[name.partition("/")[2]]
         claim = next(one for one in figure.claims if one.says.startswith(says))
         told = scope.left_of(paper, figure.at("paper"), figure.at("small"), claim)
         assert told.startswith(expected), name
@@ -235,22 +236,16 @@ def test_claims_of_a_figure_are_paired_unless_they_say_otherwise(paper: Path) ->
 def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, paper: Path) -> None:
     text = PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s")
     grows = 'where = "section 1"\neach_seed = true'
-    (paper / "paper.toml").write_text(text.replace(grows, f'{grows}\nscales = ["paper"]'))
-    answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
-    assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
-    assert "  in part, does not hold: DCTCP's delay is 2 to 3 s (of 1 of 3 seeds; not judged of its words: 2, 3; Mean delay" in answer.out
-    assert "<p>not judged of its words: 2, 3</p>" in (paper.parent / "p" / "report.html").read_text()
-
-
-def test_words_that_are_declared_unused_are_told_with_their_reason(incast: Command, paper: Path) -> None:
-    text = PAPER.replace("DCTCP's delay is a second", "DCTCP's delay is 2 to 3 s")
     reason = 'where = "section 2"\nunused = { "2" = "read off a thick line" }'
-    (paper / "paper.toml").write_text(text.replace('where = "section 2"', reason))
+    text = text.replace(grows, f'{grows}\nscales = ["paper"]').replace('where = "section 2"', reason)
+    (paper / "paper.toml").write_text(text)
     told = "not judged as it stands: 2 (read off a thick line)"
     assert told in incast("paper", "show", str(paper)).out
     answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
-    assert f"not judged of its words: 3; {told}; Mean delay" in answer.out, answer.err
-    assert f"<p>{told}</p>" in (paper.parent / "p" / "report.html").read_text()
+    assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
+    words_ = f"of 1 of 3 seeds; not judged of its words: 3; {told}"
+    assert f"  in part, does not hold: DCTCP's delay is 2 to 3 s ({words_}; Mean delay" in answer.out
+    assert f"<p>not judged of its words: 3</p><p>{told}</p>" in (paper.parent / "p" / "report.html").read_text()
     claims = json.loads((paper.parent / "p" / "results.json").read_text())["figures"]["fig1"]["claims"]
     assert claims[1]["unused"] == {"3": "", "2": "read off a thick line"}
 

@@ -1,9 +1,10 @@
 """Numbers of the pages of papers: records of what ``incast paper run`` wrote, and what pages show of them.
 
 ``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``: a file a paper and
-scale. ``write`` fills the blocks of ``docs/papers/*.md`` from them. ``check`` fails where a block is another one, or
-where a number of a page is in no record of its paper and not in the paper's own files. ``counts`` prints how many
-claims hold.
+scale. Folders of other seeds, claims or scenarios than the paper's are refused. ``write`` fills the blocks of
+``docs/papers/*.md`` from the records. ``check`` fails where a block is another one, where a number of a page is in no
+record of its paper and not in the paper's own files, or where a record is of what the paper was before. ``counts``
+prints how many claims hold.
 
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
@@ -247,11 +248,12 @@ def _stale(paper: str, kept: Sequence[Record]) -> Iterator[str]:
     for found in kept:
         again = f"incast paper run {paper} --scale {found['scale']} --out DIR, then tools/paper_pages.py record DIR"
         for name, figure in found["figures"].items():
+            where = f"{paper}/{name}, scale {found['scale']}"
             now = [claim.says for claim in figures[name].claims] if name in figures else []
             if [claim["says"] for claim in figure["claims"]] != now:
-                yield f"{paper}/{name}, scale {found['scale']}: recorded with other claims: {again}"
+                yield f"{where}: recorded with other claims: {again}"
             elif "digest" in figure and figure["digest"] != _digest(paper, name, found["scale"]):
-                yield f"{paper}/{name}, scale {found['scale']}: recorded of another set-up or other expressions: {again}"
+                yield f"{where}: recorded of another set-up or other expressions: {again}"
 
 
 def _parts(text: str) -> list[str]:
@@ -279,7 +281,7 @@ _REASON = re.compile(r'^found\w* = (?:"""[\s\S]*?"""|".*")|^#.*$', re.MULTILINE)
 
 
 def _defined(paper: str) -> set[float]:
-    """Numbers of a paper's files: settings, points, words of claims, published numbers; none of reasons and comments."""
+    """Numbers of a paper's files, but for reasons and comments: settings, points, words of claims, published ones."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((home() / paper).glob("*.[tc][os][mv]*"))]
     texts = [_REASON.sub("", text) for text in texts]
     return {float(one.replace(",", "")) for text in texts for one in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}

@@ -143,7 +143,11 @@ def test_findings_in_part_are_counted_apart() -> None:
         ("At every number of flows", "delay('Swift', 4) > 0", ["every"]),
         ("At every number of flows", "min(delay('Swift')) > 0", []),
         ("At every number", "min(delay('Swift')) > delay('DCTCP', 4)", ["every"]),
-        ("Every one", "delay('Swift', 4) > 0 and min(delay('Swift', [40, 1000])) > 0 and delay('DCTCP', 4) > 0", ["Every"]),
+        (
+            "Every one",
+            "delay('Swift', 4) > 0 and min(delay('Swift', [40, 1000])) > 0 and delay('DCTCP', 4) > 0",
+            ["Every"],
+        ),
         ("It always falls", "delay('Swift', 4) > 0", ["always"]),
         ("Less at each number of flows", "delay('Swift', 4) > 0", ["each"]),
         ("As much in each seed", "delay('Swift', 4) > 0", []),

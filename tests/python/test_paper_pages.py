@@ -15,7 +15,6 @@ from incast.papers.definition import Figure
 from incast.papers.page import results_json
 from tools import paper_pages
 
-
 OPEN = {"cse322", "homa", "mswift", "related", "rivals", "swift"}
 """Papers whose pages are held by no record yet."""
 OLD = {"hull-small", "sccp-small", "yasomam-paper", "yasomam-small"}

@@ -227,7 +227,12 @@ class Figure:
             for scale, changed in self.scales.items()
         }
         whole = self.at(SCALES[-1]).seeds
-        return replace(self, seeds=min(self.seeds, most), scales=scales, fewer_than=self.fewer_than or (whole if whole > most else 0))
+        return replace(
+            self,
+            seeds=min(self.seeds, most),
+            scales=scales,
+            fewer_than=self.fewer_than or (whole if whole > most else 0),
+        )
 
     def places(self) -> list[X]:
         """Points of all scales."""

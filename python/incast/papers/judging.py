@@ -179,9 +179,7 @@ def _lengths_are_measured(node: ast.expr, measures: Collection[str]) -> bool:
     """Whether numbers may decide how many a list of an expression has: by a condition, or the bounds of x()."""
     loops = [part for part in ast.walk(node) if isinstance(part, ast.comprehension)]
     bounds = [
-        part
-        for part in ast.walk(node)
-        if isinstance(part, ast.Call) and expression.called(part) == "x" and part.args
+        part for part in ast.walk(node) if isinstance(part, ast.Call) and expression.called(part) == "x" and part.args
     ]
     if not bounds and not any(loop.ifs for loop in loops):
         return False
@@ -202,9 +200,7 @@ class Seen:
         self.published: list[float] = []
         """Published numbers that were asked for."""
 
-    def judge(
-        self, claim: Claim, seed: int | None, compare: Compare = compared, met: Collection[str] = ()
-    ) -> Truth:
+    def judge(self, claim: Claim, seed: int | None, compare: Compare = compared, met: Collection[str] = ()) -> Truth:
         """Decide whether a claim holds: of a seed, or of the means; ``met`` as in :func:`expression.evaluate`."""
         return expression.truth(claim.holds, self.functions(seed), compare, met)
 

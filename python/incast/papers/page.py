@@ -189,7 +189,13 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
             for (series, x), (late, flows) in done.unfinished.items()
         ]
         about_it = {"seeds": done.figure.seeds, "digest": identity.digest(paper, done.figure)}
-        figures[done.figure.name] = {**about_it, "points": rows, "claims": claims, "unfinished": unfinished, "hops": done.hops}
+        figures[done.figure.name] = {
+            **about_it,
+            "points": rows,
+            "claims": claims,
+            "unfinished": unfinished,
+            "hops": done.hops,
+        }
         if done.figure.changes:
             figures[done.figure.name]["changes"] = planning.changes_of(done.figure)
     about = {"paper": paper.name, "scale": scale, "version": _core.__version__}
@@ -226,7 +232,8 @@ def html(
         "means over seeds unless seeds are named. Of paired claims each comparison is of differences seed by seed: it "
         "is <b>undecided</b> where their 95&nbsp;% Student-t interval reaches zero. <b>In part</b> is what was judged "
         "at some of a claim's points, with fewer seeds, or in runs of other settings than those of scale "
-        "<code>paper</code>: what holds of it need not hold of the claim. Claims whose place is our own are no statements of the paper.</p>",
+        "<code>paper</code>: what holds of it need not hold of the claim. Claims whose place is our own are no "
+        "statements of the paper.</p>",
     ]
     if missing:
         names = ", ".join(f"<code>{escape(one.figure.name)}</code> ({one.lacking} of {one.runs})" for one in missing)

@@ -63,13 +63,14 @@ def unused(figure: Figure, claim: Claim) -> list[str]:
     Numbers are those of the expression, of its measures' labels and rows, and of what it takes as published: as they
     stand, by a thousand where they have a unit, as parts where they are percentages. So are the points that it reads
     at the paper's scale, of numbers with no unit but the axis'. Series are those of the figure; a longer name that
-    begins with one is one of it. "Every" is unused where some measure is read at some of the figure's points alone, a series by itself; "both" where one number alone is read.
+    begins with one is one of it. "Every" is unused where some measure of a series is read at some of the figure's
+    points alone, "both" where one number alone is read.
     """
     return [word for word in _unused(figure.at(WHOLE), claim) if word not in claim.unused]
 
 
 def left(figure: Figure, claim: Claim) -> Mapping[str, str]:
-    """Give all that the words of a claim have and its expression does not use, with the reason where one is declared."""
+    """Give what the words of a claim have and its expression does not use, with the reason where one is declared."""
     return {**dict.fromkeys(unused(figure, claim), ""), **claim.unused}
 
 

@@ -207,6 +207,8 @@ class Figure:
     scales: Mapping[str, Mapping[str, Any]]
     changes: Sequence[Change] = ()
     """What a command changes: the figure is of another set-up then."""
+    fewer_than: int = 0
+    """Seeds of scale paper, where a command asks for fewer; 0 where none does."""
 
     def at(self, scale: str) -> Figure:
         """Return the figure at a scale."""
@@ -224,7 +226,13 @@ class Figure:
             scale: {**changed, "seeds": min(changed["seeds"], most)} if "seeds" in changed else changed
             for scale, changed in self.scales.items()
         }
-        return replace(self, seeds=min(self.seeds, most), scales=scales)
+        whole = self.at(SCALES[-1]).seeds
+        return replace(
+            self,
+            seeds=min(self.seeds, most),
+            scales=scales,
+            fewer_than=self.fewer_than or (whole if whole > most else 0),
+        )
 
     def places(self) -> list[X]:
         """Points of all scales."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from incast.output import counted
+from incast.papers import words
 from incast.papers.copying import scenarios_of
 from incast.papers.definition import SCALES, Claim, Figure, Measure, Paper, Point, Series
 from incast.scenario import Scenario, toml_value
@@ -112,6 +113,7 @@ def _claims(claims: Sequence[Claim]) -> Iterator[str]:
         how = ", in each seed" if claim.each_seed else ", paired" if claim.paired else ""
         yield f"  {claim.says} ({claim.where}{how})"
         yield f"    {ast.unparse(claim.holds)}"
+        yield from (f"    {told}" for told in words.told(claim.unused))
 
 
 def _published(figure: Figure) -> Iterator[str]:

@@ -414,8 +414,9 @@ pub trait Controller {
     fn on_wake(&mut self, _now: Time) {}
     /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
     fn on_loss(&mut self, event: &Congestion);
-    /// Whether the marked ACK of the latest [`on_ack`](Controller::on_ack) calls for
-    /// [`on_ecn`](Controller::on_ecn). Asked before that; an ACK that does not begins no reduction. The default: it does.
+    /// Whether a marked ACK calls for [`on_ecn`](Controller::on_ecn), by the ACKs heard so far: with
+    /// `transport.ecn_preempts` the marked one itself is not yet among them. Asked before `on_ecn`; without a call no
+    /// reduction begins. The default: it does.
     fn heeds_mark(&self) -> bool {
         true
     }

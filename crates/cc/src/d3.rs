@@ -2,24 +2,12 @@
 //! switches of its way for the rate at which what is left is there in time, and paces at the least that they allocate
 //! (`docs/programs/d3.md`).
 
-use crate::paced_rate::PacedRate;
+use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Asks, Congestion, Controller, Deadline, Env, Idle, Pacing, Profile, Time, Timeout};
 
 params! {
-    /// Rate of a flow that no switch has allocated any yet: without a handshake, on the side of a two-way connection
-    /// that did not open it, and after a pause.
-    initial_rate: f64 = "0.05", "of the line rate", "own choice, as for RCP",
-        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Smallest rate.
-    min_rate: f64 = "1e-6", "of the line rate", "own choice: a switch has its own, a packet a round trip",
-        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Largest number of packets in flight.
-    max_cwnd: f64 = "1000000.0", "packets", "own choice; D3 has no window",
-        "a number of at least 1" => |x| *x >= 1.0;
-    together {
-        "min_rate": "at most initial_rate" => |p| p.min_rate <= p.initial_rate;
-    }
+    ..rate: paced_rate::Params;
 }
 
 /// Its description, as `describe` prints it.
@@ -32,8 +20,9 @@ pub static KIND: Kind = Kind {
     differences: &[
         "Every packet asks, and a switch allocates anew once a round trip; in D3 one packet a round trip asks.",
         "A flow with a base rate alone sends a full packet now and then; D3 sends a header without data.",
-        "No flow gives up because it can no longer meet its deadline (D3's quenching): it asks for nothing then, and has \
-         its fair share.",
+        "No flow gives up because its link can no longer meet its deadline (D3's quenching): it asks for nothing then, \
+         and has its fair share.",
+        "No flow asks for more than its link carries.",
         "The SYN asks for a fair share: the transport tells of a deadline once the connection is open.",
     ],
     state: &[("pacing_rate_bps", "rate, bits per second of payload"), ("wants_bps", "rate last asked for")],
@@ -46,6 +35,8 @@ pub static KIND: Kind = Kind {
 pub struct D3 {
     rate: PacedRate,
     initial: f64,
+    /// Payload that its own link carries, bits per second.
+    most: f64,
     deadline: Option<Deadline>,
     sent: u64,
     now: Time,
@@ -55,8 +46,10 @@ pub struct D3 {
 impl D3 {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> D3 {
-        let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
-        D3 { initial: rate.get(), rate, deadline: None, sent: 0, now: Time::ZERO, srtt: Time::ZERO }
+        let rate = PacedRate::granted(&params.rate, env);
+        let packet = env.line_packet_time;
+        let most = if packet > Time::ZERO { f64::from(env.mss) * 8.0 / packet.as_secs_f64() } else { rate.line() };
+        D3 { initial: rate.get(), rate, most, deadline: None, sent: 0, now: Time::ZERO, srtt: Time::ZERO }
     }
 }
 
@@ -74,16 +67,19 @@ impl Controller for D3 {
     }
 
     /// Section 4.1: r = s / d at the beginning, then what is left after the round trip at work over the time that is left
-    /// but for two round trips. Nothing where that is over or done.
+    /// but for two round trips. Nothing where that is over or done, or more than the link carries until then.
     fn wants(&self, now: Time) -> f64 {
         let Some(Deadline { end, at }) = self.deadline.filter(|due| due.at > now && due.end > self.sent) else {
             return 0.0;
         };
-        let left = (end - self.sent) as f64 * 8.0 - self.rate.get() * self.srtt.as_secs_f64();
+        let left = ((end - self.sent) as f64 * 8.0 - self.rate.get() * self.srtt.as_secs_f64()).max(0.0);
         let time = at - now;
+        if left / time.as_secs_f64() > self.most {
+            return 0.0;
+        }
         let safe = time.saturating_sub(self.srtt + self.srtt);
         let time = if safe > Time::ZERO { safe } else { time };
-        left.max(0.0) / time.as_secs_f64()
+        (left / time.as_secs_f64()).min(self.most)
     }
 
     fn on_loss(&mut self, _event: &Congestion) {}

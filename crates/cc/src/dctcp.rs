@@ -343,10 +343,17 @@ impl Dctcp {
     /// An ACK by rules that are not plain.
     fn on_other_ack(&mut self, ack: &Ack) {
         let w = self.window.cwnd / self.window.mss;
-        let ece = self.median.as_mut().map_or(ack.ece, |median| median.hear_mark(ack.ece, w));
-        let ack = &Ack { ece, ..*ack };
+        match self.median.as_mut().map(|median| median.hear_mark(ack.ece, w)) {
+            Some(ece) if ece != ack.ece => self.count_other(&Ack { ece, ..*ack }),
+            _ => self.count_other(ack),
+        }
+    }
+
+    /// The same, once its mark is known.
+    #[inline]
+    fn count_other(&mut self, ack: &Ack) {
         if self.round == Round::Acks {
-            self.count_ack(ece);
+            self.count_ack(ack.ece);
             return self.window.grow(ack);
         }
         if !self.window.in_whole() {

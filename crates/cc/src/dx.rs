@@ -4,6 +4,9 @@
 //! Once a window the sender takes the average queuing delay Q of its packets. Without any it adds a packet, else it
 //! keeps 1 - Q/V of its window. With V = R W / (W - 1) senders that each had a packet too many return to what fills
 //! the link without a queue. The paper's text was not at hand: V is derived here, and the differences say from what.
+//!
+//! A packet shorter than a segment takes less time on every link. Delays of short packets are held against the shortest
+//! of such, those of full ones against theirs.
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Halve, RenoWindow, by_window};
@@ -11,8 +14,8 @@ use crate::{Ack, Congestion, Controller, Env, Phase, Profile, Time, Timeout};
 
 params! {
     /// Average queuing delay that counts as none.
-    noise: Time = "0ns", "", "own choice: measured delays are exact here";
-    /// Delay of an empty path; auto: the shortest that was measured.
+    noise: Time = "0s", "", "own choice: delays of packets of one size are exact here";
+    /// Delay of an empty path; auto: the shortest that was measured, of short packets and of full ones.
     base_rtt: Option<Time> = "auto", "", "paper: the shortest measured",
         "\"auto\" or a time above 0" => |x| x.is_none_or(|x| x > Time::ZERO);
     then ..window: reno_window::Params {
@@ -34,6 +37,8 @@ pub static KIND: Kind = Kind {
          Q/V) = W - 1 asks for V = R W / (W - 1), with R the delay without queues.",
         "The queuing delay is that of round trips, without hosts: the excess over the shortest. The paper measures the \
          way of the data alone, so that queues of ACKs do not count.",
+        "Every packet is acknowledged at once, so that no delay has a receiver's wait in it. Packets shorter than a segment \
+         have a shortest delay of their own, one for all lengths.",
         "Slow start is TCP's, and ends with the first window of which packets have waited.",
         "Losses halve the window as in TCP; the paper is about delays.",
     ],
@@ -41,21 +46,40 @@ pub static KIND: Kind = Kind {
         ("queuing_s", "average queuing delay of the latest window, seconds"),
         ("v_s", "V of the latest reduction, seconds"),
     ],
-    profile: Profile::TCP,
+    profile: Profile { ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
+
+/// Delays of packets of a size.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    /// Delay of the empty path; [`Time::NEVER`] before the first sample.
+    base: Time,
+    /// Sum and number of the delays since the window began, picoseconds.
+    sum: f64,
+    count: u32,
+}
+
+impl Delays {
+    fn begin(&mut self) {
+        (self.sum, self.count) = (0.0, 0);
+    }
+
+    /// Sum of the queuing delays since the window began, picoseconds.
+    fn queuing(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { (self.sum - f64::from(self.count) * self.base.0 as f64).max(0.0) }
+    }
+}
 
 /// A DX sender.
 #[derive(Clone, Debug)]
 pub struct Dx {
     window: RenoWindow,
     params: Params,
-    /// Delay of the empty path; [`Time::NEVER`] before the first sample.
-    base: Time,
-    /// Sum and number of the delays since the window began, picoseconds.
-    sum: f64,
-    count: u32,
-    /// What had been sent when the window began; `None` while the transport repairs.
+    /// Delays of full packets and of shorter ones.
+    full: Delays,
+    short: Delays,
+    /// Bytes sent when the window began; `None` while the transport repairs.
     round: Option<u64>,
     queuing: f64,
     v: f64,
@@ -64,12 +88,12 @@ pub struct Dx {
 impl Dx {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Dx {
+        let none = Delays { base: params.base_rtt.unwrap_or(Time::NEVER), sum: 0.0, count: 0 };
         Dx {
             window: RenoWindow::new(env, params.window, Halve::Flight),
             params: *params,
-            base: params.base_rtt.unwrap_or(Time::NEVER),
-            sum: 0.0,
-            count: 0,
+            full: none,
+            short: none,
             round: None,
             queuing: f64::NAN,
             v: f64::NAN,
@@ -77,14 +101,17 @@ impl Dx {
     }
 
     fn begin(&mut self, sent: u64) {
-        (self.round, self.sum, self.count) = (Some(sent), 0.0, 0);
+        self.round = Some(sent);
+        self.full.begin();
+        self.short.begin();
     }
 
     /// The end of a window.
     fn update(&mut self, ack: &Ack) {
         let mss = self.window.mss;
-        let base = self.base.0 as f64;
-        self.queuing = (self.sum / f64::from(self.count) - base).max(0.0);
+        let base = if self.full.base == Time::NEVER { self.short.base } else { self.full.base };
+        let count = f64::from(self.full.count) + f64::from(self.short.count);
+        self.queuing = (self.full.queuing() + self.short.queuing()) / count;
         if self.queuing <= self.params.noise.0 as f64 {
             if self.window.cwnd < self.window.ssthresh {
                 self.window.slow_start(ack);
@@ -94,7 +121,7 @@ impl Dx {
             return;
         }
         let packets = self.window.cwnd / mss;
-        self.v = if packets > 1.0 { base * packets / (packets - 1.0) } else { f64::INFINITY };
+        self.v = if packets > 1.0 { base.0 as f64 * packets / (packets - 1.0) } else { f64::INFINITY };
         let left = self.window.cwnd * (1.0 - self.queuing / self.v);
         self.window.cwnd = left.max(self.params.window.floor * mss).min(self.window.cwnd);
         self.window.end_slow_start();
@@ -104,17 +131,19 @@ impl Dx {
 impl Controller for Dx {
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(delay) = ack.fabric_delay.or(ack.rtt) {
+            let full = ack.delivered as f64 >= self.window.mss;
+            let delays = if full { &mut self.full } else { &mut self.short };
             if self.params.base_rtt.is_none() {
-                self.base = self.base.min(delay);
+                delays.base = delays.base.min(delay);
             }
-            self.sum += delay.0 as f64;
-            self.count += 1;
+            delays.sum += delay.0 as f64;
+            delays.count += 1;
         }
         if ack.phase != Phase::Open || ack.ece {
             self.round = None;
             self.window.slow_start(ack);
         } else if self.round.is_some_and(|began| ack.round.is_past(began)) {
-            if self.count > 0 && self.base > Time::ZERO {
+            if self.full.count + self.short.count > 0 && self.full.base.min(self.short.base) > Time::ZERO {
                 self.update(ack);
             }
             self.begin(ack.round.sent);
@@ -142,7 +171,7 @@ impl Controller for Dx {
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("queuing_s", self.queuing * 1e-12);
-        visit("v_s", self.v * 1e-12);
+        visit("v_s", if self.v.is_finite() { self.v * 1e-12 } else { f64::NAN });
     }
 
     by_window!();

@@ -46,11 +46,14 @@ choice! {
     }
 }
 
+/// Most signals that a median is of.
+const LONGEST: f64 = 100_000.0;
+
 params! {
     /// The signal that decides: the "latest", or the "median" of the last ones.
     feedback: Feedback = "latest", "", "the median: Gerstein et al., arXiv 2025, section III";
     /// How many signals the median is of: a "constant" number, history_size; history_alpha times the "window" in
-    /// packets, at least history_min; or that "bounded" by history_max.
+    /// packets, from history_min to 100000; or that "bounded" by history_max. Timeouts and idle times leave them.
     history: History = "bounded", "", "Gerstein et al. section III";
     /// Signals that the median is of where their number is constant; one is the latest alone.
     history_size: u32 = "10", "signals", "Gerstein et al. section IV, figure 6", "a whole number from 1 to 100000" =>
@@ -59,10 +62,10 @@ params! {
     history_alpha: f64 = "0.5", "", "Gerstein et al. section IV, figures 9 and 17", "a number above 0" => |x| *x > 0.0;
     /// Fewest signals where the window decides.
     history_min: u32 = "3", "signals", "Gerstein et al. section III; version 2 of the paper has 1",
-        "a whole number of at least 1" => |n| *n >= 1;
+        "a whole number from 1 to 100000" => |n| *n >= 1 && *n <= 100_000;
     /// Most signals of history = "bounded".
-    history_max: u32 = "10", "signals", "Gerstein et al. section IV, figure 18", "a whole number of at least 1" =>
-        |n| *n >= 1;
+    history_max: u32 = "10", "signals", "Gerstein et al. section IV, figure 18", "a whole number from 1 to 100000" =>
+        |n| *n >= 1 && *n <= 100_000;
     /// The median of an even number of signals: the "lower" of the two in the middle, or their "mean".
     even: Even = "lower", "", "own choice; not published";
     together { "history_min": "at most history_max" => |p| p.history_min <= p.history_max; }
@@ -139,7 +142,7 @@ impl Median {
     fn length(&self, w: f64) -> usize {
         let length = match self.history {
             History::Constant => self.size,
-            History::Window => (self.alpha * w).max(self.min),
+            History::Window => (self.alpha * w).min(LONGEST).max(self.min),
             History::Bounded => (self.alpha * w).min(self.max).max(self.min),
         };
         length as usize
@@ -152,6 +155,19 @@ impl Median {
             Even::Lower => lower,
             // of an odd number the two are one
             Even::Mean => (lower + self.sorted[n / 2]) / 2.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_ends_at_100_000_signals() {
+        for (history, length) in [(History::Window, 100_000), (History::Bounded, 10)] {
+            let endless = Params { history, history_alpha: 1e9, ..Params::default() };
+            assert_eq!(Median::new(&endless).length(30.0), length);
         }
     }
 }

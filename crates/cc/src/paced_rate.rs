@@ -1,8 +1,24 @@
 //! A rate at which the sender paces, between a smallest one and the line's: what controllers have in common that
-//! keep a rate instead of a window ([`crate::timely`], [`crate::dcqcn`]). What may be in flight is only loosely
-//! bounded.
+//! keep a rate instead of a window ([`crate::timely`], [`crate::dcqcn`]), and the parameters of those to which switches
+//! grant it ([`crate::rcp`], [`crate::d3`]). Bytes in flight are only loosely bounded.
 
 use crate::{Env, Pacing};
+
+params! {
+    /// Rate of a flow that no switch has granted any yet: without a handshake, on the side of a two-way connection that
+    /// did not open it, and after a pause.
+    initial_rate: f64 = "0.05", "of the line rate", "own choice: what a switch of RCP begins with",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Smallest rate.
+    min_rate: f64 = "1e-6", "of the line rate", "own choice: a switch has its own, a packet a round trip",
+        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
+    /// Largest number of packets in flight.
+    max_cwnd: f64 = "1000000.0", "packets", "own choice; no window is published",
+        "a number of at least 1" => |x| *x >= 1.0;
+    together {
+        "min_rate": "at most initial_rate" => |p| p.min_rate <= p.initial_rate;
+    }
+}
 
 /// Rate that stands for a line without one, bits per second.
 const UNLIMITED: f64 = 1e15;
@@ -21,6 +37,11 @@ impl PacedRate {
     pub fn new(initial: f64, least: f64, max_cwnd: f64, env: &Env) -> PacedRate {
         let line = env.line_rate.as_f64().min(UNLIMITED);
         PacedRate { rate: initial * line, line, least: least * line, cwnd: max_cwnd * f64::from(env.mss) }
+    }
+
+    /// A rate that switches grant.
+    pub fn granted(p: &Params, env: &Env) -> PacedRate {
+        PacedRate::new(p.initial_rate, p.min_rate, p.max_cwnd, env)
     }
 
     /// The rate.

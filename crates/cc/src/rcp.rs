@@ -2,24 +2,12 @@
 //! paces at the least rate that the switches of its way grant to each of their flows; they find that rate
 //! (`docs/programs/rcp.md`).
 
-use crate::paced_rate::PacedRate;
+use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Asks, Congestion, Controller, Env, Idle, Pacing, Profile, Timeout};
 
 params! {
-    /// Rate of a flow that no switch has granted any yet: without a handshake, on the side of a two-way connection that
-    /// did not open it, and after a pause.
-    initial_rate: f64 = "0.05", "of the line rate", "own choice: what a switch begins with",
-        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Smallest rate.
-    min_rate: f64 = "1e-6", "of the line rate", "own choice: a switch has its own, a packet a round trip",
-        "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Largest number of packets in flight.
-    max_cwnd: f64 = "1000000.0", "packets", "own choice; RCP has no window",
-        "a number of at least 1" => |x| *x >= 1.0;
-    together {
-        "min_rate": "at most initial_rate" => |p| p.min_rate <= p.initial_rate;
-    }
+    ..rate: paced_rate::Params;
 }
 
 /// Its description, as `describe` prints it.
@@ -52,7 +40,7 @@ pub struct Rcp {
 impl Rcp {
     /// A new flow.
     pub fn new(params: &Params, env: &Env) -> Rcp {
-        let rate = PacedRate::new(params.initial_rate, params.min_rate, params.max_cwnd, env);
+        let rate = PacedRate::granted(&params.rate, env);
         Rcp { initial: rate.get(), rate }
     }
 }

@@ -61,7 +61,7 @@ choice! {
 }
 
 choice! {
-    /// What whole arithmetic counts of an ACK that repairs a timeout without ending the repair.
+    /// The part of an ACK that whole arithmetic counts where it repairs a timeout without ending the repair.
     Repairs {
         /// The bytes that it newly reports.
         Delivered = "delivered",
@@ -110,7 +110,7 @@ params! {
     /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless
     /// the window is being reduced for this data already.
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
-    /// What whole arithmetic counts of an ACK that repairs a timeout without ending the repair: the bytes "delivered",
+    /// Part of an ACK that whole arithmetic counts where it repairs a timeout without ending that: bytes "delivered",
     /// which no SACK block had reported, or the whole "advance" of the ACK.
     repairs: Repairs = "delivered", "", "own choice, as ns-3.43; ns-3.35 has advance";
     /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
@@ -413,6 +413,14 @@ impl RenoWindow {
         }
     }
 
+    /// Three quarters of the window: ns-3's whole bytes, or half and a quarter of Linux' segments, each rounded down.
+    pub(crate) fn three_quarters(&self) -> f64 {
+        match self.rules.arithmetic {
+            Arithmetic::Whole => libm::floor(3.0 * self.cwnd / 4.0),
+            _ => self.in_kind(self.cwnd / 2.0) + self.in_kind(self.cwnd / 4.0),
+        }
+    }
+
     /// The count towards the next segment starts anew, except where it outlives a cut.
     fn forget_count(&mut self) {
         if self.rules.arithmetic != Arithmetic::Whole {
@@ -460,7 +468,7 @@ impl RenoWindow {
         match self.rules.idle {
             IdleRule::Restart => self.deflate(self.initial),
             IdleRule::Decay => {
-                self.ssthresh = self.ssthresh.max(self.in_kind(self.cwnd / 2.0) + self.in_kind(self.cwnd / 4.0));
+                self.ssthresh = self.ssthresh.max(self.three_quarters());
                 for _ in 0..idle.timeouts {
                     if self.cwnd <= self.initial {
                         break;
@@ -473,8 +481,7 @@ impl RenoWindow {
 
     /// Notes the window, and three quarters of it as a threshold where that is more (Linux).
     fn remember(&mut self) {
-        let most = self.in_kind(self.cwnd / 2.0) + self.in_kind(self.cwnd / 4.0);
-        self.before = (self.cwnd, self.ssthresh.max(most));
+        self.before = (self.cwnd, self.ssthresh.max(self.three_quarters()));
     }
 
     /// The latest reduction was a mistake: the window and threshold are at least what they were.
@@ -483,7 +490,7 @@ impl RenoWindow {
         self.ssthresh = self.ssthresh.max(self.before.1);
     }
 
-    /// What empties the window counts timeouts anew.
+    /// Timeouts are counted anew.
     pub(crate) fn forget_timeouts(&mut self) {
         self.timeouts = 0;
     }

@@ -12,7 +12,7 @@ use crate::{Ack, Congestion, Controller, Env, Phase, Profile, Time, Timeout};
 choice! {
     /// The round trip that is compared.
     RttOf {
-        /// That of one segment, the first sent in the round trip.
+        /// Round trip of one segment, the first sent in the round trip.
         Segment = "segment",
         /// The shortest of the round trip.
         Least = "least",
@@ -50,7 +50,7 @@ choice! {
 }
 
 choice! {
-    /// What a loss leaves.
+    /// Window after a loss.
     AtLoss {
         /// A share of the window.
         Share = "share",
@@ -106,8 +106,8 @@ params! {
     /// Window as slow start ends: "stay" as it is, or "fit", at most what the path holds without a queue and a segment
     /// more.
     slow_start_end: SlowStartEnd = "stay", "", "section 3.3; Linux and ns-3 have fit";
-    /// What a loss leaves: a "share" of the window, or a "segment" less than the window, or the threshold where that
-    /// is less.
+    /// Window after a loss: a "share" of the window, or a "segment" less than the window, or the threshold where that is
+    /// less.
     at_loss: AtLoss = "share", "", "the authors' code; ns-3 has segment";
     /// Share of the window that a loss leaves; a timeout leaves it as the threshold.
     loss_leaves: f64 = "0.75", "", "the authors' code, by Hengartner et al., INFOCOM 2000 (second-hand); Linux halves",
@@ -137,6 +137,8 @@ pub static KIND: Kind = Kind {
         "The actual rate is the window over the round trip; the paper counts the bytes sent in it, which is the same \
          where the window limits sending.",
         "The window does not grow while something else than the window limits sending; Linux' Vegas grows then.",
+        "After each comparison ssthresh is three quarters of the window at least, as in Linux and ns-3; the paper has no \
+         such rule.",
         "Round trips are not rounded to microseconds as in Linux, which also adds one to each.",
     ],
     state: &[
@@ -157,7 +159,7 @@ pub struct Vegas {
     /// Shortest round trip since the round trip began, and how many samples there were.
     least: Time,
     count: u32,
-    /// What had been sent when the round trip began; `None` while Vegas does not compare.
+    /// Bytes sent when the round trip began; `None` while Vegas does not compare.
     round: Option<u64>,
     /// Number of the round trip in slow start; it doubles in the first of every `double_every`.
     turn: u32,
@@ -242,7 +244,7 @@ impl Vegas {
             self.window.cwnd = (cwnd + 1.0) * mss;
         }
         self.window.cwnd = self.window.cwnd.max(self.params.window.floor * mss);
-        self.window.ssthresh = self.window.ssthresh.max(self.in_kind(0.75 * self.window.cwnd / mss) * mss);
+        self.window.ssthresh = self.window.ssthresh.max(self.window.three_quarters());
     }
 
     /// The window is at the threshold at least; ns-3's threshold is what its losses leave.
@@ -256,7 +258,7 @@ impl Vegas {
         }
     }
 
-    /// What a loss leaves of a window of `in_force` bytes.
+    /// Window after a loss, of one of `in_force` bytes.
     fn after_loss(&self, in_force: f64) -> f64 {
         match self.params.at_loss {
             AtLoss::Share => self.params.loss_leaves * in_force,
@@ -337,7 +339,7 @@ impl Controller for Vegas {
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("base_rtt_s", if self.base == Time::NEVER { f64::NAN } else { self.base.as_secs_f64() });
-        visit("diff_segments", self.diff);
+        visit("diff_segments", if self.diff.is_finite() { self.diff } else { f64::NAN });
     }
 
     by_window!();

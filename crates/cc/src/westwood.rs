@@ -34,7 +34,7 @@ choice! {
 params! {
     form of {
         /// Whole bytes, segments and bits per second; round trips are smoothed ones.
-        "ns3" = "ns-3.35 to 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
+        "ns3" = "ns-3.36 and 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
             filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
         }
         /// The same with bandwidths in real numbers. Of an ACK that repairs a timeout its whole advance counts, SACKed

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from incast.scenario import Scenario
@@ -245,6 +245,18 @@ def home() -> Path:
     return Path(str(files("incast"))) / "papers"
 
 
+def is_inside(folder: Path, name: str) -> bool:
+    """Whether a paper's name of a file is one of a file in its folder: no link, and no way out of it.
+
+    Installers may link the files of papers that come with the package.
+    """
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not (folder / path).is_file():
+        return False
+    places = [path, *path.parents][:-1]
+    return folder.parent == home() or not any((folder / place).is_symlink() for place in places)
+
+
 @dataclass(frozen=True)
 class Paper:
     """A paper: its folder, and the figures in their order."""
@@ -268,7 +280,9 @@ class Paper:
     def called(self, figure: Figure | None = None) -> str:
         """Return what the command line calls the paper or a figure: by name what comes with the package."""
         own = self.folder.parent != home()
-        whole = f"./{self.folder}" if own and len(self.folder.parts) == 1 else str(self.folder) if own else self.name
+        parts = self.folder.parts
+        is_plain = own and (len(parts) == 1 or (home().joinpath(*parts[:1]) / PAPER_FILE).is_file())
+        whole = f"./{self.folder}" if is_plain else str(self.folder) if own else self.name
         return shlex.quote(f"{whole}/{figure.name}" if figure else whole)
 
     def with_seeds(self, most: int) -> Paper:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from incast import _core, gallery
 from incast.errors import FolderError
+from incast.folders import refuse_other
 from incast.output import counted
 from incast.papers import changing, identity, planning, words
 from incast.papers.definition import Figure, Paper, X
@@ -40,6 +41,8 @@ def write(
     """
     pictures: gallery.Drawn = {}
     for done in found:
+        _refuse_folder(folder / _page_of(done))
+    for done in found:
         pictures |= gallery.draw(draw(done), formats)
         view(done, folder)
     files = {
@@ -62,15 +65,29 @@ def view(done: Evaluated, folder: Path) -> None:
     timed = {name: run for name, run in runs.items() if run is not None and (run / TIMELINE).is_file()}
     timed |= {f"{series} at {x}": run for (series, x), run in _over_time(done).items()}
     path = folder / _page_of(done)
+    _refuse_folder(path)
     path.unlink(missing_ok=True)
     if timed:
         with suppress(FolderError):
             chosen.write(timed, path)
 
 
+def views(found: Sequence[Evaluated], folder: Path) -> list[Path]:
+    """Name the pages of runs over time that ``write`` has left of some figures."""
+    return [path for path in (folder / _page_of(done) for done in found) if path.is_file()]
+
+
+def _refuse_folder(path: Path) -> None:
+    """Raise ``FolderError`` where something is under the name of a page that is no plain file."""
+    try:
+        refuse_other(path)
+    except IsADirectoryError:
+        raise FolderError(f"{path} is a folder: expected a file, or nothing; nothing was written over it") from None
+
+
 def _over_time(done: Evaluated) -> dict[tuple[str, X], Path]:
-    """Find the runs of a figure that this build has made again with a timeline."""
-    again = {key[:2]: planning.over_time(run) for key, run in done.folders.items()}
+    """Find the runs of a figure that this build has made again with a timeline: of the first seed alone."""
+    again = {key[:2]: planning.over_time(run) for key, run in done.folders.items() if key[2] == 1}
     there = {key: run for key, run in again.items() if (run / TIMELINE).is_file()}
     return {key: run for key, run in there.items() if _engine_of(run) == engine_digest()}
 

@@ -25,7 +25,7 @@ def of_paper(paper: Paper) -> Iterator[str]:
     yield ""
     yield "Figures"
     for figure in paper.figures.values():
-        told = f"{counted(len(figure.series), 'series').removesuffix('s')}, {counted(len(figure.claims), 'claim')}"
+        told = f"{len(figure.series)} series, {counted(len(figure.claims), 'claim')}"
         yield f"  {paper.called(figure)}: {figure.title} ({figure.where}); {told}"
     yield ""
     yield f"incast paper show {paper.called(next(iter(paper.figures.values())))} shows a figure."

@@ -68,7 +68,7 @@ pub(super) struct Rare {
     /// Smoothed RTT in htsim's arithmetic, ps; 0 before the first sample.
     pub(super) srtt: u64,
     /// The window where it moves once a round trip.
-    pub(super) cycles: Option<Cycles>,
+    pub(super) cycles: Option<Box<Cycles>>,
 }
 
 /// A sender of the family. Delays in picoseconds as real numbers (exact below two hours).
@@ -140,7 +140,7 @@ impl<R: DelaySignal> Family<R> {
     pub(super) fn in_cycles_of(mut self, rule: Rule, env: &Env) -> Family<R> {
         self.target_delay = ps(rule.target);
         (self.c.other.cycles, self.textbook) = (true, false);
-        self.rare.cycles = Some(Cycles::new(rule, env));
+        self.rare.cycles = Some(Box::new(Cycles::new(rule, env)));
         self.hold(env.initial_window);
         self
     }

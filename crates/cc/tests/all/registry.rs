@@ -117,8 +117,8 @@ fn parameters_that_contradict_one_another_are_found() {
 }
 
 /// Those that start with what the path holds, or with a rate: their pages say so.
-const OWN_START: [&str; 9] =
-    ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon", "bolt"];
+const OWN_START: [&str; 10] =
+    ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon", "bolt", "d3"];
 
 #[test]
 fn times_that_delays_are_held_against_are_above_0() {
@@ -303,8 +303,8 @@ proptest! {
                     // An ACK may add what it covers, and one segment for a window completed.
                     largest += event.acked.max(event.delivered) as f64 + f64::from(MSS);
                 }
-                // Reductions may leave a share of a flight that is larger than the window, CUBIC's seven tenths of it.
-                largest = largest.max(7_000_000.0);
+                // Reductions may leave a share of a flight that is larger than the window, Vegas' three quarters of it.
+                largest = largest.max(7_500_000.0);
                 // Westwood+ may raise the window to what it takes for the path's bandwidth and shortest round trip.
                 let mut path = [0.0, 0.0];
                 cc.state(&mut |name, value| match name {

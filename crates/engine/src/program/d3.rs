@@ -19,12 +19,12 @@ pub struct Allocations {
 #[derive(Clone, Debug, Default)]
 struct Port {
     flows: BTreeMap<Direction, Flow>,
-    /// What is given away: C in the paper; 0 before the first packet.
+    /// Rate that is given away: C in the paper; 0 before the first packet.
     capacity: f64,
     /// Sums over the flows: A and D.
     allocated: f64,
     demand: f64,
-    /// What came in the period that ends then, bytes.
+    /// Bytes that came in the period that ends then.
     came: u64,
     ends: Time,
 }
@@ -87,17 +87,40 @@ impl Port {
         }
     }
 
-    /// A packet asks: for a new allocation once a round trip.
-    fn answer(&mut self, rule: &D3, of: Direction, now: Time, granted: &mut Granted) {
+    /// A packet asks: for a new allocation once a round trip. One that is sent `again` may follow the flow's FIN, and
+    /// leaves no allocation where there was none.
+    fn answer(&mut self, rule: &D3, of: Direction, again: bool, now: Time, granted: &mut Granted) {
         let rtt = if granted.rtt > Time::ZERO { granted.rtt } else { rule.period };
         let gets = match self.flows.get(&of) {
             Some(flow) if now - flow.asked < rtt => flow.gets,
-            _ => {
+            known => {
+                let passing = again && known.is_none();
                 let wants = if granted.wants.is_finite() { granted.wants } else { 0.0 };
-                self.allocate(of, wants, rule.least as f64 * 8.0 / rtt.as_secs_f64(), now)
+                let gets = self.allocate(of, wants, rule.least as f64 * 8.0 / rtt.as_secs_f64(), now);
+                if passing {
+                    self.release(&of);
+                }
+                gets
             }
         };
         granted.rate = granted.rate.min(gets);
+    }
+
+    /// A packet of a flow, sent again or its last. Data with FIN is answered as any other.
+    fn hear(
+        &mut self,
+        rule: &D3,
+        of: Direction,
+        (again, ends): (bool, bool),
+        now: Time,
+        granted: Option<&mut Granted>,
+    ) {
+        if let Some(granted) = granted {
+            self.answer(rule, of, again, now, granted);
+        }
+        if ends {
+            self.release(&of);
+        }
     }
 }
 
@@ -119,10 +142,9 @@ impl SwitchProgram for Allocations {
         port.advance(&self.rule, at.now, at.queue(local), link.as_f64());
         port.came += at.bytes(local, packet);
         let granted = beside.ext.as_deref_mut().and_then(Ext::rate);
-        if packet.has(flag::FIN) && !packet.is_reverse() {
-            port.release(&at.direction(packet));
-        } else if let Some(granted) = granted {
-            port.answer(&self.rule, at.direction(packet), at.now, granted);
+        let ends = packet.has(flag::FIN) && !packet.is_reverse();
+        if ends || granted.is_some() {
+            port.hear(&self.rule, at.direction(packet), (packet.has(flag::RETX), ends), at.now, granted);
         }
         Verdict::Pass
     }
@@ -214,11 +236,27 @@ mod tests {
     }
 
     #[test]
+    fn a_flows_last_packet_is_answered_and_repairs_after_it_leave_no_allocation() {
+        let mut port = port();
+        let mut hear = |flow: u32, again: bool, ends: bool| {
+            let mut granted = Granted { rate: f64::INFINITY, rtt: Time::us(50), wants: 2e9 };
+            port.hear(&rule(), of(flow), (again, ends), Time::us(1), Some(&mut granted));
+            (granted.rate / 1e9, port.flows.len(), port.demand)
+        };
+        assert_eq!(hear(0, false, true), (10.0, 0, 0.0), "all of it in one packet");
+        assert_eq!(hear(0, true, false), (10.0, 0, 0.0), "a hole before it");
+        hear(1, false, false);
+        assert_eq!(hear(0, true, false), (0.02, 1, 2e9), "beside another: the least rate, 125 B in 50 us");
+        assert_eq!(hear(0, true, true), (0.02, 1, 2e9), "the last itself");
+        assert_eq!(hear(1, true, false).1, 1, "a flow that is known stays so");
+    }
+
+    #[test]
     fn a_flow_asks_once_a_round_trip_and_is_forgotten_in_the_end() {
         let mut port = Port { ends: Time::us(100), ..port() };
         let ask = |port: &mut Port, us: u64, wants: f64| {
             let mut granted = Granted { rate: f64::INFINITY, rtt: Time::us(50), wants };
-            port.answer(&rule(), of(0), Time::us(us), &mut granted);
+            port.hear(&rule(), of(0), (false, false), Time::us(us), Some(&mut granted));
             granted.rate / 1e9
         };
         assert_eq!(ask(&mut port, 1, 2e9), 10.0);

@@ -25,7 +25,7 @@ pub struct Levels {
 /// A traffic class. Sizes in bytes on the host's link.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// What may leave in an epoch, and what of it is left.
+    /// Bytes that may leave in an epoch, and those of them that are left.
     most: u64,
     left: u64,
     waiting: VecDeque<Waiting>,
@@ -55,8 +55,8 @@ impl Level {
 
 /// Equation (2) of the paper: twice the time in which the packets of all hosts, one each, pass one link.
 fn epoch(rule: &Qjump, hosts: u32, packet: u64, link: Rate) -> Time {
-    let hosts = rule.hosts.unwrap_or(hosts) as u64;
-    Time(2 * link.serialize(hosts * packet).0).saturating_add(rule.processing)
+    let (hosts, rate) = (rule.hosts.unwrap_or(hosts) as u64, rule.rate.unwrap_or(link));
+    rate.serialize(hosts.saturating_mul(packet)).saturating_mul(2).saturating_add(rule.processing)
 }
 
 impl Levels {
@@ -71,15 +71,16 @@ impl Levels {
         if self.ends == Time::ZERO {
             // hosts are not synchronised
             let part = hash::uniform(self.seed, purpose::EPOCH, at.node.0 as u64, 0);
-            self.ends = Time((part * self.epoch.0 as f64) as u64 + 1);
+            self.ends = Time((part * self.epoch.0 as f64) as u64).saturating_add(Time(1));
         }
         if self.ends <= at.now {
-            self.ends += self.epoch * ((at.now - self.ends) / self.epoch + 1);
+            let over = (at.now - self.ends) / self.epoch + 1;
+            self.ends = self.ends.saturating_add(self.epoch.saturating_mul(over));
             self.levels.iter_mut().for_each(|level| level.left = level.most);
         }
     }
 
-    /// What waits looks at the clock next when the epoch ends.
+    /// Packets that wait look at the clock next when the epoch ends.
     fn plan(&mut self) {
         let waits = self.levels.iter().any(|level| !level.waiting.is_empty());
         self.due = if waits { self.ends } else { Time::NEVER };
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     fn rule() -> Qjump {
-        Qjump { factors: vec![1.0], hosts: None, packet: None, processing: Time::ZERO, epoch: None }
+        Qjump { factors: vec![1.0], hosts: None, packet: None, processing: Time::ZERO, rate: None, epoch: None }
     }
 
     #[test]
@@ -173,6 +174,11 @@ mod tests {
         }
         let given = Qjump { hosts: Some(10), processing: Time::us(4), ..rule() };
         assert_eq!(epoch(&given, 144, 1250, Rate::gbps(10)), Time::us(24));
+        // the slowest link counts, not the host's own
+        let slow = Qjump { rate: Some(Rate::gbps(1)), ..given };
+        assert_eq!(epoch(&slow, 144, 1250, Rate::gbps(10)), Time::us(204));
+        let vast = Qjump { hosts: Some(u32::MAX), rate: Some(Rate(1)), ..rule() };
+        assert_eq!(epoch(&vast, 1, u64::MAX, Rate::gbps(10)), Time::NEVER);
     }
 
     #[test]

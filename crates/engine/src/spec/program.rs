@@ -117,7 +117,9 @@ pub struct Qjump {
     pub packet: Option<u64>,
     /// Time that switches take, added to an epoch.
     pub processing: Time,
-    /// How long an epoch is; `None`: as hosts, packet and the rate of the host's link have it.
+    /// Rate of the slowest link; `None`: of the host's own.
+    pub rate: Option<Rate>,
+    /// How long an epoch is; `None`: as hosts, packet and rate have it.
     pub epoch: Option<Time>,
 }
 

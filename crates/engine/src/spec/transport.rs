@@ -49,8 +49,9 @@ pub struct TransportSpec {
     pub syn_ack_retries: u32,
     /// Timeouts in a row before the flow gives up (0: never).
     pub data_retries: u32,
-    /// The timeout of a connection from which on its window is nothing in place of one segment: nothing is sent and no
-    /// timer runs until an ACK comes (0: none). For controllers with a window of Reno's.
+    /// The timeout of a connection from which on its window is nothing in place of one segment (0: none). Without
+    /// `least_segment` nothing is sent then, and no timer runs until an ACK comes; with it a timeout still sends one
+    /// segment. For controllers with a window of Reno's.
     pub emptying_timeout: u32,
     /// Segments per ACK; 1 acknowledges every segment at once.
     pub delayed_ack: u32,

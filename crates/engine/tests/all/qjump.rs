@@ -14,8 +14,14 @@ fn levels(factor: Option<f64>) -> Spec {
     let small = |h| FlowSpec { app: App::ClosedLoop(writes), ack_class: 1, ..bulk(h, 16, None) };
     spec.flows = (0..8).map(small).collect();
     spec.flows.extend((8..16).map(|h| FlowSpec { class: 1, ack_class: 1, ..bulk(h, 16, None) }));
-    let rule =
-        |factor| Qjump { factors: vec![factor], hosts: None, packet: Some(1500), processing: Time::us(1), epoch: None };
+    let rule = |factor| Qjump {
+        factors: vec![factor],
+        hosts: None,
+        packet: Some(1500),
+        processing: Time::us(1),
+        rate: None,
+        epoch: None,
+    };
     let program = |factor| ProgramSpec { nodes: (0..17).collect(), program: Program::Qjump(rule(factor)) };
     spec.programs = factor.map(program).into_iter().collect();
     run_for(&mut spec, Time::ms(10));

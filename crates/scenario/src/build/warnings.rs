@@ -5,7 +5,7 @@ use super::failures::changes_nothing;
 use super::{Built, credits, ranks, tokens, triggers};
 use crate::LeftOut;
 use crate::document::Document;
-use crate::document::app::App;
+use crate::document::app::{App, Bulk};
 use crate::document::program;
 use crate::document::traffic::Traffic;
 use crate::document::transport::{Preset, Transport};
@@ -13,6 +13,7 @@ use crate::text::controller::Controller;
 use crate::text::words::Word;
 use crate::topology::cell::notes::{at_line_rate, out_of_range};
 use incast_cc as cc;
+use incast_cc::Controller as _;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::spec::{
     Discipline, Entropy, FlowSpec, Limit, LinkSpec, PathChoice, Protocol, QueueSpec, Recovery, Rules, Spec,
@@ -39,6 +40,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
         found.extend(without_part(t, &used, spec));
         found.extend(without_deadlines(t, &used, spec));
         found.extend(too_near(t, &used));
+        found.extend(never_refused(t, &transport));
         never_started(t, &used, doc, &mut found);
         if doc.fewest_classes().is_none() {
             found.extend(class_without_queue(t, used.classes));
@@ -87,14 +89,46 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
 
 /// A window that timeouts are to empty, under a controller that has another answer to them.
 fn never_emptied(t: &Traffic, config: &cc::Config, transport: &Transport) -> Option<String> {
-    const OBEY: [&str; 6] = ["newreno", "cubic", "westwood", "westwood-plus", "dctcp", "d2tcp"];
     let nth = transport.emptying_timeout.filter(|nth| *nth > 0)?;
-    let obeys = OBEY.contains(&config.kind().name) || config.get("cycles").is_some_and(|on| on.to_string() == "true");
     let message = format!(
         "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} has an answer of its own to timeouts",
         t.name()
     );
-    (!obeys && !matches!(t.app, App::Udp(_))).then_some(message)
+    (!is_emptied(config) && !matches!(t.app, App::Udp(_))).then_some(message)
+}
+
+/// Whether a timeout may leave a controller without a window, as one of a flow of its own tells. A controller in Python
+/// hears of no such timeouts.
+fn is_emptied(config: &cc::Config) -> bool {
+    let rtt = cc::Time::us(100);
+    let env = cc::Env {
+        flow: 0,
+        mss: 1000,
+        initial_window: 10_000.0,
+        packet_time: cc::Time::us(1),
+        shortest_rtt: rtt,
+        shortest_hops: 2,
+        hop_rtt: rtt,
+        base_rtt: rtt,
+        line_rate: cc::Rate::gbps(10),
+        line_packet_time: cc::Time::us(1),
+    };
+    let timeout = cc::Timeout {
+        now: cc::Time::s(1),
+        in_flight: 10_000,
+        window: 10_000.0,
+        rtt,
+        sent: 10_000,
+        consecutive: 1,
+        emptying: 1,
+        phase: cc::Phase::Open,
+    };
+    let mut flow = match config {
+        cc::Config::External(_) => return false,
+        _ => config.build(&env),
+    };
+    flow.on_timeout(&timeout);
+    flow.cwnd() == 0.0
 }
 
 /// A controller that goes by deadlines, where nothing has one.
@@ -104,8 +138,9 @@ fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
     Some(format!(
         "traffic.{name}: {controller} goes by deadlines, and its flows have none: traffic.{name}.deadline gives them \
-         one (docs/controllers/d2tcp.md)",
-        name = t.name()
+         one (docs/controllers/{kind}.md)",
+        name = t.name(),
+        kind = controller.kind().name
     ))
 }
 
@@ -119,6 +154,17 @@ fn too_near(t: &Traffic, used: &Used) -> Option<String> {
             t.name()
         )
     })
+}
+
+/// A write that is meant to be refused, where the send buffer takes it.
+fn never_refused(t: &Traffic, transport: &Transport) -> Option<String> {
+    let App::Bulk(Bulk { refused: true, write, .. }) = t.app else { return None };
+    let why = match (transport.whole_writes, transport.send_buffer) {
+        (Some(true), Some(buffer)) if write.0 > buffer.0 => return None,
+        (Some(true), Some(buffer)) => format!("transport.send_buffer, {buffer}, takes writes of {write}"),
+        _ => "without transport.whole_writes writes go in parts".to_owned(),
+    };
+    Some(format!("traffic.{}.app.refused = true does nothing: {why}", t.name()))
 }
 
 /// Threads that a controller in Python keeps a run from.

@@ -30,7 +30,7 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
     })
 }
 
-/// What a path leads to, where that is no plain file.
+/// Kind of thing that a path leads to, where that is no plain file.
 #[cfg(unix)]
 fn kind_of(found: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;

@@ -385,7 +385,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// What a word is that names things of other kinds and no controller, and the keys that take it.
+    /// Things of other kinds that a word names which is no controller, and the keys that take it.
     fn no_controller(self, word: &str) -> Option<String> {
         if controller::kind_of(&Toml::String(word.to_owned())).is_some() {
             return None;

@@ -269,7 +269,9 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
     for (keys, words) in [
         ("factors = []", ["program.0.factors", "class 0 first"]),
         ("factors = [1, 0]", ["program.0.factors.1 = 0", "above 0"]),
-        ("factors = [1], hosts = 0", ["program.0.hosts", "1"]),
+        ("factors = [1], hosts = 1048577", ["program.0.hosts", "1 to 1048576"]),
+        ("factors = [1], epoch = \"1000s\"", ["program.0.epoch", "at most run.duration"]),
+        ("factors = [1], processing = \"1000s\"", ["program.0.processing", "at most run.duration"]),
         ("factors = [1], packet = \"0B\"", ["program.0.packet", "1B to 1MiB"]),
         ("factors = [1], epoch = \"1ns\"", ["program.0.epoch", "100ns or more"]),
         ("factors = [1], on = \"switches\"", ["program.0.on", "expected hosts"]),
@@ -286,13 +288,23 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
         ("beta", "-0.1", "from 0 to 1"),
         ("period", "0s", "100ns or more"),
         ("forget", "0s", "100ns or more"),
-        ("least", "0B", "at least 1B"),
+        ("least", "0B", "1B to 1MiB"),
+        ("least", "2MiB", "1B to 1MiB"),
     ] {
         let key = format!("program.0.{key}");
         says(d3(&[(&key, value)]), &[&key, words]);
     }
     let notes = |name: &str, sets: &[(&str, &str)]| scenario(name, sets).notes().unwrap();
     assert!(notes("dumbbell", &[("program", "[{ kind = \"d3\" }]")])[0].contains("no flow asks for a rate"));
+    let slowest = |rate: &str| {
+        let program = ("program", "[{ kind = \"qjump\", factors = [1] }]");
+        let s = scenario("dumbbell", &[("topology.bottleneck_link.rate", rate), program]);
+        match &s.build().unwrap().programs[0].program {
+            incast_engine::spec::Program::Qjump(rule) => rule.rate,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(slowest("1Mbps"), Some(incast_cc::Rate::mbps(1)), "not that of the hosts' links, 10 Gb/s");
     let unlimited = [("traffic.mice.class", "1"), ("program", "[{ kind = \"qjump\", factors = [1] }]")];
     let elephants = [&unlimited[..], &[("traffic.mice.ack_class", "1")]].concat();
     assert!(notes("priority", &elephants)[0].contains("no flow is of a class that has a factor"));

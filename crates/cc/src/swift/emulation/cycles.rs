@@ -112,8 +112,7 @@ impl Cycles {
             let least = (1.0 - max_mdf) * mss * libm::floor(self.window.cwnd / mss);
             self.window.cwnd = libm::floor(left.max(least));
         }
-        let most = libm::floor(3.0 * self.window.cwnd / 4.0);
-        self.window.ssthresh = self.window.ssthresh.max(most);
+        self.window.ssthresh = self.window.ssthresh.max(self.window.three_quarters());
     }
 
     /// Slow start of NewReno, below ssthresh.

@@ -65,7 +65,7 @@ impl<R: DelaySignal> Family<R> {
 
     /// An event to a window that moves in cycles.
     pub(in crate::swift) fn in_cycles(&mut self, event: impl FnOnce(&mut Cycles)) {
-        let Some(cycles) = &mut self.rare.cycles else { return };
+        let Some(cycles) = self.rare.cycles.as_deref_mut() else { return };
         event(cycles);
         let (cwnd, ssthresh) = (cycles.window.cwnd, cycles.window.ssthresh);
         self.rare.ssthresh = ssthresh;

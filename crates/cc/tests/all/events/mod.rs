@@ -1,7 +1,7 @@
 //! Events as a transport would report them, said in segments and microseconds.
 #![allow(dead_code)] // each test file uses some of these
 
-use incast_cc::{Ack, Congestion, Env, Phase, Rate, Round, TcpAck, Time, Timeout};
+use incast_cc::{Ack, Congestion, Controller, Env, Phase, Rate, Round, TcpAck, Time, Timeout};
 
 /// Payload of a full segment in these tests.
 pub const MSS: u32 = 1000;
@@ -90,4 +90,47 @@ pub fn assert_printed(value: f64, reference: f64, last_place: f64) {
 /// Equal up to the rounding of a few double-precision operations.
 pub fn assert_close(value: f64, reference: f64) {
     assert!((value - reference).abs() <= 1e-12 * reference.abs().max(1.0), "{value} is not {reference}");
+}
+
+/// A sender whose window is always full.
+pub struct Pipe<C> {
+    pub cc: C,
+    pub acked: u64,
+    pub sent: u64,
+    /// Time in hosts, which is part of round trips and not of the fabric's delays.
+    pub hosts: Time,
+}
+
+impl<C: Controller> Pipe<C> {
+    pub fn new(cc: C) -> Pipe<C> {
+        Pipe { sent: cc.cwnd() as u64, cc, acked: 0, hosts: Time::ZERO }
+    }
+
+    /// The ACKs of all that is in flight, the `i`-th of a packet that took `delay(i)` microseconds; the window
+    /// afterwards, in segments. The first ACK ends the window before.
+    pub fn trip(&mut self, delay: impl Fn(u64) -> f64) -> f64 {
+        let (begin, end) = (self.acked, self.sent);
+        while self.acked < end {
+            let delay = us(delay((self.acked - begin) / segments(1)));
+            self.acked += segments(1);
+            let event = Ack { fabric_delay: Some(delay), ..ack(us(100.0), segments(1), self.hosts + delay) };
+            self.cc.on_ack(&Ack { round: round(self.acked, self.sent), ..event });
+            self.sent = self.sent.max(self.acked + segments(self.cwnd() as u64));
+        }
+        self.cwnd()
+    }
+
+    pub fn cwnd(&self) -> f64 {
+        self.cc.cwnd() / f64::from(MSS)
+    }
+
+    pub fn state(&self, wanted: &str) -> f64 {
+        let mut found = f64::NAN;
+        self.cc.state(&mut |name, value| {
+            if name == wanted {
+                found = value;
+            }
+        });
+        found
+    }
 }

@@ -20,7 +20,7 @@ pub struct Granted {
     pub rate: f64,
     /// The sender's smoothed round-trip time; zero where it is not known.
     pub rtt: Time,
-    /// What it asks for, bits per second on links; infinite where it takes what there is.
+    /// Rate that it asks for, bits per second on links; infinite where it takes what there is.
     pub wants: f64,
 }
 

@@ -236,7 +236,7 @@ pub fn controllers() -> Vec<Config> {
     all.into()
 }
 pub const SWIFT: u32 = 7;
-pub const CONTROLLERS: u32 = 49;
+pub const CONTROLLERS: u32 = 50;
 
 /// When on-off applications begin.
 pub fn begins() -> impl Strategy<Value = Begin> {

@@ -140,6 +140,7 @@ fn qjump() -> impl Strategy<Value = Qjump> {
         hosts,
         packet,
         processing: Time::us(1),
+        rate: None,
         epoch,
     })
 }

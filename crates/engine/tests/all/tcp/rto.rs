@@ -64,6 +64,16 @@ fn from_the_timeout_that_empties_the_window_on_a_flow_is_silent_until_an_ack_com
 }
 
 #[test]
+fn with_a_least_segment_an_emptied_window_still_sends_one_at_each_timeout() {
+    let transport = TransportSpec { emptying_timeout: 3, least_segment: true, ..initial_window(2.0) };
+    let mut bench = Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None)));
+    bench.open();
+    let times: Vec<u64> = bench.advance(20_000 * MS).iter().map(|c| c.at / MS).collect();
+    assert_eq!(times, [1000, 3000, 7000, 15_000]);
+    assert_eq!(kb(&bench, "cwnd_bytes"), 0.0);
+}
+
+#[test]
 fn the_timeout_has_a_floor() {
     for (floor, rto) in [(Time::ms(200), 200), (Time::ms(1), 60)] {
         let (mut bench, _) = sender(TransportSpec { rto_min: floor, ..initial_window(2.0) }, "newreno");

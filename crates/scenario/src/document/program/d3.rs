@@ -19,11 +19,13 @@ pub struct D3 {
     pub on: String,
     /// Gain of the rate that is left over, for what is given away.
     #[serde(default = "thousandths::<100>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
     /// Gain of the queue.
     #[serde(default = "thousandths::<1000>")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: f64,
-    /// What is given away changes once in this time. A flow that has no round-trip time yet asks once in it.
+    /// The rate that is given away changes once in this time. A flow that has no round-trip time yet asks once in it.
     #[serde(default = "microseconds::<100>")]
     pub period: Time,
     /// The base rate: so much in a round trip of the flow.
@@ -57,8 +59,8 @@ impl NodeProgram for D3 {
         }
         check_step("period", Some(self.period), "every port changes what it gives away once in it", at);
         check_step("forget", Some(self.forget), "a flow asks once a round trip", at);
-        if self.least.0.0 == 0 {
-            at.text("least", self.least, "expected at least 1B: a flow without a rate never asks again");
+        if !(1..=1 << 20).contains(&self.least.0.0) {
+            at.text("least", self.least, "expected 1B to 1MiB: a flow without a rate never asks again");
         }
     }
 

@@ -4,6 +4,7 @@ use super::kind::{Around, NodeProgram, check_step};
 use crate::text::default::microseconds;
 use crate::text::problem::Report;
 use crate::text::quantity::{Size, Time};
+use crate::topology::network::MAX_HOSTS;
 use incast_cc as cc;
 use incast_engine::spec::{self, Spec};
 use schemars::JsonSchema;
@@ -20,14 +21,15 @@ pub struct Qjump {
     /// the list are not limited.
     pub factors: Vec<f64>,
     /// The paper's n: hosts that may send to one at once. Without it all of the network.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_048_576))]
     pub hosts: Option<u32>,
     /// The paper's P: a full packet, with what the link adds. Without it that of the run's transports.
     pub packet: Option<Size>,
     /// The paper's epsilon: time that switches take, added to an epoch.
     #[serde(default = "microseconds::<0>")]
     pub processing: Time,
-    /// How long an epoch is. Without it `2 n P / R + epsilon`, with R the rate of the host's link.
+    /// How long an epoch is, at most `run.duration`. Without it `2 n P / R + epsilon`, with R the rate of the network's
+    /// slowest link.
     pub epoch: Option<Time>,
 }
 
@@ -40,12 +42,14 @@ impl NodeProgram for Qjump {
         &self.on
     }
 
-    fn spec(&self, _around: &Around) -> spec::Program {
+    fn spec(&self, around: &Around) -> spec::Program {
+        let rates = around.network.links.iter().map(|link| link.rate);
         spec::Program::Qjump(spec::Qjump {
             factors: self.factors.clone(),
             hosts: self.hosts,
             packet: self.packet.map(|size| size.0.0),
             processing: self.processing.0,
+            rate: rates.filter(|rate| *rate != cc::Rate::INFINITE).min(),
             epoch: self.epoch.map(|time| time.0),
         })
     }
@@ -60,13 +64,22 @@ impl NodeProgram for Qjump {
         for (i, factor) in self.factors.iter().enumerate().filter(|(_, f)| !(**f > 0.0 && **f <= 1e6)) {
             at.value(&format!("factors.{i}"), factor, "expected a number above 0, at most 1000000");
         }
-        if self.hosts == Some(0) {
-            at.value("hosts", 0, "expected at least 1");
+        if let Some(hosts) = self.hosts.filter(|hosts| !(1..=MAX_HOSTS).contains(&(*hosts as u64))) {
+            at.value("hosts", hosts, format!("expected 1 to {MAX_HOSTS}"));
         }
         if let Some(packet) = self.packet.filter(|size| size.0.0 == 0 || size.0.0 > 1 << 20) {
             at.text("packet", packet, "expected 1B to 1MiB");
         }
         check_step("epoch", self.epoch, "what waits leaves once an epoch", at);
+    }
+
+    fn check_run(&self, spec: &Spec, _nodes: &[u32], at: &mut Report) {
+        for (key, time) in [("epoch", self.epoch), ("processing", Some(self.processing))] {
+            if let Some(time) = time.filter(|time| time.0 > spec.duration) {
+                let message = format!("expected at most run.duration, {}: no epoch would end", spec.duration);
+                at.text(key, time, message);
+            }
+        }
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {

@@ -58,6 +58,39 @@ fn a_form_beside_the_transport_of_another_reference_is_noted() {
 }
 
 #[test]
+fn timeouts_that_empty_no_window_are_noted() {
+    let notes = |controller: &str| {
+        let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
+        s.set("transport.emptying_timeout", "4").unwrap();
+        s.set("controller", controller).unwrap();
+        s.notes().unwrap()
+    };
+    for obeys in ["newreno", "cubic", "gcn", "vegas", "dx", "westwood-plus", "d2tcp", "swift:form=cse322"] {
+        assert!(notes(obeys).iter().all(|note| !note.contains("emptying_timeout")), "{obeys}");
+    }
+    let said = "traffic.load: transport.emptying_timeout = 4 does nothing: swift has an answer of its own to timeouts";
+    assert_eq!(notes("swift"), [said]);
+}
+
+#[test]
+fn writes_that_are_meant_to_be_refused_and_fit_are_noted() {
+    let notes = |transport: &str, app: &str| {
+        let bulk = "kind = \"bulk\", size = \"1MB\"";
+        let transport = format!("preset = \"linux\"\n{transport}");
+        let app = format!("kind = \"bulk\", refused = true{app}");
+        let toml = GOOD.replacen("preset = \"linux\"", &transport, 1).replacen(bulk, &app, 1);
+        Scenario::from_toml(&toml, Path::new("."), "test").unwrap().notes().unwrap()
+    };
+    let does_nothing = "traffic.load.app.refused = true does nothing: ";
+    let parts = [format!("{does_nothing}without transport.whole_writes writes go in parts")];
+    assert_eq!(notes("send_buffer = \"20kB\"", ""), parts);
+    let small = "whole_writes = true\nsend_buffer = \"20kB\"";
+    assert_eq!(notes(small, ""), [""; 0], "64 kB are refused");
+    let takes = [format!("{does_nothing}transport.send_buffer, 20kB, takes writes of 10kB")];
+    assert_eq!(notes(small, ", write = \"10kB\""), takes);
+}
+
+#[test]
 fn a_form_that_goes_with_its_controller_is_noted() {
     let htsim = ("controller", "swift:form=htsim,max_cwnd=50,target=min-rtt");
     let beside = ("transport.preset", "htsim");
@@ -332,6 +365,8 @@ fn a_controller_that_goes_by_deadlines_without_any_and_deadlines_that_nothing_me
     let said = "traffic.load: d2tcp goes by deadlines, and its flows have none: traffic.load.deadline gives them one \
                 (docs/controllers/d2tcp.md)";
     assert_eq!(notes(&[("controller", "d2tcp")]), [said]);
+    let d3 = notes(&[("controller", "d3"), ("program", "[{ kind = \"d3\" }]")]);
+    assert!(d3[0].ends_with("(docs/controllers/d3.md)"), "{d3:?}");
     assert_eq!(notes(&[("controller", "d2tcp"), ("traffic.deadline", "100ms")]), [""; 0]);
     assert_eq!(notes(&[("traffic.deadline", "100ms")]), [""; 0]);
     // 1 MB at 1 Gb/s take 8 ms

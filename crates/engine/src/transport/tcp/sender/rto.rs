@@ -183,7 +183,7 @@ impl Sender {
             None => self.pump(ctx),
         }
         self.restarting = false;
-        // a window that timeouts have emptied waits for an ACK alone
+        // a window that timeouts have emptied, and that sends nothing, waits for an ACK alone
         let emptied = t.emptying_timeout > 0 && self.window() == 0.0;
         if self.timer.deadline == NEVER && self.pace_at == NEVER && !emptied {
             // something else than pacing holds the retransmission back: keep a timer running

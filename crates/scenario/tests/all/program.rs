@@ -269,10 +269,6 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
     for (keys, words) in [
         ("factors = []", ["program.0.factors", "class 0 first"]),
         ("factors = [1, 0]", ["program.0.factors.1 = 0", "above 0"]),
-<<<<<<< HEAD
-        ("factors = [1], hosts = 1048577", ["program.0.hosts", "1 to 1048576"]),
-=======
->>>>>>> mendrust
         ("factors = [1], epoch = \"1000s\"", ["program.0.epoch", "at most run.duration"]),
         ("factors = [1], processing = \"1000s\"", ["program.0.processing", "at most run.duration"]),
         ("factors = [1], packet = \"0B\"", ["program.0.packet", "1B to 1MiB"]),

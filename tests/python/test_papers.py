@@ -259,7 +259,7 @@ def test_the_mswift_paper_has_all_its_figures_and_numbers() -> None:
         at = figure.at("paper")
         group = "incast" if figure.scenario == "incast.toml" else "permutation"
         if figure.scenario == "one-flow.toml":
-            assert at.seeds == (10 if figure.name in ("fig3", "late-or-lost") else 100)
+            assert at.seeds == 100
         elif figure.scenario:
             assert at.seeds == 20
             resolved = paper.scenario(at, at.series[0], at.points[0]).resolved()

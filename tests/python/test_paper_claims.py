@@ -244,7 +244,7 @@ def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, pape
     text = text.replace(grows, f'{grows}\nscales = ["paper"]').replace('where = "section 2"', reason)
     (paper / "paper.toml").write_text(text)
     told = "not judged as it stands: 2 (read off a thick line)"
-    assert told in incast("paper", "show", str(paper)).out
+    assert told in incast("paper", "show", f"{paper}/fig1").out
     answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
     assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
     words_ = f"of 1 of 3 seeds; not judged of its words: 3; {told}"

@@ -24,7 +24,7 @@ FUNCTIONS = ["delay", "x", "published"]
 
 @pytest.fixture(scope="module")
 def papers() -> list[Paper]:
-    """Read all papers once: 2 to 3 s of processor time for about 1,500 claims, each of which is tried."""
+    """Read all papers once: 2 s of processor time for some 700 claims, each of which is tried."""
     return [reading.find(name)[0] for name in reading.names()]
 
 

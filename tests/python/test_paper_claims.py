@@ -24,7 +24,7 @@ FUNCTIONS = ["delay", "x", "published"]
 
 @pytest.fixture(scope="module")
 def papers() -> list[Paper]:
-    """Read all papers once: 2 to 3 s of processor time for about 1,500 claims, each of which is tried."""
+    """Read all papers once: 2 s of processor time for some 700 claims, each of which is tried."""
     return [reading.find(name)[0] for name in reading.names()]
 
 
@@ -244,7 +244,7 @@ def test_words_not_judged_and_claims_of_one_scale_are_told(incast: Command, pape
     text = text.replace(grows, f'{grows}\nscales = ["paper"]').replace('where = "section 2"', reason)
     (paper / "paper.toml").write_text(text)
     told = "not judged as it stands: 2 (read off a thick line)"
-    assert told in incast("paper", "show", str(paper)).out
+    assert told in incast("paper", "show", f"{paper}/fig1").out
     answer = incast("paper", "run", str(paper), "--seeds", "1", "--out", "p")
     assert "  not tested: Delay grows with the flows (judged at scale paper alone)" in answer.out, answer.err
     words_ = f"of 1 of 3 seeds; not judged of its words: 3; {told}"

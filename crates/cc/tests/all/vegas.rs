@@ -113,7 +113,8 @@ fn a_comparison_leaves_a_threshold_of_three_quarters_in_the_numbers_of_its_form(
             (p.alpha, p.beta, p.window.initial_ssthresh) = (1e-9, 100.0, Some(2.0));
         });
         let mut pipe = pipe(&still, 7.0);
-        pipe.trip(|_| 100.0);
+        let first = Ack { round: round(0, segments(7)), acked: 0, ..ack(us(100.0), 0, us(100.0)) };
+        pipe.cc.on_ack(&first);
         pipe.trip(|_| 125.0);
         pipe.trip(|_| 125.0);
         assert_eq!((pipe.cwnd(), pipe.cc.ssthresh()), (7.0, threshold), "{form_}");
@@ -158,10 +159,12 @@ proptest! {
     fn a_round_trip_is_worth_a_segment(rtts in proptest::collection::vec(50.0..1000.0f64, 1..60), which in 0..3usize) {
         let params = [Params::default(), form("linux"), form("ns3")][which];
         let mut pipe = avoiding(params, 10.0);
+        // with round_ends = "at" a round trip is a packet shorter than the window: now and then two end in one trip
+        let most = if which == 2 { 2.0 } else { 1.0 };
         let mut before = pipe.cwnd();
         for rtt in rtts {
             let now = pipe.trip(|_| rtt);
-            prop_assert!((now - before).abs() <= 1.0 && now >= 2.0, "{before} to {now}");
+            prop_assert!((now - before).abs() <= most && now >= 2.0, "{before} to {now}");
             before = now;
         }
     }

@@ -282,9 +282,11 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
     assert_eq!(d3(&[]), "");
     assert_eq!(d3(&[("controller", "rcp")]), "", "a flow of RCP has its fair share");
     says(d3(&[("program", "[]")]), &["controller = \"d3\"", "kind = \"d3\""]);
+    for (key, value) in [("program.0.alpha", "1.5"), ("program.0.beta", "-0.1")] {
+        let refused = scenario("dumbbell", &base).set(key, value).unwrap_err().to_string();
+        says(refused, &[key, "from 0 to 1"]);
+    }
     for (key, value, words) in [
-        ("alpha", "1.5", "from 0 to 1"),
-        ("beta", "-0.1", "from 0 to 1"),
         ("period", "0s", "100ns or more"),
         ("forget", "0s", "100ns or more"),
         ("least", "0B", "1B to 1MiB"),

@@ -271,7 +271,10 @@ fn only_plain_files_are_read() {
         ("topology.file", &[(fabric, "kind = \"graph\"\nfile = \"FILE\"")]),
         ("traffic.load.file", &[(load, "pattern = \"file\"\nfile = \"FILE\"")]),
         ("traffic.load.file", &[(load, "pattern = \"matrix\"\nfile = \"FILE\""), (app, bulk)]),
-        ("traffic.load.file", &[(load, "pattern = \"connection-matrix\"\nfile = \"FILE\""), (app, bulk)]),
+        (
+            "traffic.load.file",
+            &[(load, "pattern = \"connection-matrix\"\nstart_unit = \"us\"\nfile = \"FILE\""), (app, bulk)],
+        ),
         ("traffic.load.arrivals.sizes", &[(load, arrivals), (app, "")]),
     ];
     let refused = |key: &str, changes: &[(&str, &str)], name: &str, expected: &str| {

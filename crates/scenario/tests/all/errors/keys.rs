@@ -352,7 +352,7 @@ fn a_set_is_checked_like_a_file() {
     assert!(message("size = \"1MB\" }", "}\nsize = \"1MB\"").ends_with("(did you mean \"app.size\"?)"));
     said(set("traffic.load.flows", "0"), "traffic.load.flows = 0: expected");
     said(set("traffic.flows", "ten"), "traffic.flows = \"ten\": expected");
-    assert_eq!(set("controller", "vegas"), format!("controller = \"vegas\": {}", one_of_the_controllers()));
+    assert_eq!(set("controller", "hybla"), format!("controller = \"hybla\": {}", one_of_the_controllers()));
     assert_eq!(
         set("controller.targt", "static"),
         format!("controller.targt: the controller dctcp has no parameter targt; it has {}", dctcp_has())

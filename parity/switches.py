@@ -437,8 +437,8 @@ CSE322 = {
     "ns3/cse322/run-code": (
         Switch("code-cycles", "the rule at every ACK, not once a round trip", "controller.cycles=false"),
         Switch("code-static-target", "a target of 120 ms, above the round trip", "controller.static_target=120ms"),
-        Switch("code-target", "... and a target from the smallest RTT", "controller.cycles=false controller.target=min-rtt"),
-        Switch("code-recovery", "... and losses reduce by themselves", "controller.cycles=false controller.recovery=own"),
+        Switch("code-target", "... by the smallest RTT", "controller.cycles=false controller.target=min-rtt"),
+        Switch("code-recovery", "... losses reduce by themselves", "controller.cycles=false controller.recovery=own"),
         Switch("code-max-mdf", "a quarter of the window stays", "controller.max_mdf=0.75"),
     ),
     "ns3/cse322/run-code-high": (Switch("code-ai", "an increase of 200 bytes a segment, not 2", "controller.ai=200"),),

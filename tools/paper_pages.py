@@ -1,9 +1,10 @@
 """Numbers of the pages of papers: records of what ``incast paper run`` wrote, and what pages show of them.
 
 ``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``: a file a paper and
-scale. ``write`` fills the blocks of ``docs/papers/*.md`` from them. ``check`` fails where a block is another one, or
-where a number of a page is in no record of its paper and not in the paper's own files. ``counts`` prints how many
-claims hold.
+scale. Folders of other seeds, claims or scenarios than the paper's are refused. ``write`` fills the blocks of
+``docs/papers/*.md`` from the records. ``check`` fails where a block is another one, where a number of a page is in no
+record of its paper and not in the paper's own files, or where a record is of what the paper was before. ``counts``
+prints how many claims hold.
 
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
@@ -24,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from incast.papers import reading
+from incast.papers import identity, reading, words
 from incast.papers.definition import SCALES, Paper, home
 from incast.report import number, rounded
 from incast.statistics import Estimate
@@ -72,11 +73,15 @@ def record(folder: Path) -> Path:
     for name, figure in results["figures"].items():
         if figure.get("changes"):
             raise SystemExit(f"{folder}: {name} is of another set-up: a record is of the paper's")
+        if figure.get("digest") != _digest(results["paper"], name, results["scale"]):
+            told = f"{folder}: {name} has other seeds, claims or scenarios than {results['paper']} has now: "
+            raise SystemExit(f"{told}incast paper report {results['paper']} writes it anew, without --seeds")
         claims = [
-            {key: one[key] for key in ("says", "where", "own", "verdict", "part", "brief", "why")}
+            {key: one[key] for key in ("says", "where", "own", "verdict", "part", "brief", "why", "unused")}
             for one in figure["claims"]
         ]
-        figures[name] = {"version": results["version"], "claims": claims, "points": _points(figure["points"])}
+        about = {key: figure[key] for key in ("seeds", "digest")}
+        figures[name] = {"version": results["version"], **about, "claims": claims, "points": _points(figure["points"])}
     kept = {name: figures[name] for name in known if name in figures}
     RECORDS.mkdir(exist_ok=True)
     about = {"paper": results["paper"], "scale": results["scale"]}
@@ -88,6 +93,12 @@ def record(folder: Path) -> Path:
 @cache
 def _paper(name: str) -> Paper:
     return reading.find(name)[0]
+
+
+def _digest(paper: str, name: str, scale: str) -> str | None:
+    """Digest of a figure of a paper as it is now; ``None`` where the paper has no such figure."""
+    figures = _paper(paper).figures
+    return identity.digest(_paper(paper), figures[name].at(scale)) if name in figures else None
 
 
 def _points(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -125,14 +136,25 @@ def _verdicts(paper: str, *names: str) -> str:
     head = ["figure", "claim", *[f"scale {scale}" for scale in kept], "numbers"]
     rows = [head, ["---"] * len(head)]
     for name in figures:
-        there = {scale: found["figures"][name] for scale, found in kept.items() if name in found["figures"]}
-        last = list(there.values())[-1] if there else {"claims": []}
-        for i, claim in enumerate(last["claims"]):
+        there = {scale: _claims(found["figures"][name]) for scale, found in kept.items() if name in found["figures"]}
+        last = list(there.values())[-1] if there else {}
+        for says, claim in last.items():
             own = " *(ours)*" if claim["own"] else ""
-            cells = [_cell(there[scale]["claims"][i]) if scale in there else "" for scale in kept]
+            cells = [_cell(there[scale][says]) if says in there.get(scale, {}) else "" for scale in kept]
             why = f" **Why:** {claim['why']}" if claim["why"] else ""
-            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, f"{'; '.join(claim['brief'])}{why}"])
+            seen = "; ".join([*words.told(claim.get("unused", {})), *claim["brief"]])
+            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, f"{seen}{why}"])
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+
+
+def _claims(figure: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    """Give the claims of a figure by their words, and by which of the same words they are."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for one in figure["claims"]:
+        found[one["says"], seen[one["says"]]] = one
+        seen[one["says"]] += 1
+    return found
 
 
 def _cell(claim: Mapping[str, Any]) -> str:
@@ -191,6 +213,8 @@ def counts() -> Iterator[str]:
             )
 
 
+_UNIT = re.compile(r"\s?(?:[kKMGT]i?|[mun])?(?:B|b/s|bit/s|bytes|s|W|Hz)\b|\s?(?:thousand|million)\b")
+"""What behind a number says that a record may have it in thousands, or thousandths."""
 _TOKEN = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 _COST = re.compile(r"\s*(?:[MG] |thousand |million )*(?:runs|hops|CPU|minutes|slow|cores|fast)\b")
 """What behind a number says that it is of the work, which differs from machine to machine."""
@@ -209,21 +233,27 @@ def faults(page: Path) -> list[str]:
         known = _defined(paper)
         for part in _parts(BLOCK.sub("", text)):
             values = _values(kept, _figures_of(paper, part))
-            for token in _tokens(part):
-                if not _is_known(token, known, values):
+            for token, has_unit in _tokens(part):
+                if not _is_known(token, has_unit, known, values):
                     wrong.append(f"{page}: {token}: in no record of {paper} and not in its files: {part.strip()[:90]}")
     return wrong
 
 
 def _stale(paper: str, kept: Sequence[Record]) -> Iterator[str]:
-    """Name figures whose claims were other ones when they were recorded."""
+    """Name figures that had other claims, seeds, settings or scenarios when they were recorded.
+
+    Records without a digest are of before there was one: of them the words of claims are compared alone.
+    """
     figures = _paper(paper).figures
     for found in kept:
         again = f"incast paper run {paper} --scale {found['scale']} --out DIR, then tools/paper_pages.py record DIR"
         for name, figure in found["figures"].items():
+            where = f"{paper}/{name}, scale {found['scale']}"
             now = [claim.says for claim in figures[name].claims] if name in figures else []
             if [claim["says"] for claim in figure["claims"]] != now:
-                yield f"{paper}/{name}, scale {found['scale']}: recorded with other claims: {again}"
+                yield f"{where}: recorded with other claims: {again}"
+            elif "digest" in figure and figure["digest"] != _digest(paper, name, found["scale"]):
+                yield f"{where}: recorded of another set-up or other expressions: {again}"
 
 
 def _parts(text: str) -> list[str]:
@@ -239,16 +269,21 @@ def _figures_of(paper: str, part: str) -> set[str]:
     return set(re.findall(rf"`(?:incast paper run )?{re.escape(paper)}/([\w.-]+)", part))
 
 
-def _tokens(part: str) -> Iterator[str]:
+def _tokens(part: str) -> Iterator[tuple[str, bool]]:
+    """Take the numbers of a part of a page, and whether a unit stands behind each."""
     part = re.sub(r"`[^`]*`|\]\([^)]*\)", " ", part)
     for one in _TOKEN.finditer(part):
         if not _COST.match(part, one.end()):
-            yield one[0].rstrip(",")
+            yield one[0].rstrip(","), _UNIT.match(part, one.end()) is not None
+
+
+_REASON = re.compile(r'^found\w* = (?:"""[\s\S]*?"""|".*")|^#.*$', re.MULTILINE)
 
 
 def _defined(paper: str) -> set[float]:
-    """Numbers of a paper's files: settings, points, words of claims, published numbers."""
+    """Numbers of a paper's files, but for reasons and comments: settings, points, words of claims, published ones."""
     texts = [path.read_text(encoding="utf-8") for path in sorted((home() / paper).glob("*.[tc][os][mv]*"))]
+    texts = [_REASON.sub("", text) for text in texts]
     return {float(one.replace(",", "")) for text in texts for one in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)}
 
 
@@ -265,14 +300,16 @@ def _values(kept: Sequence[Record], figures: set[str]) -> list[float]:
     return found
 
 
-def _is_known(token: str, known: set[float], values: Sequence[float]) -> bool:
+def _is_known(token: str, has_unit: bool, known: set[float], values: Sequence[float]) -> bool:
+    """Whether a number stands in a paper's files, or is one of these values to the digits that it has, two at least."""
     value = float(token.replace(",", ""))
     whole, _, decimals = token.replace(",", "").partition(".")
     if value in known or (not decimals and value <= _SMALL):
         return True
-    zeros = len(whole) - len(whole.rstrip("0")) if not decimals else 0
+    zeros = min(len(whole) - len(whole.rstrip("0")), max(len(whole) - 2, 0))
+    scales = (1.0, 1e3, 1e-3) if has_unit else (1.0,)
     near = 0.5 * 10.0 ** (-len(decimals) if decimals else zeros)
-    return any(abs(abs(one) * scale - value) <= near * 1.0001 for one in values for scale in (1.0, 1e3, 1e-3))
+    return any(abs(abs(one) * scale - value) <= near * 1.0001 for one in values for scale in scales)
 
 
 if __name__ == "__main__":

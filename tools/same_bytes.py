@@ -117,7 +117,12 @@ FORMS = {
     "vegas": "linux ns3",
 }
 
-NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "d3": ('program=[{kind="d3"}]',), "xcp": ('program=[{kind="xcp"}]',), "bolt": ('program=[{kind="bolt"}]',)}
+NEEDS = {
+    "rcp": ('program=[{kind="rcp"}]',),
+    "d3": ('program=[{kind="d3"}]',),
+    "xcp": ('program=[{kind="xcp"}]',),
+    "bolt": ('program=[{kind="bolt"}]',),
+}
 """What a controller does not run without."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")

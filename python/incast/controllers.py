@@ -15,7 +15,10 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import tomllib
 import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -27,6 +30,8 @@ from incast.files import RUN_FILE
 from incast.own_code import Code
 
 ECN = ("off", "classic", "dctcp")
+HERE = "./"
+"""Start of names that are found from the working directory alone."""
 REQUIRED = ("on_ack", "on_loss", "on_timeout")
 OPTIONAL = ("init", "on_ecn", "on_recovered", "on_undo", "on_idle")
 
@@ -165,11 +170,43 @@ def registered(name: str) -> bool:
 def locate(place: str) -> Code:
     """Find the code of a file or a module without running it, also that of a copy in a folder that ``look_in`` names.
 
-    Of the scenario of a run folder its copies in the folder come first. Raises ``ScenarioError`` where there is none.
+    Of the scenario of a run folder its copies in the folder come first, but for a name that begins with ``./``.
+    Raises ``ScenarioError`` where there is none.
     """
-    own = Path(consent.origin()).parent
-    beside = (own,) if consent.origin() and (own / RUN_FILE).is_file() else ()
+    own = None if place.startswith(HERE) else _run_folder()
+    beside = () if own is None else (own,)
     return own_code.locate(place, (*beside, *(_folders if place.startswith("files/") else ())))
+
+
+def _run_folder() -> Path | None:
+    """Give the run folder whose scenario is looked at; ``None`` where that is another scenario."""
+    own = Path(consent.origin()).parent
+    return own if consent.origin() and (own / RUN_FILE).is_file() else None
+
+
+def from_here(value: object) -> object:
+    """Let names of files in a value that is given for a key begin with ``./`` where the scenario is a run folder's.
+
+    What is given is found from the working directory: a copy in the folder may have the same name.
+    """
+    if _run_folder() is None:
+        return value
+    match value:
+        case str():
+            found = own_code.split(bare := value.strip().strip("\"'"))
+            if found is not None:
+                is_named = found[0].endswith(".py") and not found[0].startswith((HERE, "files/", "/"))
+                return f"{HERE}{bare}" if is_named else value
+            if value.lstrip()[:1] in ("{", "["):  # a table or a list, as scenarios write them
+                with suppress(tomllib.TOMLDecodeError, RecursionError):
+                    inner = tomllib.loads(f"given = {value}")["given"]
+                    return value if (changed := from_here(inner)) == inner else changed
+            return value
+        case Mapping():
+            return {key: from_here(one) for key, one in value.items()}
+        case list() | tuple():
+            return [from_here(one) for one in value]
+    return value
 
 
 def value(text: str) -> bool | int | float | str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -51,7 +51,7 @@ def of(scenario: _core.Scenario) -> Copies:
             data = files.read_bytes(Path(path))
         except (OSError, ValueError):
             continue
-        own = _own_name(name, hashlib.sha256(data).hexdigest())
+        own = _own_name(name, data, found)
         found[own] = data
         if own != name:
             names[name] = own
@@ -62,10 +62,26 @@ def of(scenario: _core.Scenario) -> Copies:
     return Copies(toml, found)
 
 
-def _own_name(name: str, digest: str) -> str:
-    """Name a copy: as the scenario does where that is a place in the run folder, and no file of the run's own."""
+def _own_name(name: str, data: bytes, found: Mapping[str, bytes]) -> str:
+    """Name a copy: as the scenario does where that is a place in the run folder, and no file of the run's own.
+
+    Nor may another copy be there: classes are named from the working directory on, files from the scenario's folder.
+    """
     path = PurePosixPath(name)
-    return path.as_posix() if _is_inside(path) else f"{FILES}/{digest[:16]}/{path.name}"
+    if _is_inside(path) and path.as_posix() != FILES and not _are_taken({path.as_posix(): data}, found):
+        return path.as_posix()
+    return f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
+
+
+def _are_taken(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> bool:
+    """Whether other copies have places that are wanted, have files where these need folders, or folders in them."""
+    if any(found.get(name, data) != data for name, data in wanted.items()):
+        return True
+    return any(f"{folder}" in there for some, there in ((wanted, found), (found, wanted)) for folder in _folders(some))
+
+
+def _folders(names: Iterable[str]) -> set[PurePosixPath]:
+    return {folder for name in names for folder in PurePosixPath(name).parents}
 
 
 def _is_inside(path: PurePosixPath) -> bool:
@@ -89,7 +105,7 @@ def _class_kept(kind: str, found: dict[str, bytes]) -> str:
             return kind
         if code.package is None:
             data = own_code.read(code.file)
-            own = _own_name(place, code.digest)
+            own = _own_name(place, data, found)
             found[own] = data
             return f"{own}:{rest}"
         within = package_files(code.package)
@@ -98,7 +114,8 @@ def _class_kept(kind: str, found: dict[str, bytes]) -> str:
     inner = PurePosixPath(code.file.relative_to(code.package).as_posix())
     path = PurePosixPath(place)
     top = PurePosixPath(*path.parts[: -len(inner.parts)])
-    if not (_is_inside(path) and top.name == code.package.name):
+    is_own = _is_inside(path) and top.name == code.package.name
+    if not is_own or _are_taken({f"{top}/{name}": data for name, data in within.items()}, found):
         top = PurePosixPath(FILES, code.digest[:16], code.package.name)
     found |= {f"{top}/{name}": data for name, data in within.items()}
     return f"{top}/{inner}:{rest}"
@@ -127,8 +144,8 @@ def in_folder(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
         if not _is_inside(PurePosixPath(name)):
             raise FolderError(f"{folder}: manifest.json is damaged: files: {name!r} is no place in the folder")
         try:
-            if path.is_symlink():
-                raise ValueError("is a link; expected a copy of a file")
+            if any((folder / place).is_symlink() for place in [PurePosixPath(name), *PurePosixPath(name).parents][:-1]):
+                raise ValueError("is a link, or lies behind one; expected a copy of a file")
             found[name] = files.read_bytes(path)
         except (OSError, ValueError) as error:
             raise FolderError(f"{path} cannot be read: {files.told(error)}") from None

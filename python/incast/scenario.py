@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from incast import _core, consent, files, memory
-from incast.controllers import register
+from incast.controllers import from_here, register
 from incast.errors import ScenarioError
 from incast.result import Result, measured_run
 
@@ -96,7 +96,7 @@ class Scenario:
         with self.looked_at():
             for key in in_order(changes):
                 value = changes[key]
-                core = core.set(key, register(value) if isinstance(value, type) else text_of(value))
+                core = core.set(key, register(value) if isinstance(value, type) else text_of(from_here(value)))
         return self._like(core)
 
     def with_controller(self, controller: str | type) -> Scenario:
@@ -108,7 +108,7 @@ class Scenario:
         """Do as ``with_controller`` does with what a file says: a class that it names is not allowed by that."""
         text = register(controller) if isinstance(controller, type) else controller
         with self.looked_at():
-            return self._like(self._core.with_controller(text))
+            return self._like(self._core.with_controller(text_of(from_here(text))))
 
     def with_seed(self, seed: int) -> Scenario:
         """Return the scenario with another seed, from 0 to 2^63 - 1."""

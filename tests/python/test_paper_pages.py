@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from incast.papers import evaluation, reading
+from incast.papers import evaluation, expression, identity, reading
+from incast.papers.definition import Figure
 from incast.papers.page import results_json
 from tools import paper_pages
+
+OPEN = {"cse322", "homa", "mswift", "related", "rivals", "swift"}
+"""Papers whose pages are held by no record yet."""
+OLD = {"hull-small", "sccp-small", "yasomam-paper", "yasomam-small"}
+"""Records of before there were digests: what changed since is known of the words of claims alone."""
+
+
+def test_pages_and_records_that_hold_less_are_listed() -> None:
+    kept = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paper_pages.RECORDS.glob("*.json")}
+    assert set(reading.names()) - {record["paper"] for record in kept.values()} == OPEN
+    assert {n for n, record in kept.items() if any("digest" not in one for one in record["figures"].values())} == OLD
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "papers").glob("*.md")), ids=lambda page: page.stem)
@@ -25,7 +39,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     paper, figures = reading.find("mswift/fig2")
     done = evaluation.evaluate(paper, figures[0], "small", tmp_path)
     assert isinstance(done, evaluation.Evaluated)
-    (tmp_path / "results.json").write_text(results_json(paper, "small", [done]), encoding="utf-8")
+    (tmp_path / "results.json").write_text(results_json(paper, "small", [done], tmp_path), encoding="utf-8")
     monkeypatch.setattr(paper_pages, "RECORDS", tmp_path / "records")
     paper_pages.record(tmp_path)
     page = tmp_path / "mswift.md"
@@ -63,3 +77,82 @@ def test_claims_of_records_are_counted(pages: Path) -> None:
     head, _, row = list(paper_pages.counts())
     assert head.startswith("| paper | scale | figures | claims | holds |")
     assert row == "| `mswift` | small | 1 | 0 | 0 | 0 | 0 | 0 | 0, 0, 0 | 3 of 3 |"
+
+
+def test_a_record_is_of_the_papers_own_seeds_claims_and_scenarios(pages: Path) -> None:
+    """A folder that was made with --seeds 1, or of a copy with other claims, is refused."""
+    folder = pages.parent
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    paper, (figure,) = reading.find("mswift/fig2")
+    assert results["figures"]["fig2"]["seeds"] == figure.at("small").seeds
+    for other in (figure.at("small").with_seeds(99), changed(figure).at("small")):
+        same = identity.digest(paper, other) == identity.digest(paper, figure.at("small"))
+        assert same == (other.claims == figure.claims)
+    assert identity.digest(paper, replace(figure, seeds=figure.seeds + 1)) != identity.digest(paper, figure)
+    results["figures"]["fig2"]["digest"] = identity.digest(paper, changed(figure).at("small"))
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    with pytest.raises(SystemExit, match="fig2 has other seeds, claims or scenarios than mswift has now"):
+        paper_pages.record(folder)
+
+
+def changed(figure: Figure) -> Figure:
+    """Give the first claim another expression under the same words."""
+    first, *rest = figure.claims
+    return replace(figure, claims=[replace(first, holds=expression.parse("1 < 2", [])), *rest])
+
+
+def test_digests_see_scenarios_and_not_their_comments(paper: Path) -> None:
+    found = reading.load(paper)
+    scenario = paper / "fig1.toml"
+    whole = scenario.read_text()
+    digests = []
+    for text in (whole, f"# Said otherwise.\n{whole}", whole.replace('limit = "1MB"', 'limit = "2MB"')):
+        scenario.write_text(text)
+        digests.append(identity.digest(found, found.figures["fig1"]))
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_records_of_other_expressions_are_named(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper, (figure,) = reading.find("mswift/fig2")
+    other = replace(paper, figures={**paper.figures, "fig2": changed(figure)})
+    monkeypatch.setattr(paper_pages, "_paper", lambda _: other)
+    (told,) = paper_pages.faults(pages)
+    assert "mswift/fig2, scale small: recorded of another set-up or other expressions: incast paper run" in told
+
+
+def test_scales_whose_records_have_other_claims_stand_beside_each_other(pages: Path) -> None:
+    (path,) = paper_pages.RECORDS.iterdir()
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["scale"] = "paper"
+    claims = record["figures"]["fig2"]["claims"]
+    claims.reverse()
+    claims[0]["says"], claims[1]["unused"] = "New", {"2": "rounded"}
+    (path.parent / "mswift-paper.json").write_text(json.dumps(record), encoding="utf-8")
+    new, second, third = (row for row in paper_pages.fill(pages.read_text()).splitlines() if row.startswith("| `fig2`"))
+    assert "| New *(ours)* |  | holds |" in new
+    assert " | holds | holds | not judged as it stands: 2 (rounded); " in second
+    assert " | holds | holds | " in third
+
+
+@pytest.mark.parametrize(
+    ("token", "has_unit", "value", "known"),
+    [
+        ("100", False, 60.0, False),
+        ("100", False, 104.0, True),
+        ("1,700", False, 1717.0, True),
+        ("1,700", False, 1760.0, False),
+        ("1,720", False, 1726.0, False),
+        ("0.1", False, 0.14, True),
+        ("45", False, 0.045, False),
+        ("45", True, 0.045, True),
+    ],
+)
+def test_numbers_of_pages_are_held_to_their_digits(token: str, has_unit: bool, value: float, known: bool) -> None:
+    assert paper_pages._is_known(token, has_unit, set(), [value]) == known
+
+
+def test_units_make_thousands_and_reasons_are_no_source() -> None:
+    told = "45 us, 3 times, 60 kB, 7 Gb/s and 12 % of 1.5 million"
+    assert [one for one, unit in paper_pages._tokens(told) if unit] == ["45", "60", "7", "1.5"]
+    reason = 'found = "It has 98765 us."\nsays = "12345"\n# 55555\nfound_in_part = """\n77777 or so"""\nseeds = 3'
+    assert re.findall(r"\d+", paper_pages._REASON.sub("", reason)) == ["12345", "3"]

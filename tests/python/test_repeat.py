@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from conftest import Command
-from incast import Result, Scenario, Store
+from incast import Result, Scenario, Store, named_files
+from incast.errors import FolderError
 
 FLOWS = "start,source,destination,size\n0s,h0,h1,30000\n10us,h2,h1,30000\n"
 LISTED = """
@@ -147,3 +150,35 @@ def test_a_class_is_copied_and_asked_for_again(incast: Command, tmp_path: Path) 
     shutil.rmtree(tmp_path / "lab")
     incast("run", "run/scenario.toml", "--out", "x").refused("class Mine of", "run/lab/mine.py", "--allow-code")
     assert repeated(incast, tmp_path / "run", "--allow-code") == first
+
+
+def test_copies_that_want_one_place_have_places_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are named from the scenario's folder on, and classes from the working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/q").write_text(FLOWS)
+    (tmp_path / "home/sizes.csv").write_text("size,cumulative\n1000,0.5\n20000,1\n")
+    (tmp_path / "home/listed.toml").write_text(LISTED.replace("OTHER", "q").replace("lists/flows.csv", "q"))
+    for name in ("q/mine.py", "q/pack/own.py", "sizes.csv/mine.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"from .more import x\n{MINE}" if "pack" in name else MINE)
+    (tmp_path / "q/pack/more.py").write_text("x = 1\n")
+    for name in ("q/mine.py", "q/pack/own.py", "sizes.csv/mine.py"):
+        scenario = Scenario.load("home/listed.toml").with_({"controller": f"{name}:Mine"})
+        copies = named_files.of(scenario.core)
+        places = {folder for one in copies.files for folder in Path(one).parents}
+        assert not places & {Path(one) for one in copies.files}, name
+        assert {"q", "sizes.csv"} <= set(copies.files) and f'"{name}:Mine"' not in copies.toml
+    result = scenario.run()
+    again = Scenario.load(result.save("run") / "scenario.toml", allow_code=True).run()
+    assert again.summary_json == result.summary_json
+
+
+def test_a_copy_behind_a_link_is_no_copy(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/secret").write_text("s")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/lists").symlink_to(tmp_path / "elsewhere")
+    manifest = {"files": {"lists/secret": hashlib.sha256(b"s").hexdigest()}}
+    with pytest.raises(FolderError, match="is a link, or lies behind one"):
+        named_files.in_folder(tmp_path / "run", manifest)

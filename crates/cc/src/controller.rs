@@ -383,8 +383,8 @@ pub trait Controller {
     /// second of payload; infinite where none has. Comes with the answer to the SYN, and before the `on_ack` of an ACK
     /// that brings one.
     fn on_rate(&mut self, _granted: f64) {}
-    /// With [`Asks::Rate`]: the rate that a packet asks for which leaves now, bits per second of payload; infinite where
-    /// it takes what there is. Switches that grant all flows one rate do not look at it.
+    /// With [`Asks::Rate`]: the rate that a packet asks for which leaves now, bits per second of payload; infinite
+    /// where it takes what there is. Switches that grant all flows one rate do not look at it.
     fn wants(&self, _now: Time) -> f64 {
         f64::INFINITY
     }

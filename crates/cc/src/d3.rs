@@ -1,6 +1,6 @@
-//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). It asks the
-//! switches of its way for the rate at which what is left is there in time, and paces at the least that they allocate
-//! (`docs/programs/d3.md`).
+//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). It asks
+//! the switches of its way for the rate at which what is left is there in time, and paces at the least that they
+//! allocate (`docs/programs/d3.md`).
 
 use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};
@@ -66,8 +66,8 @@ impl Controller for D3 {
         self.deadline = Some(*deadline);
     }
 
-    /// Section 4.1: r = s / d at the beginning, then what is left after the round trip at work over the time that is left
-    /// but for two round trips. Nothing where that is over or done, or more than the link carries until then.
+    /// Section 4.1: r = s / d at the beginning, then what is left after the round trip at work over the time that is
+    /// left but for two round trips. Nothing where that is over or done, or more than the link carries until then.
     fn wants(&self, now: Time) -> f64 {
         let Some(Deadline { end, at }) = self.deadline.filter(|due| due.at > now && due.end > self.sent) else {
             return 0.0;

@@ -94,7 +94,8 @@ pub static KIND: Kind = Kind {
          the paper each notification reduces the rate, and there is at most one in 50 us.",
         "Notifications travel like ACKs, in the same queues; the paper gives them a priority of their own.",
         "Rates are shares of the line's and count payload.",
-        "feedback = \"median\" asks whether most of the last intervals of t_alpha had a notification, as a trial of what \
+        "feedback = \"median\" asks whether most of the last intervals of t_alpha had a notification, as a \
+         trial of what \
          Gerstein et al. (arXiv 2025, section V) expect to harm.",
         "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",
     ],

@@ -150,7 +150,8 @@ pub static KIND: Kind = Kind {
         "No window below floor segments after a reduction; the paper names no floor, Linux has two segments.",
         "How a reduction takes effect (at once, or spread over a round trip as in Linux) is the transport's rule \
          (transport.ecn_by_prr).",
-        "feedback = \"median\" reads every ACK's mark as that of most of the last ACKs, as Gerstein et al. (arXiv 2025, \
+        "feedback = \"median\" reads every ACK's mark as that of most of the last ACKs, as Gerstein et al. \
+         (arXiv 2025, \
          section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window at which \
          most are.",
     ],

@@ -6,8 +6,8 @@
 //! signal = median of the last H signals, or of as many as there are
 //! ```
 //!
-//! Where packets of a flow take many paths, a minority of congested ones then moves nothing. Signals are numbers: delays
-//! ([`crate::mswift`]), waits of a hop ([`crate::poseidon`]), or marks of 0 and 1 ([`crate::dctcp`],
+//! Where packets of a flow take many paths, a minority of congested ones then moves nothing. Signals are numbers:
+//! delays ([`crate::mswift`]), waits of a hop ([`crate::poseidon`]), or marks of 0 and 1 ([`crate::dctcp`],
 //! [`crate::dcqcn`]), whose median is the majority's.
 
 use alloc::boxed::Box;

@@ -106,8 +106,8 @@ params! {
     /// Window as slow start ends: "stay" as it is, or "fit", at most what the path holds without a queue and a segment
     /// more.
     slow_start_end: SlowStartEnd = "stay", "", "section 3.3; Linux and ns-3 have fit";
-    /// Window after a loss: a "share" of the window, or a "segment" less than the window, or the threshold where that is
-    /// less.
+    /// Window after a loss: a "share" of the window, or a "segment" less than the window, or the threshold where that
+    /// is less.
     at_loss: AtLoss = "share", "", "the authors' code; ns-3 has segment";
     /// Share of the window that a loss leaves; a timeout leaves it as the threshold.
     loss_leaves: f64 = "0.75", "", "the authors' code, by Hengartner et al., INFOCOM 2000 (second-hand); Linux halves",
@@ -137,7 +137,8 @@ pub static KIND: Kind = Kind {
         "The actual rate is the window over the round trip; the paper counts the bytes sent in it, which is the same \
          where the window limits sending.",
         "The window does not grow while something else than the window limits sending; Linux' Vegas grows then.",
-        "After each comparison ssthresh is three quarters of the window at least, as in Linux and ns-3; the paper has no \
+        "After each comparison ssthresh is three quarters of the window at least, as in Linux and ns-3; the paper has \
+         no \
          such rule.",
         "Round trips are not rounded to microseconds as in Linux, which also adds one to each.",
     ],

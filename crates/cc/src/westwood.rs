@@ -70,7 +70,8 @@ params! {
     at_loss: AtLoss = "bound", "", "paper, section 3.1; ns-3 has set, Linux recovered";
     /// Of which round trips the shortest is taken: the samples ("rtt"), or the smoothed one ("srtt").
     min_of: MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
-    /// Numbers that the bandwidth is kept in: whole bits per second where the "window" is whole (arithmetic), or "real".
+    /// Numbers that the bandwidth is kept in: whole bits per second where the "window" is whole (arithmetic), or
+    /// "real".
     rates: Rates = "window", "", "ns-3.36 and later; ns-3.35 has real";
     then ..window: reno_window::Params {
         floor = "2.0", "paper, section 3.2", "a number of at least 1" => |x| *x >= 1.0;

@@ -115,7 +115,8 @@ pub(crate) const COLUMNS: &[Quantity<FlowRecord>] = &rows! {
         "FlowMonitor: first transmission; missing where nothing was sent.";
     "fm_last_rx_s" ["s"] = OptTime(|f| f.fm_last_rx_ps),
         "FlowMonitor: last reception; missing where nothing was received.";
-    "fm_throughput_kibps" ["Kibit/s"] = OptF64(|f| (f.fm_tx_packets > 0).then(|| rate_of(&Entry::of_data(f))).flatten()),
+    "fm_throughput_kibps" ["Kibit/s"] =
+        OptF64(|f| (f.fm_tx_packets > 0).then(|| rate_of(&Entry::of_data(f))).flatten()),
         "FlowMonitor: fm_rx_bytes * 8 / (fm_last_rx_s - fm_first_tx_s) / 1024; 0 where nothing was received, missing \
          where nothing was sent.";
 };

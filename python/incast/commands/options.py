@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from incast.interrupts import loading
 from incast.plan import slug
 from incast.scenario import Scenario
 
+MOST_NAME = 120
+"""Letters of a folder's name that is not given."""
 out = output.Screen()
 err = output.Screen(stderr=True)
 
@@ -138,7 +141,10 @@ def folder(given: str | None, default: str) -> Path:
     """Return the folder for results that ``--out`` gives, or one of runs."""
     if given is None:
         # a scenario's name may be any text, and the folder is to be one of runs
-        return Path("runs") / slug(default[-120:])
+        if len(default) > MOST_NAME:
+            digest = hashlib.sha256(default.encode("utf-8", "surrogatepass")).hexdigest()
+            default = f"{default[: MOST_NAME - 13]}-{digest[:12]}"
+        return Path("runs") / slug(default)
     if not given.strip():
         raise FolderError(f'--out "{given}": expected the name of a folder')
     return Path(given)

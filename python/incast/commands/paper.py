@@ -53,6 +53,17 @@ OfSeries = Annotated[
 ]
 
 
+def _found(name: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
+    """Find a paper and its figures, and say where a folder has the name of one that comes with the package."""
+    from incast.papers import reading
+    from incast.papers.definition import PAPER_FILE
+
+    first = name.partition("/")[0]
+    if reading.is_known(name) and (Path(first) / PAPER_FILE).is_file():
+        tell([f"{first} is the paper that comes with Incast; ./{first} is the folder here"])
+    return reading.find(name, seeds)
+
+
 def list_(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="One paper alone.", show_default=False)] = "",
     names: Annotated[bool, typer.Option("--names", help="The papers' names alone.")] = False,
@@ -60,8 +71,16 @@ def list_(
     """List the papers and their figures."""
     from incast.papers import reading
 
+    broken: list[str] = []
     for one in [name] if name else reading.names():
-        paper, figures = reading.find(one)
+        try:
+            paper, figures = _found(one)
+        except PaperError as error:
+            if name:
+                raise
+            err.print(f"error: {error}", highlight=False, soft_wrap=True)
+            broken.append(one)
+            continue
         if names:
             out.print(paper.called(), highlight=False)
             continue
@@ -73,6 +92,8 @@ def list_(
         for figure in figures:
             table.add_row(paper.called(figure), f"{figure.title} ({figure.where})")
         out.print(table)
+    if broken:
+        raise PaperError(f"cannot list {', '.join(broken)}: expected papers that can be read")
 
 
 def run(
@@ -109,7 +130,7 @@ def run(
 
     _known_scale(scale)
     formats = formats_of(format_)
-    paper, figures = reading.find(name, seeds)
+    paper, figures = _found(name, seeds)
     asked = _Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
     limit = memory.limit_of(memory_limit)
     paper, figures, folder = asked.changed()
@@ -140,11 +161,11 @@ def report(
     """Write a paper's report again from the runs that are there."""
     with loading():
         from incast.look import formats_of
-        from incast.papers import planning, reading
+        from incast.papers import planning
 
     _known_scale(scale)
     formats = formats_of(format_)
-    paper, figures = reading.find(name, seeds)
+    paper, figures = _found(name, seeds)
     asked = _Asked(paper, figures, scale, seeds, out_, formats, set_ or [], vary, series or [])
     paper, figures, folder = asked.changed()
     if not (folder / planning.MARK).is_file():
@@ -166,7 +187,7 @@ def show(
     from incast.papers import reading, showing
 
     _known_scale(scale)
-    paper, figures = reading.find(name)
+    paper, figures = _found(name)
     if scenario is not None:
         if len(figures) > 1:
             raise PaperError(
@@ -175,8 +196,7 @@ def show(
         at = figures[0].at(scale)
         sys.stdout.write(paper.scenario(at, *reading.run_of(at, scenario)).with_seed(1).toml())
         return
-    whole = paper.called() != paper.called(figures[0]) and len(figures) > 1
-    for line in showing.of_paper(paper) if whole else showing.of_figure(paper, figures[0], scale):
+    for line in showing.of_paper(paper) if reading.is_whole(name) else showing.of_figure(paper, figures[0], scale):
         out.print(line, highlight=False, soft_wrap=True)
 
 
@@ -186,23 +206,20 @@ def copy(
 ) -> None:
     """Copy a paper, or a figure of it, to edit: a folder of your own that runs from anywhere."""
     from incast import _core
-    from incast.papers import copying, reading
+    from incast.papers import copying
     from incast.papers.definition import PAPER_FILE
 
-    paper, figures = reading.find(name)
+    paper, figures = _found(name)
     one = figures[0] if len(figures) == 1 and len(paper.figures) > 1 else None
     made = copying.copy(paper, one, to, _core.__version__)
-    called = shlex.quote(f"./{to}" if len(to.parts) == 1 else str(to))
-    out.print(f"copied: {', '.join(made.files)}", highlight=False, soft_wrap=True)
-    out.print(f"edit: {to / PAPER_FILE} for series, points and claims", highlight=False, soft_wrap=True)
+    lines = [f"copied: {', '.join(made.files)}", f"edit: {to / PAPER_FILE} for series, points and claims"]
     if made.scenarios:
         listed = ", ".join(str(to / one) for one in made.scenarios)
-        out.print(f"edit: {listed} for topology, queues, traffic and controllers", highlight=False, soft_wrap=True)
-    for place in made.classes:
-        out.print(
-            f"not copied: {place}, a class that is found from the working directory", highlight=False, soft_wrap=True
-        )
-    out.print(f"then: incast paper run {called}", highlight=False, soft_wrap=True)
+        lines.append(f"edit: {listed} for topology, queues, traffic and controllers")
+    lines += [f"not copied: {place}, a class that is found from the working directory" for place in made.classes]
+    lines.append(f"then: incast paper run {made.paper.called()}")
+    for line in lines:
+        out.print(output.escaped(line), highlight=False, soft_wrap=True)
 
 
 @dataclass(frozen=True)
@@ -295,7 +312,7 @@ def _print_paper(
                 if one.figure.name in names and (one.lacking < one.runs or len(figures) == 1):
                     out.print(page.told_missing(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
-        for view in sorted(folder.glob("view-*.html")):
+        for view in page.views([done for done in found if done.figure.name in names], folder):
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
     if len(figures) == 1 and any(one.figure.name in names for one in missing):
         raise FolderError(f"{folder} lacks runs of {figures[0].name}: {asked.again(figures[0], asked.out)}")

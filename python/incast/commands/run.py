@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from incast import memory, output, progress, run_table, soundness
+from incast import consent, memory, output, progress, run_table, soundness
 from incast.commands.options import (
     AllowCode,
     MemoryLimit,
@@ -59,11 +59,15 @@ def run(
         asked_for = f"--set {extra[0]}" if "=" in extra[0] else f"one scenario a run, and that is {scenario}"
         raise ScenarioError(f"{extra[0]}: expected {asked_for}")
     # paths in a scenario from the standard input start from the working directory
-    given = Scenario.from_toml(_standard_input(), name="stdin") if scenario == "-" else Scenario.load(scenario)
-    asked = given.with_(dict(settings(set_)))
-    tell(without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2))
+    text = _standard_input() if scenario == "-" else None
+    # a class of the file may be replaced by what is set: nobody is asked for it before
+    with consent.looking_away():
+        given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
+        asked = given.with_(dict(settings(set_)))
+        notes = [*without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2)]
     if seed is not None:
         asked = asked.with_seed(seed)
+    tell(notes)
     if threads is not None:
         asked = asked.with_({"run.threads": threads})
     with progress.of_wait(err, f"{asked.name}: reading", quiet):

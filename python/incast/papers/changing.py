@@ -79,6 +79,9 @@ def _refuse(
         if name not in (known := [one.name for one in runs]):
             raise PaperError(f'--series "{name}"{nearest(name, known)}: expected one of {", ".join(known)}')
     keys = [key for key, _ in given]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise PaperError(f"--set {key}: given more than once; expected one value of it")
     if vary is not None and vary[0] in keys:
         raise PaperError(f"--vary {vary[0]}: --set gives a value of it too; expected one of the two")
     for key in [*keys, *([vary[0]] if vary else [])]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -15,7 +15,7 @@ from incast.errors import PaperError, ScenarioError
 from incast.folders import new_folder, refuse_unless_empty
 from incast.named_files import kinds_in
 from incast.papers import reading
-from incast.papers.definition import PAPER_FILE, Figure, Paper
+from incast.papers.definition import PAPER_FILE, Figure, Paper, is_inside
 from incast.scenario import Scenario
 
 IN_THE_WAY = "exists and is not empty: expected a new folder for the copy, or an empty one (nothing is overwritten)"
@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 class Copied:
     """A copy, and its files."""
 
-    folder: Path
+    paper: Paper
     files: Sequence[str]
     scenarios: Sequence[str]
     """Files of scenarios among them."""
@@ -39,25 +39,40 @@ class Copied:
 def copy(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
     """Copy a paper, or a figure of it, into a new folder; raises ``FolderError`` and ``PaperError``."""
     refuse_unless_empty(folder, IN_THE_WAY)
+    if folder.resolve() == Path.cwd():
+        return _copy_here(paper, figure, folder, version)
     called = f"{paper.name}/{figure.name}" if figure else paper.name
     head = f"# Copied from {called} of Incast {version}; `incast paper run` with this folder runs it.\n"
     data = files.read_toml(paper.path)
     figures = [figure] if figure else list(paper.figures.values())
-    names = dict.fromkeys(_named(paper, figures))
+    names = dict.fromkeys(_inside(paper, name) for name in _named(paper, figures))
     with new_folder(folder) as aside:
         if figure is None:
             text = re.sub(r"(?m)^aliases = \[[^\]]*\]\n", "", files.read_text(paper.path))
         else:
-            text = of_figure(data, figure.name)
+            try:
+                text = of_figure(data, figure.name)
+            except PaperError as error:
+                raise PaperError(f"{paper.path}: figures.{figure.name}: {error}") from None
         (aside / PAPER_FILE).write_text(head + text, encoding="utf-8", newline="\n")
         for name in names:
             (aside / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(paper.folder / name, aside / name)
+            (aside / name).write_bytes(_read(paper, name))
         # a copy that cannot be read is none
-        reading.load(aside)
+        copied = replace(reading.load(aside), folder=folder)
     own = {name for one in figures for name in scenarios_of(one)}
     classes = dict.fromkeys(place for one in figures for place in _classes(paper, one, data["figures"]))
-    return Copied(folder, [PAPER_FILE, *names], [name for name in names if name in own], list(classes))
+    return Copied(copied, [PAPER_FILE, *names], [name for name in names if name in own], list(classes))
+
+
+def _copy_here(paper: Paper, figure: Figure | None, folder: Path, version: str) -> Copied:
+    """Copy into the working directory, which no other folder takes the place of: whoever is in it would lose it."""
+    aside = folder / f".{PAPER_FILE}.partial"
+    made = copy(paper, figure, aside, version)
+    for path in sorted(aside.iterdir()):
+        path.rename(folder / path.name)
+    aside.rmdir()
+    return replace(made, paper=replace(made.paper, folder=folder))
 
 
 def _classes(paper: Paper, figure: Figure, data: Mapping[str, Any]) -> Iterator[str]:
@@ -89,7 +104,7 @@ def _named(paper: Paper, figures: Sequence[Figure]) -> Iterator[str]:
         sets = [*_sets(table)]
         for value in (value for pairs in sets for key, value in pairs.items() if key.endswith((".file", ".sizes"))):
             if isinstance(value, str) and not value.startswith("builtin:"):
-                yield _inside(paper, value)
+                yield value
 
 
 def _files_of(paper: Paper, name: str) -> Iterator[str]:
@@ -101,7 +116,7 @@ def _files_of(paper: Paper, name: str) -> Iterator[str]:
         raise
     within = PurePosixPath(name).parent
     for one, _ in scenario.files():
-        yield _inside(paper, (within / one).as_posix())
+        yield (within / one).as_posix()
 
 
 def _inside(paper: Paper, name: str) -> str:
@@ -112,7 +127,16 @@ def _inside(paper: Paper, name: str) -> str:
         )
     if not (paper.folder / path).is_file():
         raise PaperError(f"{paper.path}: {name}: no such file in the paper's folder")
+    if not is_inside(paper.folder, name):
+        raise PaperError(f"{paper.path}: {name} is a link, or lies behind one; expected a file in the paper's folder")
     return path.as_posix()
+
+
+def _read(paper: Paper, name: str) -> bytes:
+    try:
+        return files.read_bytes(paper.folder / name)
+    except (OSError, ValueError) as error:
+        raise PaperError(f"{paper.folder / name} cannot be read: {files.told(error)}") from None
 
 
 def _sets(table: Any) -> Iterator[Mapping[str, Any]]:
@@ -198,8 +222,13 @@ def _key(key: str) -> str:
 
 
 def _text(text: str) -> str:
-    escaped = "".join(_ESCAPES.get(one, one if one.isprintable() else f"\\u{ord(one):04x}") for one in text)
+    escaped = "".join(_ESCAPES.get(one, one if one.isprintable() else _number(one)) for one in text)
     return f'"{escaped}"'
+
+
+def _number(letter: str) -> str:
+    code = ord(letter)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -246,6 +275,8 @@ def _inline(value: Any) -> str:
         case str():
             return _text(value)
         case int() | float():
+            if math.isnan(value):
+                raise PaperError("nan: expected a number, to be written into a copy")
             return repr(value)
         case Mapping():
             return (

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from incast.scenario import Scenario
@@ -207,6 +207,8 @@ class Figure:
     scales: Mapping[str, Mapping[str, Any]]
     changes: Sequence[Change] = ()
     """What a command changes: the figure is of another set-up then."""
+    fewer_than: int = 0
+    """Seeds of scale paper, where a command asks for fewer; 0 where none does."""
 
     def at(self, scale: str) -> Figure:
         """Return the figure at a scale."""
@@ -224,7 +226,13 @@ class Figure:
             scale: {**changed, "seeds": min(changed["seeds"], most)} if "seeds" in changed else changed
             for scale, changed in self.scales.items()
         }
-        return replace(self, seeds=min(self.seeds, most), scales=scales)
+        whole = self.at(SCALES[-1]).seeds
+        return replace(
+            self,
+            seeds=min(self.seeds, most),
+            scales=scales,
+            fewer_than=self.fewer_than or (whole if whole > most else 0),
+        )
 
     def places(self) -> list[X]:
         """Points of all scales."""
@@ -235,6 +243,18 @@ class Figure:
 def home() -> Path:
     """Folder of the papers that come with the package."""
     return Path(str(files("incast"))) / "papers"
+
+
+def is_inside(folder: Path, name: str) -> bool:
+    """Whether a paper's name of a file is one of a file in its folder: no link, and no way out of it.
+
+    Installers may link the files of papers that come with the package.
+    """
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not (folder / path).is_file():
+        return False
+    places = [path, *path.parents][:-1]
+    return folder.parent == home() or not any((folder / place).is_symlink() for place in places)
 
 
 @dataclass(frozen=True)
@@ -260,7 +280,9 @@ class Paper:
     def called(self, figure: Figure | None = None) -> str:
         """Return what the command line calls the paper or a figure: by name what comes with the package."""
         own = self.folder.parent != home()
-        whole = f"./{self.folder}" if own and len(self.folder.parts) == 1 else str(self.folder) if own else self.name
+        parts = self.folder.parts
+        is_plain = own and (len(parts) == 1 or (home().joinpath(*parts[:1]) / PAPER_FILE).is_file())
+        whole = f"./{self.folder}" if is_plain else str(self.folder) if own else self.name
         return shlex.quote(f"{whole}/{figure.name}" if figure else whole)
 
     def with_seeds(self, most: int) -> Paper:

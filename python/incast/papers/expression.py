@@ -11,7 +11,7 @@ import ast
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -163,8 +163,11 @@ def some(*values: Value) -> Truth:
 
 
 def count(*values: Value) -> int:
-    """How many statements of a list are true."""
-    return sum(_truth(value) is True for value in _listed(values))
+    """How many statements of a list are true; of an undecided one there is no telling."""
+    found = [_truth(value) for value in _listed(values)]
+    if Undecided.OPEN in found:
+        raise MeaninglessError("count: expected statements that are decided, as without paired")
+    return sum(value is True for value in found)
 
 
 def _all(values: Sequence[Truth]) -> Truth:
@@ -270,9 +273,27 @@ def number(node: ast.expr, names: Mapping[str, Value]) -> float:
         raise MeaninglessError(f"{ast.unparse(node)}: {error}") from None
 
 
-def truth(node: ast.expr, functions: Mapping[str, Callable[..., Value]], compare: Compare = compared) -> Truth:
-    """Evaluate what must be a statement, and no number: true or false, or what this way of comparing gives."""
-    return _truth(evaluate(node, functions, compare=compare))
+def truth(
+    node: ast.expr,
+    functions: Mapping[str, Callable[..., Value]],
+    compare: Compare = compared,
+    met: Collection[str] = (),
+) -> Truth:
+    """Evaluate what must be a statement, and no number: true or false, or what this way of comparing gives.
+
+    ``met`` as in :func:`evaluate`.
+    """
+    return _truth(evaluate(node, functions, compare=compare, met=met))
+
+
+def calls(node: ast.AST, functions: Collection[str]) -> bool:
+    """Whether an expression calls one of these functions."""
+    return any(called(part) in functions for part in ast.walk(node))
+
+
+def called(node: ast.AST) -> str:
+    """Name of the function that a part of an expression calls; empty where it is no call."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 def _check(node: ast.expr, functions: set[str], names: set[str], depth: int = 1) -> None:
@@ -320,10 +341,12 @@ def evaluate(
     functions: Mapping[str, Callable[..., Value]],
     names: Mapping[str, Value] | None = None,
     compare: Compare = compared,
+    met: Collection[str] = (),
 ) -> Value:
     """Evaluate what ``parse`` has read; raises ``ExpressionError`` where the numbers do not fit.
 
-    ``compare`` compares numbers, but for the conditions of loops, which are true or false.
+    ``compare`` compares numbers, but for the conditions of loops, which are true or false. Conditions that call one of
+    the functions ``met`` are evaluated, and taken as true whatever they are; ``count`` then counts all.
     """
     conditions = 0
 
@@ -331,6 +354,8 @@ def evaluate(
         return (compared if conditions else compare)(op, a, b)
 
     known = {**FUNCTIONS, **comparing(chosen), **functions}
+    if met:
+        known["count"] = lambda *values: len([_truth(value) for value in _listed(values)])
     turns = itertools.count(1)
 
     def value(node: ast.expr, names: Mapping[str, Value]) -> Value:
@@ -394,7 +419,8 @@ def evaluate(
         nonlocal conditions
         conditions += 1
         try:
-            return all(_truth(part) is True for part in evaluated(parts, names))
+            found = [_truth(value(part, names)) is True or calls(part, met) for part in parts]
+            return all(found)
         finally:
             conditions -= 1
 

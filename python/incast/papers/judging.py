@@ -6,7 +6,6 @@ import ast
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +62,8 @@ class Reads:
     """Numbers by measure, series and point."""
     published: Sequence[float]
     """Published numbers."""
+    ended: str = ""
+    """Why its end was not reached, so that it may ask for more; empty where it was."""
 
 
 class MissingError(Exception):
@@ -70,13 +71,16 @@ class MissingError(Exception):
 
 
 def reads(figure: Figure, claim: Claim) -> Reads:
-    """Find what a claim asks for of a figure at its scale, by trying it on made-up numbers."""
+    """Find what a claim asks for of a figure at its scale, by trying it on made-up numbers that meet its conditions."""
     numbers = made_up()
     seen = Seen(figure, lambda *_: next(numbers))
-    with suppress(MissingError, ExpressionError):
-        seen.judge(claim, None)
+    ended = ""
+    try:
+        seen.judge(claim, None, met=figure.measures)
+    except (MissingError, ExpressionError) as error:
+        ended = f"{error}"
     places = [(measure, series, x) for (measure, series), by_x in seen.points.items() for x in by_x]
-    return Reads(places, seen.published)
+    return Reads(places, seen.published, ended)
 
 
 def made_up() -> Iterator[float]:
@@ -101,6 +105,7 @@ def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
 
 
 _CONDITIONS = "paired: expected conditions on the points alone, not on measured numbers"
+_COUNT = "paired: expected all or any, no count: what is undecided can be neither counted nor left out"
 
 
 def _paired(figure: Figure, claim: Claim, number: Number) -> Compare:
@@ -146,6 +151,8 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
     measured = _lengths_are_measured(claim.holds, figures[0].measures)
     if claim.paired and measured:
         raise MeaninglessError(_CONDITIONS)
+    if claim.paired and expression.calls(claim.holds, ["count"]):
+        raise MeaninglessError(_COUNT)
     gap: LengthError | None = None
     for figure in figures:
         numbers = made_up()
@@ -171,15 +178,13 @@ def check(figures: Sequence[Figure], claim: Claim) -> None:
 def _lengths_are_measured(node: ast.expr, measures: Collection[str]) -> bool:
     """Whether numbers may decide how many a list of an expression has: by a condition, or the bounds of x()."""
     loops = [part for part in ast.walk(node) if isinstance(part, ast.comprehension)]
-    bounds = [part for part in ast.walk(node) if isinstance(part, ast.Call) and _called(part) == "x" and part.args]
+    bounds = [
+        part for part in ast.walk(node) if isinstance(part, ast.Call) and expression.called(part) == "x" and part.args
+    ]
     if not bounds and not any(loop.ifs for loop in loops):
         return False
     deciding: list[ast.AST] = [*loops, *bounds]
-    return any(_called(part) in measures for one in deciding for part in ast.walk(one))
-
-
-def _called(node: ast.AST) -> str:
-    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    return any(expression.calls(one, measures) for one in deciding)
 
 
 class Seen:
@@ -195,9 +200,9 @@ class Seen:
         self.published: list[float] = []
         """Published numbers that were asked for."""
 
-    def judge(self, claim: Claim, seed: int | None, compare: Compare = compared) -> Truth:
-        """Decide whether a claim holds: of a seed, or of the means."""
-        return expression.truth(claim.holds, self.functions(seed), compare)
+    def judge(self, claim: Claim, seed: int | None, compare: Compare = compared, met: Collection[str] = ()) -> Truth:
+        """Decide whether a claim holds: of a seed, or of the means; ``met`` as in :func:`expression.evaluate`."""
+        return expression.truth(claim.holds, self.functions(seed), compare, met)
 
     def functions(self, seed: int | None) -> Mapping[str, Callable[..., Any]]:
         """Give what an expression may call to see numbers: of a seed, or the means."""

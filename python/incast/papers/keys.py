@@ -13,7 +13,7 @@ from typing import Any
 from incast.errors import PaperError
 from incast.output import escaped, nearest
 from incast.papers import expression
-from incast.papers.definition import NAME, X
+from incast.papers.definition import NAME, X, is_inside
 from incast.papers.expression import ExpressionError
 
 
@@ -62,8 +62,8 @@ class Table:
     def file(self, key: str, folder: Path) -> str:
         """Read the name of a file of the folder."""
         found = self.text(key)
-        if not (folder / found).is_file():
-            raise self.wrong(key, f"expected a file, its path from {folder} on")
+        if not is_inside(folder, found):
+            raise self.wrong(key, f"expected a file, its path from {folder} on, in it and no link")
         return found
 
     def word(self, key: str, known: Sequence[str]) -> str:

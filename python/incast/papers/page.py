@@ -12,8 +12,9 @@ from rich.console import Console
 
 from incast import _core, gallery
 from incast.errors import FolderError
+from incast.folders import refuse_other
 from incast.output import counted
-from incast.papers import changing, planning, words
+from incast.papers import changing, identity, planning, words
 from incast.papers.definition import Figure, Paper, X
 from incast.papers.drawing import draw
 from incast.papers.evaluation import Evaluated, Missing
@@ -40,6 +41,8 @@ def write(
     """
     pictures: gallery.Drawn = {}
     for done in found:
+        _refuse_folder(folder / _page_of(done))
+    for done in found:
         pictures |= gallery.draw(draw(done), formats)
         view(done, folder)
     files = {
@@ -62,15 +65,29 @@ def view(done: Evaluated, folder: Path) -> None:
     timed = {name: run for name, run in runs.items() if run is not None and (run / TIMELINE).is_file()}
     timed |= {f"{series} at {x}": run for (series, x), run in _over_time(done).items()}
     path = folder / _page_of(done)
+    _refuse_folder(path)
     path.unlink(missing_ok=True)
     if timed:
         with suppress(FolderError):
             chosen.write(timed, path)
 
 
+def views(found: Sequence[Evaluated], folder: Path) -> list[Path]:
+    """Name the pages of runs over time that ``write`` has left of some figures."""
+    return [path for path in (folder / _page_of(done) for done in found) if path.is_file()]
+
+
+def _refuse_folder(path: Path) -> None:
+    """Raise ``FolderError`` where something is under the name of a page that is no plain file."""
+    try:
+        refuse_other(path)
+    except IsADirectoryError:
+        raise FolderError(f"{path} is a folder: expected a file, or nothing; nothing was written over it") from None
+
+
 def _over_time(done: Evaluated) -> dict[tuple[str, X], Path]:
-    """Find the runs of a figure that this build has made again with a timeline."""
-    again = {key[:2]: planning.over_time(run) for key, run in done.folders.items()}
+    """Find the runs of a figure that this build has made again with a timeline: of the first seed alone."""
+    again = {key[:2]: planning.over_time(run) for key, run in done.folders.items() if key[2] == 1}
     there = {key: run for key, run in again.items() if (run / TIMELINE).is_file()}
     return {key: run for key, run in there.items() if _engine_of(run) == engine_digest()}
 
@@ -180,6 +197,7 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
                 "numbers": one.numbers,
                 "brief": one.brief,
                 "why": done.reason(one),
+                "unused": words.left(done.figure, one.claim),
             }
             for one in done.findings
         ]
@@ -187,7 +205,14 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
             {"series": series, "x": x, "unfinished": late, "flows": flows}
             for (series, x), (late, flows) in done.unfinished.items()
         ]
-        figures[done.figure.name] = {"points": rows, "claims": claims, "unfinished": unfinished, "hops": done.hops}
+        about_it = {"seeds": done.figure.seeds, "digest": identity.digest(paper, done.figure)}
+        figures[done.figure.name] = {
+            **about_it,
+            "points": rows,
+            "claims": claims,
+            "unfinished": unfinished,
+            "hops": done.hops,
+        }
         if done.figure.changes:
             figures[done.figure.name]["changes"] = planning.changes_of(done.figure)
     about = {"paper": paper.name, "scale": scale, "version": _core.__version__}
@@ -223,8 +248,9 @@ def html(
         '<p class="note">Claims are restated in our words; verdicts are computed from the runs of this report, of the '
         "means over seeds unless seeds are named. Of paired claims each comparison is of differences seed by seed: it "
         "is <b>undecided</b> where their 95&nbsp;% Student-t interval reaches zero. <b>In part</b> is what was judged "
-        "at some of a claim's points, or in runs of other settings than those of scale <code>paper</code>: what holds "
-        "of it need not hold of the claim. Claims whose place is our own are no statements of the paper.</p>",
+        "at some of a claim's points, with fewer seeds, or in runs of other settings than those of scale "
+        "<code>paper</code>: what holds of it need not hold of the claim. Claims whose place is our own are no "
+        "statements of the paper.</p>",
     ]
     if missing:
         names = ", ".join(f"<code>{escape(one.figure.name)}</code> ({one.lacking} of {one.runs})" for one in missing)
@@ -258,8 +284,7 @@ def _link(done: Evaluated, folder: Path) -> str:
 
 def _notes(done: Evaluated, one: Finding) -> list[str]:
     """Say of which part of a claim a verdict is, and what the claim's words have that it does not judge."""
-    left = ", ".join(words.unused(done.figure, one.claim))
-    return [*([f"of {one.part}"] if one.part else []), *([f"not judged of its words: {left}"] if left else [])]
+    return [*([f"of {one.part}"] if one.part else []), *words.told(words.left(done.figure, one.claim))]
 
 
 def _row(done: Evaluated, one: Finding) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Any
 from incast import files
 from incast.errors import FolderError, ScenarioError
 from incast.executor import Executor
-from incast.papers.definition import Figure, Paper, Point, Series, X
+from incast.papers.definition import Figure, Paper, Point, Series, X, home
 from incast.papers.measuring import Run, try_curves, work_out
 from incast.plan import Job, Mark, Plan, slug
 from incast.result import Result
@@ -28,9 +29,21 @@ _RUN = re.compile(r"(?:^|-)([0-9a-f]{12}-seed\d+)$")
 
 
 def runs_in(folder: Path) -> dict[str, Path]:
-    """Find the folders of runs that are there, by what tells each."""
-    found = ((_RUN.search(place.name), place) for place in sorted((folder / RUNS).glob("*/*")))
+    """Find the folders of runs that are there, by what tells each; raises ``FolderError`` of links among them.
+
+    What is written behind a link is outside of the folder, which somebody may have sent.
+    """
+    found = ((_RUN.search(place.name), place) for one in _own(folder / RUNS) for place in _own(one))
     return {run[1]: place for run, place in found if run}
+
+
+def _own(folder: Path) -> list[Path]:
+    """List a folder, which is no link and has none."""
+    there = [] if folder.is_symlink() else sorted(folder.glob("*"))
+    for place in (folder, *there):
+        if place.is_symlink():
+            raise FolderError(f"{place} is a link: expected a folder of runs; give another --out, or remove the link")
+    return there
 
 
 def jobs(
@@ -84,6 +97,9 @@ def mark_folder(paper: Paper, scale: str, folder: Path) -> None:
 
 def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
     mark: dict[str, Any] = {"paper": paper.name, "scale": scale}
+    if paper.folder.parent != home():
+        # other papers have the same name; both folders may be moved together
+        mark["folder"] = Path(os.path.relpath(paper.folder.resolve(), folder.resolve())).as_posix()
     if changed := {name: changes_of(figure) for name, figure in paper.figures.items() if figure.changes}:
         mark["changed"] = changed
 

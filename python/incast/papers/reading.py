@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -58,29 +58,39 @@ def named(name: str) -> str:
     return name if name in names() else aliases().get(name, name)
 
 
+def is_known(text: str) -> bool:
+    """Whether a text begins with the name of a paper that comes with the package, be there a folder of that name."""
+    return named(text.partition("/")[0]) in names()
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text that ``find`` reads names a paper, and no figure of it."""
+    return "/" not in text if is_known(text) else (Path(text) / PAPER_FILE).is_file()
+
+
 def find(text: str, seeds: int | None = None) -> tuple[Paper, list[Figure]]:
     """Find ``NAME``, ``NAME/FIGURE``, or the same with the path of a folder; without a figure all of them.
 
-    Figures have no more ``seeds`` a point than asked for.
+    A name of a paper that comes with the package means that one; ``./NAME`` is the folder of that name. Figures have no
+    more ``seeds`` a point than asked for.
     """
     whole = Path(text)
-    if (whole / PAPER_FILE).is_file():
+    if is_known(text):
+        name, _, figure = text.partition("/")
+        if text.endswith("/"):
+            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
+        paper = load(home() / named(name))
+    elif (whole / PAPER_FILE).is_file():
         paper, figure = load(whole), ""
     elif (whole.parent / PAPER_FILE).is_file() and whole.name:
         paper, figure = load(whole.parent), whole.name
     else:
-        name, _, figure = text.partition("/")
-        name = named(name)
-        own = text.startswith((".", "/", "~")) or (whole.is_dir() and name not in names())
-        if own:
+        if text.startswith((".", "/", "~")) or whole.is_dir():
             beside = whole if whole.is_dir() or not whole.parent.is_dir() else whole.parent
             raise PaperError(f'no paper "{text}": {beside} holds no {PAPER_FILE}')
-        if name not in names():
-            near = nearest(name, [*names(), *aliases()])
-            raise PaperError(f'no paper "{name}"{near}: expected one of {", ".join(names())}')
-        if text.endswith("/"):
-            raise PaperError(f'"{text}": expected a figure behind the slash, or {name} for all of them')
-        paper = load(home() / name)
+        name = text.partition("/")[0]
+        near = nearest(name, [*names(), *aliases()])
+        raise PaperError(f'no paper "{name}"{near}: expected one of {", ".join(names())}')
     if seeds is not None:
         paper = paper.with_seeds(seeds)
     if not figure:
@@ -109,10 +119,18 @@ def run_of(figure: Figure, text: str) -> tuple[Series, Point]:
     name, at, x = (text, "", "") if text in series else text.rpartition("@")
     told = f'"{text}" of {figure.name}'
     if name not in series or (text not in series and not at):
-        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {', '.join(series)}")
+        near = nearest(name or text, list(series)) or _begins(name or text, series)
+        listed = ", ".join(f'"{one}"' for one in series)
+        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {listed}{near}")
     if at and x not in points:
         raise PaperError(f"{told}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
     return series[name], points[x] if at else figure.points[0]
+
+
+def _begins(text: str, names: Iterable[str]) -> str:
+    """Ask whether the first name was meant that begins with a text; nothing where none does."""
+    found = next((name for name in names if text and name.startswith(text)), None)
+    return f' (did you mean "{found}"?)' if found else ""
 
 
 def load(folder: Path) -> Paper:
@@ -145,7 +163,8 @@ def load(folder: Path) -> Paper:
     top.done()
     if not figures:
         raise top.wrong("figures", "expected at least one")
-    return Paper(folder.name, folder, title, source, about, figures, aliases, answer)
+    name = (folder if folder.name not in ("", "..") else folder.resolve()).name
+    return Paper(name, folder, title, source, about, figures, aliases, answer)
 
 
 REDUCTIONS = ("count", "jain", "max", "mean", "median", "min", "p1", "p99", "sum", *signals.REDUCTIONS)

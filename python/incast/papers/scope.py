@@ -1,10 +1,12 @@
-"""What a scale leaves of a claim: which of its points are run, and with which settings others than the paper's."""
+"""What a scale leaves of a claim: its points and seeds that are run, and settings other than the paper's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from incast.output import counted
+from incast.papers import expression
 from incast.papers.definition import Claim, Figure, Paper, Point, Series, X
 from incast.papers.judging import reads
 
@@ -18,16 +20,19 @@ NAMED = 8
 def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
     """Say what of a claim a figure at its scale has, next to the ``whole`` one; empty where it has all of it.
 
-    The points are those that the claim's expression asks for at both scales, the settings those of their runs. Seeds
-    make no part: intervals tell of them.
+    The points are those that the claim's expression asks for at both scales, the settings those of their runs. Fewer
+    seeds make a part where the claim is not paired: paired differences have intervals that tell of them.
     """
-    here, there = reads(figure, claim).places, reads(whole, claim).places
+    here, there = _asked(figure, claim), _asked(whole, claim)
     asked, all_ = {x for _, _, x in here}, {x for _, _, x in there}
     mine = [point.x for point in figure.points if point.x in asked]
     parts = []
     if asked != all_:
         parts.append(_listed(mine, len(all_)))
     run = [series for series in figure.series if not series.values and series.name in {name for _, name, _ in here}]
+    seeds = whole.fewer_than or whole.seeds
+    if run and not claim.paired and figure.seeds < seeds:
+        parts.append(f"{figure.seeds} of {counted(seeds, 'seed')}")
     changed: dict[str, tuple[Any, Any]] = {}
     points = {point.x: point for point in whole.points}
     for point in figure.points:
@@ -36,6 +41,15 @@ def left_of(paper: Paper, whole: Figure, figure: Figure, claim: Claim) -> str:
                 changed |= _changed(paper, series, (figure, point), (whole, points[point.x]))
     parts += [f"{key} {_text(ours)} of {_text(theirs)}" for key, (ours, theirs) in changed.items()]
     return "; ".join(parts)
+
+
+def _asked(figure: Figure, claim: Claim) -> Collection[tuple[str, str, X]]:
+    """Give the numbers that a claim asks for, by measure, series and point; where that is not known all of them."""
+    found = reads(figure, claim)
+    if not found.ended:
+        return found.places
+    names = [name for name in figure.measures if expression.calls(claim.holds, [name])]
+    return [(name, series.name, point.x) for name in names for series in figure.series for point in figure.points]
 
 
 def _listed(points: list[X], of: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from incast.output import counted
+from incast.papers import words
 from incast.papers.copying import scenarios_of
 from incast.papers.definition import SCALES, Claim, Figure, Measure, Paper, Point, Series
 from incast.scenario import Scenario, toml_value
@@ -24,7 +25,7 @@ def of_paper(paper: Paper) -> Iterator[str]:
     yield ""
     yield "Figures"
     for figure in paper.figures.values():
-        told = f"{counted(len(figure.series), 'series').removesuffix('s')}, {counted(len(figure.claims), 'claim')}"
+        told = f"{len(figure.series)} series, {counted(len(figure.claims), 'claim')}"
         yield f"  {paper.called(figure)}: {figure.title} ({figure.where}); {told}"
     yield ""
     yield f"incast paper show {paper.called(next(iter(paper.figures.values())))} shows a figure."
@@ -112,6 +113,7 @@ def _claims(claims: Sequence[Claim]) -> Iterator[str]:
         how = ", in each seed" if claim.each_seed else ", paired" if claim.paired else ""
         yield f"  {claim.says} ({claim.where}{how})"
         yield f"    {ast.unparse(claim.holds)}"
+        yield from (f"    {told}" for told in words.told(claim.unused))
 
 
 def _published(figure: Figure) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from incast.papers.definition import Claim, Figure, Measure, X
@@ -18,6 +18,7 @@ _RANGE = re.compile(r",?\s(?:to|and|or)\s[\d.,]*\d")
 _FRACTIONS = {
     "half": 1 / 2,
     "a third": 1 / 3,
+    "two thirds": 2 / 3,
     "a quarter": 1 / 4,
     "a fifth": 1 / 5,
     "a tenth": 1 / 10,
@@ -26,11 +27,21 @@ _FRACTIONS = {
     "three quarters": 3 / 4,
     "three times": 3.0,
     "four times": 4.0,
+    "five times": 5.0,
+    "ten times": 10.0,
+    "tenfold": 10.0,
+    "an order of magnitude": 10.0,
+    "a hundred times": 100.0,
 }
 _FRACTION = re.compile(rf"\b(?:{'|'.join(sorted(_FRACTIONS, key=len, reverse=True))})\b", re.IGNORECASE)
 _EVERY = re.compile(
-    r"\b(?:every(?! seed\b)|everywhere|at all(?= \w)|in all(?= (?:cases|phases|points)))\b", re.IGNORECASE
+    r"\b(?:every(?! seed\b)|(?:(?<=at )|(?<=in )|(?<=under ))each(?! (?:seed|other)\b)|everywhere|always"
+    r"|at all(?= (?!(?:with|when|where|while|if|in|on|by|for|of|as|to|than|and|or|but)\b)\w)"
+    r"|in all(?= (?:cases|phases|points)))\b",
+    re.IGNORECASE,
 )
+"""What names all points: "at all loads", not "does not change at all with the load"."""
+_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
 _SCALES = (1e3, 1e6, 1e9, 1e-3, 1e-6, 1e-9)
 """What units differ by."""
 
@@ -52,9 +63,25 @@ def unused(figure: Figure, claim: Claim) -> list[str]:
     Numbers are those of the expression, of its measures' labels and rows, and of what it takes as published: as they
     stand, by a thousand where they have a unit, as parts where they are percentages. So are the points that it reads
     at the paper's scale, of numbers with no unit but the axis'. Series are those of the figure; a longer name that
-    begins with one is one of it. "Every" is unused where some measure is read at some of the figure's points alone.
+    begins with one is one of it. "Every" is unused where some measure of a series is read at some of the figure's
+    points alone, "both" where one number alone is read.
     """
     return [word for word in _unused(figure.at(WHOLE), claim) if word not in claim.unused]
+
+
+def left(figure: Figure, claim: Claim) -> Mapping[str, str]:
+    """Give what the words of a claim have and its expression does not use, with the reason where one is declared."""
+    return {**dict.fromkeys(unused(figure, claim), ""), **claim.unused}
+
+
+def told(left: Mapping[str, str]) -> list[str]:
+    """Say which words are not judged, those without a reason before those with one."""
+    bare = ", ".join(word for word, reason in left.items() if not reason)
+    reasons = "; ".join(f"{word} ({reason})" for word, reason in left.items() if reason)
+    return [
+        *([f"not judged of its words: {bare}"] if bare else []),
+        *([f"not judged as it stands: {reasons}"] if reasons else []),
+    ]
 
 
 def needless(figure: Figure, claim: Claim) -> list[str]:
@@ -82,6 +109,8 @@ def _unused(figure: Figure, claim: Claim) -> list[str]:
             words.append(word.text)
     if (every := _EVERY.search(rest)) and _of_some(figure, found):
         words.append(every[0])
+    if (both := _BOTH.search(rest)) and len(found.places) < 2:
+        words.append(both[0])
     return list(dict.fromkeys(words))
 
 
@@ -91,11 +120,11 @@ def _about(measure: Measure) -> ast.Constant:
 
 
 def _of_some(figure: Figure, found: Reads) -> bool:
-    """Whether a measure is read at some of a figure's points alone."""
-    by_measure: dict[str, set[X]] = {}
-    for measure, _, x in found.places:
-        by_measure.setdefault(measure, set()).add(x)
-    return any(read != {point.x for point in figure.points} for read in by_measure.values())
+    """Whether a measure of a series is read at some of a figure's points alone."""
+    read: dict[tuple[str, str], set[X]] = {}
+    for measure, series, x in found.places:
+        read.setdefault((measure, series), set()).add(x)
+    return any(there != {point.x for point in figure.points} for there in read.values())
 
 
 def _numbers_of(node: ast.AST) -> list[float]:

@@ -67,17 +67,17 @@ params! {
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
             retx_reset_threshold = "3"
         }
-        /// The Swift of a student's report on ns-3, from its code: NewReno's window, which the end of a round trip grows
-        /// by 2 bytes a segment where the smallest smoothed RTT is below a target of 25 ms, and leaves without a byte
-        /// where it is above.
+        /// The Swift of a student's report on ns-3, from its code: NewReno's window, which the end of a round trip
+        /// grows by 2 bytes a segment where the smallest smoothed RTT is below a target of 25 ms, and leaves without a
+        /// byte where it is above.
         "cse322" = "tcp-swift.cc of Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, 91178fc" {
             cycles = "true", target = "static", static_target = "25ms", recovery = "newreno",
             ai = "2.0", max_mdf = "1.0"
         }
         /// The Swift that the text of the same report describes: slow start of NewReno below ssthresh, then a fixed
-        /// target of 25 us in whole segments, windows between one segment and 20000 B, the printed decrease rule, ns-3's
-        /// own way out of fast recovery. Beyond round trips of 33 us it is slow start, or one segment.
-        "cse322-text" = "report of CSE 322, Bangladesh University of Engineering and Technology, 2022, sections 4 and 5" {
+        /// target of 25 us in whole segments, windows between one segment and 20000 B, the printed decrease rule,
+        /// ns-3's own way out of fast recovery. Beyond round trips of 33 us it is slow start, or one segment.
+        "cse322-text" = "report of CSE 322, BUET, 2022, sections 4 and 5" {
             target = "static", static_target = "25us", arithmetic = "segments", recovery = "newreno",
             slow_start = "true", bounds = "bytes", decrease_clock = "literal",
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "500.0", max_cwnd = "20000.0",
@@ -108,9 +108,9 @@ params! {
     /// Unit of min_cwnd and max_cwnd: "packets", or "bytes", rounded to the nearest whole number of packets, at least
     /// one.
     bounds: Bounds = "packets", "", "own choice; the form cse322-text has bytes";
-    /// Whether the window is NewReno's, and what a target does to it happens once a round trip, by the smallest smoothed
-    /// RTT: below static_target ai bytes a segment, else what beta and max_mdf leave, in bytes. No other parameter has a
-    /// say then.
+    /// Whether the window is NewReno's, and what a target does to it happens once a round trip, by the smallest
+    /// smoothed RTT: below static_target ai bytes a segment, else what beta and max_mdf leave, in bytes. No other
+    /// parameter has a say then.
     cycles: bool = "false", "", "algorithm 1 acts on every ACK; code over ns-3's Vegas (form cse322) does not";
     then ..endpoint: endpoint::Params;
     then ..window: window::Params;

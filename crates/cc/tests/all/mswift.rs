@@ -1,4 +1,4 @@
-//! MSwift against hand-computed steps (the median itself is tested in `median.rs`), and the round-robin argument of its paper.
+//! MSwift against hand-computed steps, and the round-robin argument of its paper. The median is tested in `median.rs`.
 
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::median::{self, History};

@@ -276,7 +276,7 @@ fn cse322_empties_its_window_once_the_first_slow_start_has_ended() {
     cc.on_loss(&congestion(Time::ms(101), 6800));
     assert_eq!((cc.cwnd(), cc.ssthresh()), (19.0 * 340.0, 19.0 * 340.0));
     cc.on_recovered(Time::ms(200), 0);
-    // a cycle begins as the state is open again and ends with the ACK of segment 41; within it nothing grows at ssthresh
+    // a cycle begins as the state is open again and ends with the ACK of segment 41; in it nothing grows at ssthresh
     (0..4).for_each(|i| cc.on_ack(&of_cycle(200 + i, 30 + i, 1, 11 - i, 90)));
     assert_eq!(cc.cwnd(), 6460.0);
     cc.on_ack(&of_cycle(290, 41, 1, 10, 90));

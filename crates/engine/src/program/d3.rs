@@ -1,5 +1,6 @@
-//! Rates for deadlines (D3): a port gives flows, first come, first served, the rate that meets their deadline and a fair
-//! share of what is left. What packets carry in the paper (a flow's previous demand and allocation) the port remembers.
+//! Rates for deadlines (D3): a port gives flows, first come, first served, the rate that meets their deadline and a
+//! fair share of what is left. What packets carry in the paper (a flow's previous demand and allocation) the port
+//! remembers.
 
 use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
 use crate::event::aside::Granted;

@@ -122,9 +122,9 @@ keys! {
     /// Timeouts in a row before the flow gives up; 0: never.
     data_retries: u32,
     /// The timeout of a connection, counted over its life, from which on the congestion window is 0 instead of one
-    /// segment; 0: none. With `least_segment = false`, as in ns-3, nothing is sent and no timer runs until an ACK comes;
-    /// otherwise a timeout still sends one segment. For controllers with NewReno's window (others have a warning), and
-    /// Swift's form cse322, which counts anew with every ACK. 4 in the ns-3 of a report of CSE 322
+    /// segment; 0: none. With `least_segment = false`, as in ns-3, nothing is sent and no timer runs until an ACK
+    /// comes; otherwise a timeout still sends one segment. For controllers with NewReno's window (others have a
+    /// warning), and Swift's form cse322, which counts anew with every ACK. 4 in the ns-3 of a report of CSE 322
     /// (github.com/Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, commit 91178fc,
     /// tcp-socket-base.cc).
     emptying_timeout: u32,

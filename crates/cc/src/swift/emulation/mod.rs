@@ -1,7 +1,7 @@
 //! Differences of other implementations of Swift from the paper: htsim's (`form = "htsim"`), and those of two ns-3
 //! studies of Swift and DCTCP (`form = "yasomam"`; `form = "cse322"` and `"cse322-text"`). Each difference is a
-//! parameter, so that what it is worth can be measured; this file declares them, `sender` acts by them, `cse322` has what
-//! the text of that study alone does, `cycles` what its code does.
+//! parameter, so that what it is worth can be measured; this file declares them, `sender` acts by them, `cse322` has
+//! what the text of that study alone does, `cycles` what its code does.
 //! The paper's own path is in [`super::sender`].
 
 pub mod cse322;

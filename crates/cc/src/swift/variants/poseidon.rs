@@ -8,9 +8,9 @@
 //! ```
 //!
 //! `mpd` is the longest wait of one hop: bytes queued before the packet over the rate of the port, from the stamps that
-//! ports leave (telemetry); with `feedback = "median"` the median of the last such waits ([`crate::median`]). The target
-//! falls as the rate rises, so that of the flows of a queue the faster yield to the slower, and a flow yields only at the
-//! hop that holds it most. Losses, timeouts and windows below one packet are Swift's ([`crate::swift`]).
+//! ports leave (telemetry); with `feedback = "median"` the median of the last such waits ([`crate::median`]). The
+//! target falls as the rate rises, so that of the flows of a queue the faster yield to the slower, and a flow yields
+//! only at the hop that holds it most. Losses, timeouts and windows below one packet are Swift's ([`crate::swift`]).
 
 use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};

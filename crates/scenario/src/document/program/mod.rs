@@ -51,16 +51,16 @@ kinds! {
         /// A pacer in hosts (HULL). Packets of flows that hear of marks leave one by one, at a rate that follows what
         /// these flows send and what waits.
         Pacer = "pacer",
-        /// Levels (QJUMP). A host may send so many packets of a traffic class in an epoch, after which further ones wait
-        /// for its next. With one a host and epoch, and a queue that serves the class first, no packet of it waits
+        /// Levels (QJUMP). A host may send so many packets of a traffic class in an epoch, after which further ones
+        /// wait for its next. With one a host and epoch, and a queue that serves the class first, no packet of it waits
         /// longer than an epoch in the network.
         Qjump = "qjump",
         /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
         /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
         Rcp = "rcp",
-        /// Rates for deadlines (D3). Each port gives the flows that leave by it, first come, first served, the rate that
-        /// meets their deadline, and a fair share of what is left. Senders with `controller = "d3"` ask, and pace at the
-        /// least of their way.
+        /// Rates for deadlines (D3). Each port gives the flows that leave by it, first come, first served, the rate
+        /// that meets their deadline, and a fair share of what is left. Senders with `controller = "d3"` ask, and pace
+        /// at the least of their way.
         D3 = "d3",
         /// Explicit windows (XCP). Each port shares out, once a round trip, what is left over among the packets that
         /// leave by it, or takes from them what waits. Senders with `controller = "xcp"` change their windows by the

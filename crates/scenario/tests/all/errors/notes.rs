@@ -108,7 +108,8 @@ fn a_form_that_goes_with_its_controller_is_noted() {
     s.set("traffic.controller.kind", "swift").unwrap();
     assert_eq!(
         s.set("traffic.controller.form", "linux").unwrap_err().to_string(),
-        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"cse322\" \"cse322-text\" \"htsim\""
+        "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"cse322\" \"cse322-text\" \
+         \"htsim\""
     );
     assert!(s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops what was set for dctcp"));
 }

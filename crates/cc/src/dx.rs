@@ -19,7 +19,7 @@ params! {
     base_rtt: Option<Time> = "auto", "", "paper: the shortest measured",
         "\"auto\" or a time above 0" => |x| x.is_none_or(|x| x > Time::ZERO);
     then ..window: reno_window::Params {
-        !avoidance; !arithmetic;
+        !avoidance; !arithmetic; !repairs;
         floor = "1.0", "Jiang et al., FGCS 2021: the window is 1 at least", "a number of at least 1" => |x| *x >= 1.0;
     };
 }

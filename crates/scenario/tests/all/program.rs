@@ -307,6 +307,6 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
     };
     assert_eq!(slowest("1Mbps"), Some(incast_cc::Rate::mbps(1)), "not that of the hosts' links, 10 Gb/s");
     let unlimited = [("traffic.mice.class", "1"), ("program", "[{ kind = \"qjump\", factors = [1] }]")];
-    let elephants = [&unlimited[..], &[("traffic.mice.ack_class", "1")]].concat();
+    let elephants = [&unlimited[..], &[("traffic.mice.ack_class", "1"), ("traffic.elephants.ack_class", "1")]].concat();
     assert!(notes("priority", &elephants)[0].contains("no flow is of a class that has a factor"));
 }

@@ -180,5 +180,5 @@ SLICES = (
 )
 CONTROLLER_SLICE = ("permutation", "traffic.app.size=500kB", "run.duration=2ms")
 """A fifth of the first, once under every controller."""
-NEEDS = {"rcp": ('program=[{kind="rcp"}]',), "xcp": ('program=[{kind="xcp"}]',), "bolt": ('program=[{kind="bolt"}]',)}
+NEEDS = {kind: (f'program=[{{kind="{kind}"}}]',) for kind in ("rcp", "d3", "xcp", "bolt")}
 """What a controller needs beside itself to run there."""

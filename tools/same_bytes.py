@@ -117,12 +117,7 @@ FORMS = {
     "vegas": "linux ns3",
 }
 
-NEEDS = {
-    "rcp": ('program=[{kind="rcp"}]',),
-    "d3": ('program=[{kind="d3"}]',),
-    "xcp": ('program=[{kind="xcp"}]',),
-    "bolt": ('program=[{kind="bolt"}]',),
-}
+NEEDS = {kind: (f'program=[{{kind="{kind}"}}]',) for kind in ("rcp", "d3", "xcp", "bolt")}
 """What a controller does not run without."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")

@@ -144,13 +144,13 @@ def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> 
     names = [*(name for name, _ in _core.list_kind("controllers")), "own.py:Own"]
     every = [word for name in names for word in ("--cc", name)]
     times = ("--set", "run.duration=8ms", "--set", "run.warmup=4ms")
-    # rcp sends at what switches grant, xcp what they allow, bolt what they have room for
-    program = ("--set", 'program=[{ kind = "rcp" }, { kind = "xcp" }, { kind = "bolt" }]')
+    # rcp and d3 send at what switches grant, xcp what they allow, bolt what they have room for
+    program = ("--set", 'program=[{ kind = "rcp" }, { kind = "d3" }, { kind = "xcp" }, { kind = "bolt" }]')
     done = incast("coexist", *every, *times, *program, "--seeds", "1", "--out", "r")
     assert done.status == 0, done.err
     with (tmp_path / "r/pairs.csv").open(newline="") as file:
         rows = {(row["controller"], row["other"]): row for row in csv.DictReader(file)}
-    assert len(names) == 26
+    assert len(names) == 29
     assert set(rows) == set(itertools.product(names, names))
     for (a, b), row in rows.items():
         both = float(row["goodput_bps"]) + float(rows[b, a]["goodput_bps"])

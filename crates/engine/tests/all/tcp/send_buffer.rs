@@ -24,7 +24,9 @@ fn a_flow_whose_writes_never_fit_opens_and_closes() {
     for (write, whole_writes, sent) in [(20_001, true, 0), (20_000, true, 20_000), (20_001, false, 20_000)] {
         let transport = TransportSpec { send_buffer: 20_000, whole_writes, ..plain() };
         let flow = FlowSpec { app: App::Bulk(Bulk { size: None, write }), ..bulk(0, 1, None) };
-        let outcome = run(&wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow));
+        let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", flow);
+        run_for(&mut spec, Time::ms(20));
+        let outcome = run(&spec);
         let flow = &outcome.flows[0];
         assert_eq!((flow.delivered >= sent, flow.delivered == 0), (true, sent == 0), "{write}, {whole_writes}");
     }

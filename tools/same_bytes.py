@@ -105,10 +105,10 @@ CONTROLLERS = [
 FORMS = {
     "newreno": "ns3 linux",
     "cubic": "linux",
-    "westwood": "linux ns3",
+    "westwood": "linux ns3 ns3-35",
     "westwood-plus": "ns3",
     "dctcp": "ns3 htsim linux",
-    "swift": "htsim seed-000 cse322-text",
+    "swift": "htsim seed-000 cse322 cse322-text",
     "dcqcn": "paper vendor",
     "timely": "paper",
     "fastflow": "spcl",

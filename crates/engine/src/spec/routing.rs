@@ -179,11 +179,8 @@ pub struct Recycled {
 impl PathChoice {
     /// Packets are given whole paths, not a next hop at every switch.
     pub fn is_by_path(&self) -> bool {
-        match self {
-            PathChoice::SpraySource | PathChoice::RoundRobinSource => true,
-            PathChoice::Flowcell(_) | PathChoice::GivenPath => true,
-            _ => false,
-        }
+        use PathChoice::{Flowcell, GivenPath, RoundRobinSource, SpraySource};
+        matches!(self, SpraySource | RoundRobinSource | Flowcell(_) | GivenPath)
     }
 
     /// Packets of one flow take several paths.

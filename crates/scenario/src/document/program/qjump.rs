@@ -62,7 +62,7 @@ impl NodeProgram for Qjump {
             at.text("factors", "[]", "expected a number for each limited traffic class, class 0 first");
         }
         for (i, factor) in self.factors.iter().enumerate().filter(|(_, f)| !(**f > 0.0 && **f <= 1e6)) {
-            at.value(&format!("factors.{i}"), factor, "expected a number above 0, at most 1000000");
+            at.value(format!("factors.{i}"), factor, "expected a number above 0, at most 1000000");
         }
         if let Some(hosts) = self.hosts.filter(|hosts| !(1..=MAX_HOSTS).contains(&(*hosts as u64))) {
             at.value("hosts", hosts, format!("expected 1 to {MAX_HOSTS}"));

@@ -466,7 +466,6 @@ CSE322 = {
 
 CSE322_WORLD = {
     "cse322/a1/westwood-n40/seed1": (
-        Switch("westwood-rates", "Westwood: whole bits per second", "controller.rates=window"),
         Switch("westwood-repairs", "Westwood: what SACK reported counts once", "controller.repairs=delivered"),
     ),
     "cse322/b/dctcp-n40": (

@@ -17,7 +17,7 @@ from tools import paper_pages
 
 OPEN = {"cse322", "homa", "mswift", "related", "rivals", "swift"}
 """Papers whose pages are held by no record yet."""
-OLD = {"yasomam-paper", "yasomam-small"}
+OLD = {"yasomam-paper"}
 """Records of before there were digests: what changed since is known of the words of claims alone."""
 
 

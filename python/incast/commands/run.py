@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -61,10 +62,10 @@ def run(
     # paths in a scenario from the standard input start from the working directory
     text = _standard_input() if scenario == "-" else None
     # a class of the file may be replaced by what is set: nobody is asked for it before
-    with consent.looking_away():
+    with consent.looking_away() if set_ else nullcontext():
         given = Scenario.load(scenario) if text is None else Scenario.from_toml(text, name="stdin")
-        asked = given.with_(dict(settings(set_)))
         notes = [*without_effect(settings(set_), *[lambda pairs: [given.with_(dict(pairs))]] * 2)]
+    asked = given.with_(dict(settings(set_)))
     if seed is not None:
         asked = asked.with_seed(seed)
     tell(notes)

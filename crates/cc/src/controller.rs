@@ -414,9 +414,9 @@ pub trait Controller {
     fn on_wake(&mut self, _now: Time) {}
     /// Fast retransmit (see [`Profile::own_recovery`] for when). Reduces the window.
     fn on_loss(&mut self, event: &Congestion);
-    /// Whether a marked ACK calls for [`on_ecn`](Controller::on_ecn), by the ACKs heard so far: with
-    /// `transport.ecn_preempts` the marked one itself is not yet among them. Asked before `on_ecn`; without a call no
-    /// reduction begins. The default: it does.
+    /// A marked ACK calls for [`on_ecn`](Controller::on_ecn), by the ACKs heard so far. With `transport.ecn_preempts`
+    /// the marked one itself is not yet among them. Asked before `on_ecn`; without a call no reduction begins. True
+    /// unless a controller says otherwise.
     fn heeds_mark(&self) -> bool {
         true
     }

@@ -122,13 +122,13 @@ impl Median {
         self.value
     }
 
-    /// Whether most signals are marks, after one more.
+    /// Hears one more mark; true where most signals are marks.
     pub fn hear_mark(&mut self, marked: bool, w: f64) -> bool {
         self.hear(f64::from(u8::from(marked)), w);
         self.is_marked()
     }
 
-    /// Whether most signals so far are marks.
+    /// Most signals so far are marks.
     pub fn is_marked(&self) -> bool {
         self.value > 0.5
     }

@@ -252,7 +252,7 @@ impl RenoWindow {
         self.rules.arithmetic == Arithmetic::Segments
     }
 
-    /// Whether the arithmetic is ns-3's.
+    /// The arithmetic is ns-3's.
     pub(crate) fn in_whole(&self) -> bool {
         self.rules.arithmetic == Arithmetic::Whole
     }

@@ -108,7 +108,7 @@ fn losses_halve_and_timeouts_begin_again() {
 }
 
 proptest! {
-    /// What waits is given back in proportion: the more, the smaller the window, and never below one packet.
+    /// A longer wait leaves a smaller window, and never less than one packet.
     #[test]
     fn a_longer_wait_leaves_a_smaller_window(window in 2u32..200, least in 0.1..100.0f64, more in 0.1..100.0f64) {
         let left = |wait: f64| {

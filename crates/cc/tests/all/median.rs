@@ -10,7 +10,7 @@ fn median_of(params: &Params, w: f64, signals: &[f64]) -> f64 {
     signals.iter().fold(f64::NAN, |_, signal| median.hear(*signal, w))
 }
 
-/// How many of the newest signals decide at a window of `w`: after many of 10, ever more of 20, until the median is 20.
+/// Number of the newest signals that decide at a window of `w`: after many of 10 ever more of 20, until 20 decide.
 fn deciding(params: &Params, w: f64) -> usize {
     (1..2000)
         .find(|n| {

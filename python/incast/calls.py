@@ -16,11 +16,11 @@ from incast.completions import STATISTICS, Bins
 from incast.errors import IncastError, StudyError
 from incast.figures import figures_of
 from incast.folders import write_named
-from incast.look import formats_of
 from incast.plan import slug
 from incast.result import COMPLETIONS, Result, needed
 from incast.scenario import text_of
 from incast.study.comparing import ComparisonStudy
+from incast.style import formats_of
 from incast.view import chosen
 from incast.view.notebook import View
 

@@ -15,13 +15,13 @@ from rich.console import Console
 
 from incast import _core, gallery, run_index, tables
 from incast.coexistence import Meeting, Pairs, known, tables_of
-from incast.look import INK, new_canvas
 from incast.output import counted
 from incast.report import PAGE, document, embedded, number
 from incast.run_index import RUNS
 from incast.statistics import Estimate
 from incast.study.comparing import named
 from incast.study.homes import Home
+from incast.style import INK, new_canvas
 from incast.tables import Column
 from incast.view import chosen
 

@@ -230,7 +230,7 @@ def read_points(path: str, x: str, y: str) -> Points:
 
 def picture(grid: Grid, y: str, measured: Points, kind: str) -> bytes:
     """Draw a figure over the first varied parameter: a line for each combination of the others, and points on top."""
-    from incast.look import (
+    from incast.style import (
         COLOURS,
         INK,
         MARKERS,

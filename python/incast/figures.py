@@ -11,7 +11,11 @@ from matplotlib.figure import Figure as Canvas
 from incast.comparison import Comparison, Run, Series, samples_of
 from incast.completions import one_size
 from incast.errors import FolderError
-from incast.look import (
+from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, mark_end, until, y_axis
+from incast.output import counted
+from incast.result import COMPLETIONS
+from incast.statistics import Estimate
+from incast.style import (
     ABREAST,
     COLOURS,
     GREY,
@@ -26,10 +30,6 @@ from incast.look import (
     time_unit,
     x_axis,
 )
-from incast.output import counted
-from incast.points import Points, Told, draw_points, fit_a_log_axis, mark_end, until, y_axis
-from incast.result import COMPLETIONS
-from incast.statistics import Estimate
 
 PANELS_ABREAST = 4
 """Panels in a row where every controller has one."""

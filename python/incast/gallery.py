@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from incast.folders import write_together
-from incast.look import FORMATS, picture_bytes
+from incast.style import FORMATS, picture_bytes
 
 Drawn = dict[str, dict[str, bytes]]
 """Pictures as bytes, by their names and formats: those asked for, and PNG."""

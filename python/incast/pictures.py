@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 
 from incast import gallery
 from incast.errors import FolderError
-from incast.look import INK, dress, line, new_canvas, time_unit
+from incast.interval_plot import mark_end, until
 from incast.output import counted
-from incast.points import mark_end, until
 from incast.result import Result
+from incast.style import INK, dress, line, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from incast import _core, completions, gallery, marks, run_index, slowdowns, tables
+from incast import _core, badges, completions, gallery, run_index, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json, series_cases
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
@@ -141,7 +141,7 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         seeds = f"{study.seeds} seed{'s' * (study.seeds > 1)}"
         what = f"less {first.label} under the same seed, means and 95 % intervals over" if paired else "means over"
         points = [(value, controller) for value in study.values for controller in shown]
-        at = {} if paired else {value: marks.of_point(comparison, scenario, value, figures) for value in study.values}
+        at = {} if paired else {value: badges.of_point(comparison, scenario, value, figures) for value in study.values}
         columns = []
         for figure in figures:
             cells = [_cell(comparison, scenario, *point, figure, paired) for point in points]
@@ -157,8 +157,8 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
             told += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
         for text in told:
             console.print(text, highlight=False, soft_wrap=True)
-    if not paired and marks.possible(comparison):
-        console.print(marks.meaning(BEST), highlight=False, soft_wrap=True)
+    if not paired and badges.possible(comparison):
+        console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
 
 
 Point = tuple[str, Controller]
@@ -193,7 +193,7 @@ def _print_slowdowns(comparison: Comparison, scenario: str, name: str, console: 
         for band in (band for band in comparison.bands(scenario) if band.entry == entry):
             found = [comparison.slowdown(scenario, c.text, value, band, "p99") for value, c in points]
             cells = [f"{shown_reading(one, interval=False)} {share_of(one)}".strip() for one in found]
-            best = {v: marks.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
+            best = {v: badges.best_slowdown(comparison, scenario, v, band, "p99") for v in study.values}
             marked = _marked(cells, [best[value] == c.text for value, c in points])
             columns.append(Column(band.label.replace(" to ", "\nto "), marked))
         tables.show(
@@ -361,7 +361,7 @@ def _headline(comparison: Comparison) -> str:
         figures = figures_of(comparison, scenario)
         value = study.values[-1]
         head = "".join(f"<th>{escape(figure.label)}</th>" for figure in figures)
-        at = marks.of_point(comparison, scenario, value, figures)
+        at = badges.of_point(comparison, scenario, value, figures)
         rows = []
         for c in study.controllers:
             cells = [
@@ -391,8 +391,8 @@ def _headline(comparison: Comparison) -> str:
 
 
 def _meaning(comparison: Comparison) -> str:
-    if marks.possible(comparison):
-        return marks.meaning("Bold")
+    if badges.possible(comparison):
+        return badges.meaning("Bold")
     return "Nothing is marked as best: that takes two controllers and two seeds."
 
 
@@ -404,7 +404,7 @@ def table_of(comparison: Comparison) -> str:
     rows = ""
     for scenario, name in zip(study.scenarios, study.scenario_names(), strict=True):
         for value in study.values:
-            at = marks.of_point(comparison, scenario, value, shown)
+            at = badges.of_point(comparison, scenario, value, shown)
             for c in study.controllers:
                 front = f" {UNDOMINATED}" if c.text in at.front else ""
                 cells = "".join(f"<th>{escape(text)}</th>" for text in [name, value, f"{c.label}{front}"])
@@ -438,7 +438,7 @@ def _slowdowns(
             rows = []
             for value in study.values:
                 best = {
-                    (band, statistic): marks.best_slowdown(comparison, scenario, value, band, statistic)
+                    (band, statistic): badges.best_slowdown(comparison, scenario, value, band, statistic)
                     for band in own
                     for statistic in STATISTICS
                 }

@@ -12,9 +12,9 @@ from incast import completions
 from incast.comparison import Band, Comparison
 from incast.completions import NAMES, Reading
 from incast.figures import Drawn, axis_name
-from incast.look import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
+from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.plan import slug
-from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.style import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
 
 ABREAST = 3
 """Panels in a row."""

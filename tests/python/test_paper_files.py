@@ -12,12 +12,12 @@ import pytest
 
 from conftest import ROOT, Command
 from incast.errors import PaperError
-from incast.look import COLOURS, HATCHES
 from incast.papers import definition, expression, judging, page, reading
 from incast.papers.definition import Measure, Series
 from incast.papers.drawing import looks
 from incast.papers.judging import judge
 from incast.papers.measuring import reduced
+from incast.style import COLOURS, HATCHES
 from incast.verdict import Verdict
 from own_paper import PAPER, SCENARIO, WORKED_OUT
 

@@ -9,8 +9,8 @@ import pytest
 
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
-from incast.look import FORMATS
 from incast.pictures import PICTURES, draw
+from incast.style import FORMATS
 
 SHORT = {"run.duration": "2ms", "run.warmup": "0s", "measure.series.flows": [0, 1], "measure.series.ports": "all"}
 

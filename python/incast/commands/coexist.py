@@ -64,7 +64,7 @@ def coexist(
     allow(allow_code)
     with loading():
         from incast import coexistence, coexistence_page
-        from incast.look import formats_of
+        from incast.style import formats_of
         from incast.view import chosen
 
     formats = formats_of(format_)

@@ -103,7 +103,7 @@ def compare(
     # Plotting libraries take a second to load: what is asked for in a wrong way is refused before.
     with loading():
         from incast import comparison, completions, report
-        from incast.look import formats_of
+        from incast.style import formats_of
         from incast.view import chosen
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)

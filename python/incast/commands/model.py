@@ -48,7 +48,7 @@ def model(
         sys.stdout.write(context.get_help() + "\n")
         return
     with loading():
-        from incast import beside, curves
+        from incast import curves, model_overlay
         from incast import model as models
         from incast.study.front import of_store
         from incast.study.store import Store
@@ -64,24 +64,24 @@ def model(
     drawing = None if plot is None else curves.check_file(plot, curves.PICTURES)
     if name == "beside":
         if len(rest) not in (1, 2) or rest[0].startswith("--") or not y or points is not None or set_:
-            forms = ", ".join(form.figure for form in beside.FORMS)
+            forms = ", ".join(form.figure for form in model_overlay.FORMS)
             raise ModelError(
                 f"beside takes a store of studies and --y FIGURE ({forms}), and maybe the axis to draw over"
             )
         store = Store.at(rest[0])
-        found_beside = beside.of(store, of_store(store), y, *rest[1:])
-        rows = found_beside.rows()
-        columns_beside = {word: [row[word] for row in rows] for word in rows[0]}
+        overlay = model_overlay.of(store, of_store(store), y, *rest[1:])
+        rows = overlay.rows()
+        overlay_columns = {word: [row[word] for row in rows] for word in rows[0]}
         if drawing is not None:
             if drawing.suffix != ".png":
                 raise ModelError(f"--plot {drawing}: beside a study expected a .png file")
-            curves.write(drawing, beside.picture(found_beside))
+            curves.write(drawing, model_overlay.picture(overlay))
         if table is not None:
-            curves.write(table, curves.text_of(columns_beside, table.suffix))
+            curves.write(table, curves.text_of(overlay_columns, table.suffix))
         if json:
-            sys.stdout.write(curves.text_of(columns_beside, ".json"))
+            sys.stdout.write(curves.text_of(overlay_columns, ".json"))
         elif not quiet:
-            curves.print_columns(columns_beside, {}, y, out)
+            curves.print_columns(overlay_columns, {}, y, out)
         return
     if drawing is None and (points is not None or y):
         raise ModelError(f"{'--points' if points is not None else '--y'} is for a picture: give --plot FILE too")

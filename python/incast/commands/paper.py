@@ -125,8 +125,8 @@ def run(
     """
     allow(allow_code)
     with loading():
-        from incast.look import formats_of
         from incast.papers import planning, reading
+        from incast.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)
@@ -160,8 +160,8 @@ def report(
 ) -> None:
     """Write a paper's report again from the runs that are there."""
     with loading():
-        from incast.look import formats_of
         from incast.papers import planning
+        from incast.style import formats_of
 
     _known_scale(scale)
     formats = formats_of(format_)

@@ -31,7 +31,7 @@ def plot(
     result = Result.load(run)
     with loading():
         from incast import pictures
-        from incast.look import formats_of
+        from incast.style import formats_of
 
     formats = formats_of(format_)
     folder = run if out_ is None else folder_of(out_, "")

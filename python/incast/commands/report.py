@@ -27,7 +27,7 @@ PAIRS_FILE, PAPER_MARK = "coexistence.json", "paper.json"
 def _of_pairs(folder: Path, format_: str, quiet: bool) -> None:
     with loading():
         from incast import coexistence, coexistence_page
-        from incast.look import formats_of
+        from incast.style import formats_of
 
     formats = formats_of(format_)
     with held(folder):
@@ -84,7 +84,7 @@ def report(
         from incast import comparison
     from incast import completions
     from incast import report as page
-    from incast.look import formats_of
+    from incast.style import formats_of
 
     parted, formats = completions.Bins.parse(bins) if bins is not None else None, formats_of(format_)
     with held(folder):

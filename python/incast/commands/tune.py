@@ -46,8 +46,8 @@ def tune(
     """
     allow(allow_code)
     with loading():
-        from incast.look import formats_of
         from incast.study.front import load
+        from incast.style import formats_of
         from incast.tuning import outcome
         from incast.tuning.declaration import Tuning
         from incast.tuning.search import Search
@@ -197,8 +197,8 @@ def sensitivity(
     """
     allow(allow_code)
     with loading():
-        from incast.look import formats_of
         from incast.study.front import load
+        from incast.style import formats_of
         from incast.tuning import sensitivity as sensitivities
     formats = formats_of(format_)
     study = load(file)

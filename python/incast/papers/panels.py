@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from incast.look import INK, dress, line
+from incast.interval_plot import Told
 from incast.papers.definition import Figure, Measure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
-from incast.points import Told
 from incast.statistics import Estimate, estimate
+from incast.style import INK, dress, line
 
 JOINED = 3
 """Points from which on a line joins them: two say nothing of what is between."""

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incast import StudyError, look, slowdowns
+from incast import StudyError, slowdowns, style
 from incast.comparison import Band, Comparison, Run
 from incast.completions import STATISTICS, Bins, Reading, Sizes
 from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
-from incast.look import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
-from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
 from incast.study.homes import Home
+from incast.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1.02, 1e6))
@@ -26,7 +26,7 @@ def test_a_log_axis_always_has_numbers(low: float, ratio: float) -> None:
     assert len(ticks) >= 2, (low, ratio)
     assert all(low * (1 - 1e-9) <= tick <= low * ratio * (1 + 1e-9) for tick in ticks)
     assert ticks == sorted(ticks)
-    assert len({look.plain(tick) for tick in ticks}) == len(ticks), "labels differ"
+    assert len({style.plain(tick) for tick in ticks}) == len(ticks), "labels differ"
 
 
 def test_numbers_within_a_decade_are_on_the_axis() -> None:
@@ -40,9 +40,9 @@ def test_numbers_within_a_decade_are_on_the_axis() -> None:
 
 
 def test_the_first_64_series_differ() -> None:
-    looks = {(one["color"], one["linestyle"], one["marker"]) for one in map(look.line, range(64))}
+    looks = {(one["color"], one["linestyle"], one["marker"]) for one in map(style.line, range(64))}
     assert len(looks) == 64
-    without = {(one["color"], one["linestyle"]) for one in (look.line(i, marker=False) for i in range(64))}
+    without = {(one["color"], one["linestyle"]) for one in (style.line(i, marker=False) for i in range(64))}
     assert len(without) == 64, "lines without markers differ too"
 
 
@@ -198,6 +198,6 @@ def test_pictures_are_the_same_bytes_in_every_format() -> None:
         return {kind: picture_bytes(canvas, kind) for kind in FORMATS}
 
     assert drawn() == drawn()
-    assert look.formats_of("pdf, png") == ("pdf", "png")
+    assert style.formats_of("pdf, png") == ("pdf", "png")
     with pytest.raises(StudyError, match="gif"):
-        look.formats_of("gif")
+        style.formats_of("gif")

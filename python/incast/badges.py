@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from incast.best import CARRIES, Objective, best, carrying, undominated
 from incast.comparison import Band, Comparison
 from incast.completions import ENOUGH, Reading
 from incast.figures import ACTIVE, FIGURES, Figure
+from incast.ranking import CARRIES, Objective, best, carrying, undominated
 
 _MEANING = (
     " is best: the 95 % interval of the paired difference to every other controller is clear of zero, at least "

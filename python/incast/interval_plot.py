@@ -13,8 +13,8 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from incast.look import line, numbered_log
 from incast.statistics import Estimate
+from incast.style import line, numbered_log
 
 
 class Measured(Protocol):

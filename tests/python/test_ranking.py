@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incast.best import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
 from incast.completions import Reading, difference
+from incast.ranking import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
 from incast.report import is_clear_of_zero, shown_reading
 
 

@@ -161,7 +161,7 @@ def _number(value: Any) -> tuple[float, str] | None:
 
 def picture(beside: Beside) -> bytes:
     """Draw the measured means with their 95 % intervals, and the closed form as a line of the same colour."""
-    from incast.look import COLOURS, INK, MARKERS, dress, legend, new_canvas, png_bytes, time_unit
+    from incast.style import COLOURS, INK, MARKERS, dress, legend, new_canvas, png_bytes, time_unit
 
     unit, scale = {"bps": ("Gb/s", 1e-9)}.get(beside.figure.rpartition("_")[2], ("packets", 1.0))
     if beside.figure.endswith("_s"):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from incast.executor import Each, Status
 from incast.study import record
-from incast.study.front import Study
+from incast.study.api import Study
 from incast.study.workers import Answer
 
 RUNS = 100_000

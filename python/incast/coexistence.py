@@ -34,7 +34,7 @@ from incast.study.comparing import (
     shared_notes,
 )
 from incast.study.definition import KEEPS, Definition
-from incast.study.homes import OWN_STORE, Home, Place, claimed
+from incast.study.report_folder import OWN_STORE, Home, Place, claimed
 from incast.view import chosen
 
 PAIRS_FILE = "coexistence.json"

@@ -20,7 +20,7 @@ from incast.report import PAGE, document, embedded, number
 from incast.run_index import RUNS
 from incast.statistics import Estimate
 from incast.study.comparing import named
-from incast.study.homes import Home
+from incast.study.report_folder import Home
 from incast.style import INK, new_canvas
 from incast.tables import Column
 from incast.view import chosen

@@ -25,7 +25,7 @@ from incast.scenario import Scenario
 from incast.statistics import Estimate, jain
 from incast.study.comparing import STUDY_FILE, Case, ComparisonStudy, named
 from incast.study.definition import Definition
-from incast.study.homes import OWN_STORE, Home, Place, Rows, claimed
+from incast.study.report_folder import OWN_STORE, Home, Place, Rows, claimed
 from incast.view import chosen
 
 SERIES_FLOWS = 3

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from incast import files
 from incast.coexistence import POINTS_FILE, Pairs
 from incast.comparison import Comparison
-from incast.study.homes import Home
 from incast.study.record import run_id
+from incast.study.report_folder import Home
 
 RUNS = "runs.csv"
 

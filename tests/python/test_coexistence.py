@@ -21,7 +21,7 @@ from incast.result import rates_of
 from incast.scenario import Scenario
 from incast.statistics import Estimate
 from incast.study.comparing import Controller, shared_notes
-from incast.study.homes import Home
+from incast.study.report_folder import Home
 from stored import SHORT as SHORTEST
 
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]

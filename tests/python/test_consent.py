@@ -22,7 +22,7 @@ from rich.console import Console
 from conftest import QUICK, ROOT, Command, command, environment
 from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, evaluate, model, own_code, progress
 from incast.episode import Episode
-from incast.study import copies, front, slurm
+from incast.study import api, inputs, slurm
 from incast.study.store import Store
 
 CLASS = """
@@ -250,7 +250,7 @@ def test_python_asks_for_a_word_where_a_file_is_read(
     for read in (
         lambda: Scenario.load("x.toml"),
         lambda: Scenario.from_toml((tmp_path / "x.toml").read_text()),
-        lambda: front.load("study.toml").run("s"),
+        lambda: api.load("study.toml").run("s"),
         lambda: Study("x.toml", axes={"traffic.flows": [1]}),
     ):
         with pytest.raises(ScenarioError, match=REFUSED):
@@ -274,9 +274,9 @@ def test_a_call_names_a_class_as_a_command_line_does(
     assert len(Store.at("s").known()) == 1
     monkeypatch.setattr(consent, "_state", consent._State())
     with pytest.raises(ScenarioError, match=REFUSED):
-        front.extend(Store.at("s"), seeds=2)
+        api.extend(Store.at("s"), seeds=2)
     assert len(Store.at("s").known()) == 1
-    front.extend(Store.at("s"), seeds=2, allow_code=True)
+    api.extend(Store.at("s"), seeds=2, allow_code=True)
     assert len(Store.at("s").known()) == 2
 
 
@@ -562,7 +562,7 @@ def test_a_copy_that_is_not_what_was_asked_for_is_not_run(
         monkeypatch.setattr(consent, "permit", permit)
         consent.allow(own_code.locate(name))
         with pytest.raises(StudyError, match="changed while it was copied: give the command again"):
-            copies._controller_kept(store, f"{name}:Mine", tmp_path)
+            inputs._controller_kept(store, f"{name}:Mine", tmp_path)
         monkeypatch.setattr(consent, "permit", own)
     assert not ran()
 

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Command
 from incast import StudyError, model_overlay
-from incast.study.front import Study
+from incast.study.api import Study
 
 SET = {"run.duration": "20ms", "run.warmup": "10ms"}
 

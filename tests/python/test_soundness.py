@@ -18,7 +18,7 @@ from incast.cli import program
 from incast.executor import Executor
 from incast.learn import FlowEnv
 from incast.plan import Job
-from incast.study import estimate, reading, standing
+from incast.study import estimate, reading, status
 
 STAR = """
 
@@ -101,11 +101,11 @@ def test_a_study_marks_the_run_and_makes_the_others(tmp_path: Path) -> None:
     assert len(marked) == 2
     assert all(row["fct.mean_s"] is None and row["run.hops"] > 0 for row in marked), "no figure"
     assert all(row["fct.mean_s"] > 0 for row in rows if row["seed"] != 2), "the others have theirs"
-    told = standing.of(store)
+    told = status.of(store)
     assert len(told.unsound) == 2
     assert any("not sound" in line for line in told.lines())
     with pytest.raises(UnsoundError, match="2 runs without figures"):
-        standing.refuse_unsound(store, study.name)
+        status.refuse_unsound(store, study.name)
     with pytest.raises(UnsoundError, match="a flow took 0.5"):
         reading.find(store, marked[0]["run"])
 
@@ -128,7 +128,7 @@ def test_an_unsound_run_of_one_study_is_no_matter_of_another(tmp_path: Path, mon
     answer = CliRunner().invoke(program(), words)
     assert isinstance(answer.exception, UnsoundError), "it has seed 2 now"
     store = Store.at(tmp_path / "st")
-    assert len(standing.unsound_of(store)) == 1, "a run that both have, once"
+    assert len(status.unsound_of(store)) == 1, "a run that both have, once"
 
 
 @pytest.mark.usefixtures("defect")

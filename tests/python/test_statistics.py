@@ -9,7 +9,7 @@ from incast.comparison import Comparison, Run
 from incast.report import number, rounded
 from incast.statistics import Estimate, estimate, nearest_rank
 from incast.study.comparing import ComparisonStudy
-from incast.study.homes import Home
+from incast.study.report_folder import Home
 from incast.style import time_unit
 
 

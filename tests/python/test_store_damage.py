@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Command
 from incast import FolderError, Store
-from incast.study.front import extend
+from incast.study.api import extend
 from incast.study.record import packed, read_record
 from stored import contents, small
 

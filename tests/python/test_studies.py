@@ -24,15 +24,15 @@ from conftest import Command, command, environment
 from incast import FolderError, ScenarioError, Store, StudyError, progress
 from incast.executor import Status
 from incast.folders import put_first
-from incast.study import estimate, making
+from incast.study import estimate, runner
+from incast.study.api import extend, load
 from incast.study.axes import Axis, in_base_unit, read_axis
 from incast.study.axes import points as points_of
 from incast.study.comparing import ComparisonStudy
 from incast.study.definition import Point
-from incast.study.front import extend, load
-from incast.study.making import make
 from incast.study.record import Journal, Task
 from incast.study.record import make as make_record
+from incast.study.runner import make
 from incast.study.workers import Answer, Processes, Threads
 from stored import SHORT, contents, small
 
@@ -459,7 +459,7 @@ def test_large_runs_make_chunks_of_fewer(tmp_path: Path, monkeypatch: pytest.Mon
     """So that the tables of many of them are not in memory at once; and the rows are the same."""
     whole = small().run(tmp_path / "whole")
     scenario = small().scenario_of(small().points()[0])
-    monkeypatch.setattr(making, "CHUNK_BYTES", 3 * scenario.memory())
+    monkeypatch.setattr(runner, "CHUNK_BYTES", 3 * scenario.memory())
     parted = small().run(tmp_path / "parted")
     assert [parted.read(f"chunks/{name}.parquet").num_rows for name in parted.chunks()] == [3, 1]
     assert parted.runs.equals(whole.runs)

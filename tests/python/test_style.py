@@ -16,7 +16,7 @@ from incast.completions import STATISTICS, Bins, Reading, Sizes
 from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
 from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
-from incast.study.homes import Home
+from incast.study.report_folder import Home
 from incast.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
 
 

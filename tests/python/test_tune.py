@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Command, command, environment, left_in
 from incast import FolderError, Scenario, StudyError, UnsoundError, evaluate, soundness
-from incast.study.front import Study, load
+from incast.study.api import Study, load
 from incast.tuning import outcome, results, search
 from incast.tuning.declaration import Tuning
 from incast.tuning.search import Search

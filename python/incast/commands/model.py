@@ -50,7 +50,7 @@ def model(
     with loading():
         from incast import curves, model_overlay
         from incast import model as models
-        from incast.study.front import of_store
+        from incast.study.api import of_store
         from incast.study.store import Store
 
     if help_:

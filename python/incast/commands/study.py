@@ -60,10 +60,10 @@ def run(
     """
     allow(allow_code)
     with loading():
-        from incast.study import front
+        from incast.study import api
     # what is only estimated runs no code, and asks nobody
     with consent.looking_away() if dry_run else nullcontext():
-        study = front.load(file)
+        study = api.load(file)
         folder = folder_of(store, f"study-{study.name}")
         if dry_run:
             from incast.study import estimate
@@ -106,14 +106,14 @@ def extend(
     """Extend a study by seeds, values, arms or samples; only what is new is made."""
     allow(allow_code)
     with loading():
-        from incast.study import front
+        from incast.study import api
         from incast.study.store import Store
     if seeds is None and not axis and not arm and samples is None:
         raise StudyError("nothing to extend by: expected --seeds, --axis, --arm or --samples")
     there = Store.at(store)
-    name = front.name_in(there, study)
+    name = api.name_in(there, study)
     with progress.of_batch(err, quiet) as show:
-        made = front.extend(
+        made = api.extend(
             there,
             name,
             seeds=None if seeds is None else _seeds(seeds),
@@ -153,18 +153,18 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Say what a store holds, and what is asked for and not made yet."""
-    from incast.study import standing
+    from incast.study import status
     from incast.study.store import Store
 
     with held(store):
-        found = standing.of(Store.at(store), check)
+        found = status.of(Store.at(store), check)
     if json:
         sys.stdout.write(json_.dumps(found.data(), indent=2) + "\n")
     else:
         for line in found.lines():
             out.print(line, highlight=False, soft_wrap=True)
     if found.damaged:
-        raise standing.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
+        raise status.Damaged(f"{store} is damaged: {'; '.join(found.damaged)}")
 
 
 def export(
@@ -271,13 +271,13 @@ def _where(on: str | None, workers: int, options: str) -> dict[str, Any]:
 
 
 def _tell_made(store: Store, study: str, quiet: bool) -> None:
-    from incast.study import standing
+    from incast.study import status
 
     if not quiet:
         with output.about(store.folder):
-            for line in standing.of(store).lines():
+            for line in status.of(store).lines():
                 out.print(line, highlight=False, soft_wrap=True)
-    standing.refuse_unsound(store, study)
+    status.refuse_unsound(store, study)
 
 
 def _seeds(text: str) -> int | list[int]:

@@ -46,7 +46,7 @@ def tune(
     """
     allow(allow_code)
     with loading():
-        from incast.study.front import load
+        from incast.study.api import load
         from incast.style import formats_of
         from incast.tuning import outcome
         from incast.tuning.declaration import Tuning
@@ -197,7 +197,7 @@ def sensitivity(
     """
     allow(allow_code)
     with loading():
-        from incast.study.front import load
+        from incast.study.api import load
         from incast.style import formats_of
         from incast.tuning import sensitivity as sensitivities
     formats = formats_of(format_)

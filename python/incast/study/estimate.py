@@ -17,10 +17,10 @@ from incast.executor import default_workers
 from incast.files import STORE_FILE
 from incast.named_files import kinds_in
 from incast.scenario import Scenario
-from incast.study import copies
+from incast.study import inputs
 from incast.study.definition import Definition
-from incast.study.making import fresh_tasks
 from incast.study.record import Task, make, read_record, run_of
+from incast.study.runner import fresh_tasks
 from incast.study.store import Store, parquet
 
 if TYPE_CHECKING:
@@ -99,12 +99,12 @@ def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:
     with tempfile.TemporaryDirectory(prefix="incast-") as place:
         aside = Store.make(place)
         with study.reading():
-            points, runs, tasks = fresh_tasks(aside, copies.canonical(aside, study), there)
+            points, runs, tasks = fresh_tasks(aside, inputs.canonical(aside, study), there)
             unseen = {task.toml: _unseen(task.toml) for task in tasks}
             own = [task for task in tasks if not unseen[task.toml]]
             step = max(1, len(own) // TRIED)
             tried = [_tried(task, aside.folder, study.keep) for task in own[step // 2 :: step][:TRIED]]
-        names = dict.fromkeys(str(copies.spoken(name)) for found in unseen.values() for name in found)
+        names = dict.fromkeys(str(inputs.spoken(name)) for found in unseen.values() for name in found)
     home = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     at_once = max(1, min(workers or default_workers(), len(tasks)))
     return Estimate(points, runs, runs - len(tasks), tried, list(names), at_once, shutil.disk_usage(home).free)

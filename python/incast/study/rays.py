@@ -27,9 +27,9 @@ from incast.executor import Each, Status
 from incast.memory import free_memory
 from incast.named_files import FILES
 from incast.run_folder import engine_digest
-from incast.study.copies import read_copies
-from incast.study.making import Hire
+from incast.study.inputs import read_copies
 from incast.study.record import Task, make
+from incast.study.runner import Hire
 from incast.study.workers import Answer, WorkerDied, error_of, error_text
 
 PATIENCE_S = 60.0

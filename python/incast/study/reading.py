@@ -15,7 +15,7 @@ from incast import files, run_folder, soundness
 from incast.errors import FolderError, StudyError, UnsoundError
 from incast.named_files import FILES, Copies
 from incast.result import Result
-from incast.study import copies
+from incast.study import inputs
 from incast.study.record import run_id
 from incast.study.store import Store
 
@@ -162,7 +162,7 @@ def _with_files(store: Store, toml: str) -> Copies:
     """Give a scenario of a store with the copies that it names there."""
     found: dict[str, bytes] = {}
     for place in dict.fromkeys(re.findall(rf"\b{FILES}/[0-9a-f]{{16}}/", toml)):
-        found |= {f"{place}{name}": data for name, data in copies.read_copies(store.folder / place)}
+        found |= {f"{place}{name}": data for name, data in inputs.read_copies(store.folder / place)}
     return Copies(toml, found)
 
 
@@ -201,9 +201,9 @@ def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequen
         place[path[-1]] = value
     # in the order that runs have; every run has a table of groups
     summary = (
-        {"run": summary.pop("run")} | {part: summary.pop(part) for part in copies.parts() if part in summary} | summary
+        {"run": summary.pop("run")} | {part: summary.pop(part) for part in inputs.parts() if part in summary} | summary
     )
-    told = copies.definitions()
+    told = inputs.definitions()
     summary["units"] = {key: unit for key, (unit, _) in told.items()}
     summary["definitions"] = {key: definition for key, (_, definition) in told.items()}
     return summary

@@ -16,8 +16,8 @@ from pathlib import Path
 from incast import consent
 from incast.errors import RunError, StudyError
 from incast.folders import write_whole
-from incast.study.making import Outside, journalled, missing
 from incast.study.record import Journal, make
+from incast.study.runner import Outside, journalled, missing
 from incast.study.store import PENDING, Store
 
 PARTS = 200

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from incast import soundness
-from incast.study import axes, copies
+from incast.study import axes, inputs
 from incast.study.record import Journal
 from incast.study.store import Store, column, columns_of
 
@@ -99,7 +99,7 @@ def runs_table(store: Store) -> pa.Table:
         for scenario, arm, controller, settings, values in zip(*columns, strict=True):
             head = {"study": study, "scenario": scenario, "arm": arm, "controller": controller}
             keys = json.loads(settings) | json.loads(values)
-            heads.append(head | {key: copies.spoken(value) for key, value in keys.items() if key not in head})
+            heads.append(head | {key: inputs.spoken(value) for key, value in keys.items() if key not in head})
         counts += [len(own) for own in table["seeds"].to_pylist()]
         seeds += [seed for own in table["seeds"].to_pylist() for seed in own]
         runs += [run for own in table["runs"].to_pylist() for run in own]
@@ -112,7 +112,7 @@ def runs_table(store: Store) -> pa.Table:
     columns_["seed"] = pa.array(seeds, pa.int64())
     columns_["run"] = pa.array(runs, pa.string())
     rows = pa.array([place[run] for run in runs], pa.int64())
-    units = {**copies.definitions(), soundness.COLUMN: ("", soundness.DEFINITION)}
+    units = {**inputs.definitions(), soundness.COLUMN: ("", soundness.DEFINITION)}
     meanings = {name: {"unit": unit, "definition": meaning} for name, (unit, meaning) in numbers.items()}
     fields = [pa.field(name, values.type, metadata=meanings.get(name)) for name, values in columns_.items()]
     for name in figures.column_names:

@@ -24,7 +24,7 @@ from incast.executor import Status
 from incast.output import counted, nearest
 from incast.study.axes import Value
 from incast.study.definition import MOST_RUNS, Definition, Point
-from incast.study.making import make
+from incast.study.runner import make
 from incast.tuning import declaration
 from incast.tuning.declaration import Target
 

@@ -22,7 +22,7 @@ from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
 from incast.named_files import kinds_in
 from incast.run_folder import engine_digest
-from incast.study import copies
+from incast.study import inputs
 from incast.study.definition import Definition, Point
 from incast.study.record import Journal, Task, run_id, run_of
 from incast.study.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
@@ -88,7 +88,7 @@ def make(
                 store.repair_sums()
             if store.pending() is None:
                 _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
-            own = copies.canonical(store, study)  # puts back copies of files that were damaged
+            own = inputs.canonical(store, study)  # puts back copies of files that were damaged
             if rebuild:
                 _repair(store, lambda left, keep: _make_all(left, keep, workers, hire, show, limit))
             # others make runs on machines with memory of their own
@@ -124,7 +124,7 @@ def _plan(
 
     Raises ``ScenarioError``, and nothing is asked for, where a run takes more than ``memory_limit`` bytes.
     """
-    text = copies.study_text(study)
+    text = inputs.study_text(study)
     asked = None if points is None else [[point.key for point in points], list(seeds or study.seeds)]
     before = store.pending()
     if before is not None:
@@ -134,7 +134,7 @@ def _plan(
         _close_pending(store, before)
     rows, fresh = _rows(store, study, points, seeds)
     there = store.points(study.name)
-    same = there is not None and there.equals(rows) and copies.is_there(store, study, text)
+    same = there is not None and there.equals(rows) and inputs.is_there(store, study, text)
     if not fresh and same:
         return
     chunk_runs = _chunk_runs(store, fresh, memory_limit)
@@ -148,7 +148,7 @@ def _plan(
     }
 
     def written(aside: Path) -> None:
-        copies.write_study(store, aside / "study", study, text)
+        inputs.write_study(store, aside / "study", study, text)
         (aside / "study" / "points.parquet").write_bytes(parquet(rows))
         (aside / "batch.parquet").write_bytes(parquet(_batch(fresh, chunk_runs)))
         (aside / "batch.json").write_text(_head_text(head), encoding="utf-8")
@@ -228,12 +228,12 @@ def _rows(
 
 def _layer_digest(store: Store, study: Definition, point: Point) -> str:
     """Hash of the scenario below a point's values: under another one the point is made anew."""
-    layer = copies.kept(store, study.layer(point), study.folder_of(point.scenario))
+    layer = inputs.kept(store, study.layer(point), study.folder_of(point.scenario))
     return hashlib.sha256(f"{layer.hash}|{engine_digest()}".encode()).hexdigest()[:16]
 
 
 def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
-    scenario = copies.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
+    scenario = inputs.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
     try:
         scenario.validate()
     except ScenarioError as error:
@@ -241,7 +241,7 @@ def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
         raise
     toml = scenario.toml()
     settings = {key: value for key, value in study.arm_settings(point.arm).items() if key != "controller"}
-    governing = "+".join(str(copies.spoken(kind)) for kind in scenario.governing())
+    governing = "+".join(str(inputs.spoken(kind)) for kind in scenario.governing())
     return _Row(point, settings, governing, layer, scenario.hash, scenario.name, toml, {})
 
 
@@ -554,7 +554,7 @@ def _in_words_of_user(store: Store, error: BaseException) -> BaseException:
     if not isinstance(error, RunError) or isinstance(error, (RunStopped, WorkerDied)):
         return error
     words = "\n".join(one for one in (str(error), users_traceback(error)) if one)
-    told = copies.in_words_of_user(store, words)
+    told = inputs.in_words_of_user(store, words)
     return error if told == words else type(error)(told)
 
 
@@ -645,7 +645,7 @@ def finish(store: Store) -> None:
     """Make the store say what it now holds, and clear away what it needed for that; may be done again from anywhere."""
     pending = _pending(store)
     if not pending.closed:
-        copies.install_study(store, store.folder / PENDING / "study", pending.study)
+        inputs.install_study(store, store.folder / PENDING / "study", pending.study)
     store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS, STORE_FILE, f"studies/{pending.study}/"))
     _drop_journals(store)  # all of it is in chunks; the last to go is what says that more is to be done

@@ -23,10 +23,10 @@ from incast.folders import clear_away, write_whole
 from incast.plan import Mark
 from incast.result import Result
 from incast.run_folder import engine_digest
-from incast.study import copies
+from incast.study import inputs
 from incast.study.definition import Definition
-from incast.study.making import make
 from incast.study.reading import Runs
+from incast.study.runner import make
 from incast.study.store import Store, parquet, refuse_odd_points
 
 OWN_STORE = "runs"
@@ -180,7 +180,7 @@ def _in_words_of_user(store: Store, study: Definition) -> pa.Table:
     columns = (points[name].to_pylist() for name in ("scenario", "arm", "values"))
     there = {place: row for row, place in enumerate(zip(*columns, strict=True))}
     rows, values = [], []
-    for asked, kept in zip(study.points(), copies.canonical(store, study).points(), strict=True):
+    for asked, kept in zip(study.points(), inputs.canonical(store, study).points(), strict=True):
         row = there.get((kept.scenario, kept.arm, json.dumps(dict(kept.values))))
         if row is not None:
             rows.append(row)

@@ -11,7 +11,7 @@ from typing import Any
 from incast import soundness
 from incast.errors import FolderError, UnsoundError
 from incast.output import counted
-from incast.study import making
+from incast.study import runner
 from incast.study.store import RUNS, Store
 
 SHOWN = 5
@@ -114,7 +114,7 @@ def of(store: Store, check: bool = False) -> Standing:
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
     size = _size(store.folder)
-    asked = making.progress_of(store)
+    asked = runner.progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
     told = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)

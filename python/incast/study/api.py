@@ -13,7 +13,7 @@ from incast.errors import StudyError
 from incast.scenario import text_of
 from incast.study.axes import Axis
 from incast.study.definition import Definition, read
-from incast.study.making import make
+from incast.study.runner import make
 from incast.study.store import Store
 
 
@@ -77,7 +77,7 @@ class Study(Definition):
         """Make the runs that the store lacks, and return the store; called again it goes on where it was stopped.
 
         ``workers`` is how many runs go side by side (0: one a core); other options are those of
-        ``incast.study.making.make``. Raises ``StudyError``, ``ScenarioError``,
+        ``incast.study.runner.make``. Raises ``StudyError``, ``ScenarioError``,
         ``FolderError``, and what a run raises; finished runs are kept.
         """
         return make(store, self, workers=workers, **options)

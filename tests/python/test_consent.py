@@ -436,13 +436,13 @@ GRANTS = {
     "kinds.py": {"description"},
     "study/comparing.py": {"parse"},
     "study/definition.py": {"extended"},
-    "study/front.py": {"_check"},
+    "study/api.py": {"_check"},
     "commands/options.py": {"settings", "allow"},
     "commands/paper.py": {"changed"},
     "commands/study.py": {"work"},
     "study/__main__.py": {"main"},
     "study/rays.py": {"__init__"},
-    "study/copies.py": {"_controller_kept"},
+    "study/inputs.py": {"_controller_kept"},
     "consent.py": {"grant"},
 }
 """Functions that give permission: to what a command line or a call names, to a worker, and to a copy."""

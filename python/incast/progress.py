@@ -117,7 +117,7 @@ def of_run(
         return True
 
     def set_up(part: float) -> bool:
-        bar.update(escaped(name), part, "of the set-up")
+        bar.update(escaped(name), part, "of set-up")
         return True
 
     try:

@@ -23,9 +23,9 @@ def plot(
     format_: Format = "png",
     quiet: Quiet = False,
 ) -> None:
-    """Draw pictures of a run: its flows, and what it recorded over time.
+    """Draw pictures of a run: its flows, and its recorded time series.
 
-    Windows need a run with --set measure.series.flows=[0,1], queues and their heat map one with
+    Windows need a run with --set measure.series.flows=[0,1]; queues and their heat map need
     --set measure.series.ports=all.
     """
     result = Result.load(run)
@@ -44,5 +44,5 @@ def plot(
         for reason in reasons:
             err.print(reason, highlight=False, soft_wrap=True)
     with output.about(folder):
-        told = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "there is nothing to draw"
+        told = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "nothing to draw"
         out.print(told, highlight=False, soft_wrap=True)

@@ -92,7 +92,7 @@ class Run:
         return tuple(row["flow"] for row in groups if row["group"] not in self.datagrams)[:SERIES_FLOWS]
 
     def _governed(self, name: str) -> float | None:
-        """Look up a figure of the flows that a controller governs; ``None`` if it is no sum over traffic entries."""
+        """Look up a figure of the flows that a controller governs; ``None`` if it cannot be combined over entries."""
         flows = [group["flows"] for entry, group in self.summary["groups"].items() if entry not in self.datagrams]
         parts = [part for part in flows if part["count"]]
         if not parts:

@@ -1,4 +1,4 @@
-"""What a store says of runs that are made: chunks of figures and tables, and the table of all runs."""
+"""Writing of finished runs into a store: chunks of figures and tables, and the table of all runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POINTS = ("scenario", "arm", "values", "settings", "controller", "layer", "hash"
 
 
 def write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str, tuple[Journal, int]]) -> None:
-    """Write a chunk: its tables first, so that a chunk that is there is whole."""
+    """Write a chunk: its tables first, so that an existing chunk is complete."""
     import pyarrow as pa
 
     figures: list[dict[str, Any]] = []
@@ -39,7 +39,7 @@ def write_chunk(store: Store, name: str, runs: Sequence[str], made: Mapping[str,
 
 
 def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
-    """Put a table of several runs into one, with the runs' identities as its first column, and texts as they are."""
+    """Concatenate a table of several runs, with the runs' identities as first column, and decoded texts."""
     import numpy as np
     import pyarrow as pa
 
@@ -57,13 +57,13 @@ def _stacked(parts: Sequence[tuple[str, pa.Table]]) -> pa.Table:
 
 
 HEAD = ("study", "scenario", "arm", "controller")
-"""Columns of the table of all runs that no key of a scenario has."""
+"""Columns of the table of all runs that are not keys of a scenario."""
 
 
 def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Array], dict[str, tuple[str, str]]]:
-    """Make the columns of what the points are, each text with units followed by its numbers; these with meaning.
+    """Make the columns of the points, each text with units followed by a numeric column; return units and definitions.
 
-    A key of a scenario that goes by the name of such a column keeps it.
+    A scenario key with the name of such a numeric column takes precedence.
     """
     columns: dict[str, pa.Array] = {}
     meanings: dict[str, tuple[str, str]] = {}
@@ -80,7 +80,7 @@ def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Arra
 
 
 def runs_table(store: Store) -> pa.Table:
-    """Put the rows of all studies together with the figures of their runs."""
+    """Join the rows of all studies with the figures of their runs."""
     import numpy as np
     import pyarrow as pa
 
@@ -104,7 +104,7 @@ def runs_table(store: Store) -> pa.Table:
         seeds += [seed for own in table["seeds"].to_pylist() for seed in own]
         runs += [run for own in table["runs"].to_pylist() for run in own]
     each = np.repeat(np.arange(len(heads)), counts)
-    if not place.keys() >= set(runs):  # of another build of the engine, and in a chunk that was damaged
+    if not place.keys() >= set(runs):  # runs of another build of the engine in a damaged chunk
         there = [i for i, run in enumerate(runs) if run in place]
         each, seeds, runs = each[there], [seeds[i] for i in there], [runs[i] for i in there]
     told, numbers = _with_numbers(heads)

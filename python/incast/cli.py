@@ -67,9 +67,7 @@ def program() -> Typer:
     app.command()(export.export)
     app.command()(tune.tune)
     app.command()(tune.sensitivity)
-    papers = typer.Typer(
-        help="Reproduce figures of published papers and check their claims.", no_args_is_help=True
-    )
+    papers = typer.Typer(help="Reproduce figures of published papers and check their claims.", no_args_is_help=True)
     papers.command("list")(paper.list_)
     papers.command()(paper.show)
     papers.command()(paper.run)

@@ -69,7 +69,9 @@ class Pairs:
             raise StudyError("expected at least two controllers, such as --cc dctcp --cc swift")
         twice = sorted({text for text in texts if texts.count(text) > 1})
         if twice:
-            raise StudyError(f"--cc {twice[0]} is given twice: give it once (each controller is also paired with itself)")
+            raise StudyError(
+                f"--cc {twice[0]} is given twice: give it once (each controller is also paired with itself)"
+            )
         refuse_too_many(self.seeds, len(self.meetings), "pairs of controllers")
 
     @property
@@ -116,7 +118,7 @@ class Pairs:
         if apart:
             told.append(
                 f"traffic.{names[0]} and traffic.{names[1]} differ in {', '.join(apart)}: the first "
-                f"controller of a pair drives {names[0]}; a controller paired with itself shows the effect of the entries"
+                f"controller of a pair drives {names[0]}; a controller paired with itself shows the entries' effect"
             )
         if ends := [f"traffic.{name}.app.size" for name in names if "app.size" in _flat(entries[name])]:
             told.append(

@@ -68,7 +68,7 @@ def html(
     parts = [
         f"<header><h1>{escape(title)}</h1><p class=lead>{counted(len(pairs.controllers), 'controller')} two by two, "
         f"{counted(pairs.seeds, 'seed')}: {counted(runs, 'run')}.</p></header>",
-        f'<p class="note">{interval} Each cell is about the row\'s controller when it shares the fabric with the column\'s. '
+        f"<p class=\"note\">{interval} Cells: the row's controller when it shares the fabric with the column's. "
         "All pairs use the same placements and start times under one seed. A controller paired with itself shows the "
         "effect of the two traffic entries alone.</p>",
     ]

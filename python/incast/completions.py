@@ -46,7 +46,7 @@ _UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2*
 
 @dataclass(frozen=True)
 class Bins:
-    """Size bins of flows by their edges, ascending, in bytes: n edges make n + 1 bins, each including its lower edge."""
+    """Size bins of flows by ascending edges in bytes: n edges make n + 1 bins, each including its lower edge."""
 
     edges: tuple[float, ...]
 
@@ -250,7 +250,7 @@ class Reading:
 
     @property
     def least(self) -> Estimate | None:
-        """Mean of the lower bounds over the seeds, which is the mean of an exact figure; ``None`` if a bound is missing.
+        """Mean of the lower bounds over the seeds (the mean of an exact figure); ``None`` if a bound is missing.
 
         A figure always has a lower bound; a difference of two figures may lack one.
         """

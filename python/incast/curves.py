@@ -215,7 +215,9 @@ def read_points(path: str, x: str, y: str) -> Points:
     except (OSError, ValueError, csv.Error) as error:
         raise FolderError(f"cannot read {path}: {files.told(error)}") from None
     if missing := [name for name in (x, y) if name not in header]:
-        raise FolderError(f"{path}: no column {' and no column '.join(missing)}; expected {x}, {y} and optionally label")
+        raise FolderError(
+            f"{path}: no column {' and no column '.join(missing)}; expected {x}, {y} and optionally label"
+        )
     found: Points = {}
     for number, row in enumerate(rows, 2):
         try:

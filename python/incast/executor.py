@@ -43,7 +43,7 @@ class Status:
 
 
 def default_workers() -> int:
-    """Number of cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -184,7 +184,7 @@ class Executor:
         status.finished += 1
 
     def _wait_for_runs(self) -> None:
-        """Wait until no thread is in a run; a thread that does not stop is in a user's controller and is interrupted."""
+        """Wait until no thread is in a run; interrupt a thread that does not stop, since it is in a user's controller."""
         patience = time.monotonic() + PATIENCE_S
         while self._at_work:
             try:

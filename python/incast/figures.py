@@ -153,7 +153,9 @@ def figures_of(comparison: Comparison, scenario: str | None = None) -> list[Figu
     there = [what for what in COMPLETIONS if any(run.figure(f"{what}.count") for run in runs)]
     sizes = [run.sizes for run in runs if run.sizes is not None]
     if not one_size(sizes):
-        there.remove("fct")  # a completion time over all sizes mostly describes the largest flows: show slowdowns by size
+        there.remove(
+            "fct"
+        )  # a completion time over all sizes mostly describes the largest flows: show slowdowns by size
     shown = [ACTIVE if figure.name == "throughput" and sizes and _known(runs) else figure for figure in FIGURES]
     shown = [*shown, *(figure for figure in COMPLETION_FIGURES if figure.key.partition(".")[0] in there)]
     if any(run.figure("queues.pauses") for run in runs):

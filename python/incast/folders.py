@@ -39,8 +39,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def write_together(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Replace files of a folder that belong together: all are written before the first is renamed.
 
-    If one cannot be written (full disk), none is replaced. Raises ``FolderError`` if a name is taken by a link, a device
-    or anything else but a plain file.
+    If one cannot be written (full disk), none is replaced. Raises ``FolderError`` if a name is taken by a link, a
+    device or anything else but a plain file.
     """
     asides: dict[Path, Path] = {}
     try:
@@ -202,8 +202,8 @@ def _held(folder: Path) -> Iterator[None]:
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder that becomes ``folder`` at the end of the block.
 
-    Raises ``FolderError`` at once if that cannot work, not after an hour of simulation. An exception in the block removes
-    the temporary folder. Leftovers of a killed program for the same folder are removed here.
+    Raises ``FolderError`` at once if that cannot work, not after an hour of simulation. An exception in the block
+    removes the temporary folder. Leftovers of a killed program for the same folder are removed here.
     """
     refuse_unless_empty(folder)
     given = folder

@@ -80,7 +80,7 @@ class Told:
         parts = []
         if self.unfinished:
             parts.append(
-                "Hollow, with a percentage: only that share finished. Arrow: lower bound; thick bar: lower to upper bound."
+                "Hollow, with a percentage: that share finished. Arrow: lower bound; thick bar: lower to upper bound."
             )
         if self.bands or self.whiskers:
             what = " and ".join([*["bands"] * self.bands, *["whiskers"] * self.whiskers]).capitalize()

@@ -198,8 +198,8 @@ class FlowEnv(gymnasium.Env[Observation, Any]):
 
     ``scenario`` is a ``Scenario``, a name or a file; ``changes`` are keys for ``Scenario.with_``; ``entries`` are the
     traffic entries whose flows the agent governs (default: all); other flows keep their controller. ``step`` is a
-    simulated time (``"100us"``, or seconds) or a number of ACKs (``"10 acks"``). ``reset(seed=...)`` seeds the following
-    episodes; ``reset(options={"seed": n})`` starts an episode with the simulation seed n, like ``Scenario.run(seed=n)``.
+    simulated time (``"100us"``, or seconds) or a number of ACKs (``"10 acks"``). ``reset(seed=...)`` seeds the next
+    episodes; ``reset(options={"seed": n})`` starts an episode with simulation seed n, like ``Scenario.run(seed=n)``.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 -- as Gymnasium declares it

@@ -124,9 +124,7 @@ def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:
     key = key or (ordered[0] if ordered else "")
     if key not in ordered:
         where = f"axis {key}" if key else "the study"
-        raise StudyError(
-            f"{where}: expected a numeric axis to draw over; available: {', '.join(ordered) or 'none'}"
-        )
+        raise StudyError(f"{where}: expected a numeric axis to draw over; available: {', '.join(ordered) or 'none'}")
     by_point: dict[Point, list[float]] = {}
     for row in store.runs.to_pylist():
         if row["study"] == study.name and row.get(figure) is not None:
@@ -189,6 +187,8 @@ def picture(beside: Beside) -> bytes:
     axes.set_ylim(bottom=0)
     axes.set_xlabel(f"{beside.key} ({beside.axis_unit})" if beside.axis_unit else beside.key, fontsize=9, color=INK)
     axes.set_ylabel(f"{beside.figure} ({unit})", fontsize=9, color=INK)
-    axes.set_title(f"Measured, with the model {beside.form.name}", fontsize=10, color=INK, loc="left", fontweight="bold")
+    axes.set_title(
+        f"Measured, with the model {beside.form.name}", fontsize=10, color=INK, loc="left", fontweight="bold"
+    )
     legend(canvas, [axes])
     return png_bytes(canvas)

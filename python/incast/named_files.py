@@ -65,7 +65,8 @@ def of(scenario: _core.Scenario) -> Copies:
 def _own_name(name: str, data: bytes, found: Mapping[str, bytes]) -> str:
     """Name a copy: as in the scenario if that is a place in the run folder and no file of the run's own.
 
-    Another copy may have the place, since classes are relative to the working directory, files to the scenario's folder.
+    Another copy may have the place, since classes are relative to the working directory, files to the scenario's
+    folder.
     """
     path = PurePosixPath(name)
     if _is_inside(path) and path.as_posix() != FILES and not _are_taken({path.as_posix(): data}, found):

@@ -157,7 +157,7 @@ def _tree(package: Path) -> tuple[str, Mapping[Path, str]]:
 
 @lru_cache(maxsize=16)
 def _tree_of(package: Path, modules: tuple[tuple[Path, int, int], ...]) -> tuple[str, Mapping[Path, str]]:
-    """Cached digests, keyed by the modules with modification times and sizes, since every run asks again.
+    """Return the digests; cached by modules with modification times and sizes, since every run asks again.
 
     A file that changes without these changing is refused at the import: its digest differs.
     """

@@ -67,7 +67,7 @@ class Pictures:
         return self._over_time("queue_packets", 1.0, "Queue (packets)", "measure.series.ports=all")
 
     def heat_map(self) -> Figure:
-        """Heat map of the recorded queues over simulated time: one row per port, colour = longest queue of each step."""
+        """Heat map of recorded queues over simulated time: one row per port, colour = longest queue of each step."""
         found = self._series("queue_packets", "measure.series.ports=all")
         _refuse_zeros("queue_packets", [values for _, values in found.values()])
         begin, end = 0.0, float(self._result.summary["run"]["sim_s"])
@@ -178,7 +178,9 @@ class Pictures:
         dress(axes)
         axes.set_xlim(0, end * per_s)
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(f"Simulated time ({unit})" + ("; grey: before the measured interval" if start > 0 else ""), fontsize=9)
+        axes.set_xlabel(
+            f"Simulated time ({unit})" + ("; grey: before the measured interval" if start > 0 else ""), fontsize=9
+        )
         axes.set_ylabel(label, fontsize=9, color=INK)
         left_out = f" of {len(found)}, those with the largest" if len(found) > len(names) else ""
         self._titled(axes, f"{counted(len(names), 'port' if ends is None else 'flow')}{left_out}")

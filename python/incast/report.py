@@ -245,7 +245,9 @@ def unfinished(comparison: Comparison, scenario: str) -> list[str]:
                 if finished < count:
                     where = f"{study.key} = {value}, {controller.label}"
                     what = f"{finished:,d} of {count:,d} {COMPLETIONS[part]} finished"
-                    told.append(f"{where}: {what}; figures that unfinished {COMPLETIONS[part]} could still change are bounds")
+                    told.append(
+                        f"{where}: {what}; figures that unfinished {COMPLETIONS[part]} could still change are bounds"
+                    )
     return told
 
 
@@ -467,14 +469,12 @@ def _slowdowns(
         if name.startswith("slowdown-"):
             parts.append(f'<p class="note">{escape(name)}: no picture, {escape(reason)}.</p>')
     return (
-        '<section id="slowdowns"><h2>Slowdown by size</h2><p class="note">Slowdown: completion time of a flow divided by '
+        '<section id="slowdowns"><h2>Slowdown by size</h2><p class="note">Slowdown: completion time of a flow over '
         "its ideal, the completion time on the empty network. One figure over all sizes would mostly describe the "
         "largest flows. Percentiles are nearest ranks over all flows that began in the whole run; with fewer than 100 "
         "(1,000) flows p99 (p99.9) is the maximum. A flow still running at the end has at least the slowdown of its "
         "time so far: figures that it could still change are given as bounds, with the share finished. "
-        f"{_meaning(comparison)}</p>"
-        + "".join(parts)
-        + "</section>"
+        f"{_meaning(comparison)}</p>" + "".join(parts) + "</section>"
     )
 
 
@@ -612,7 +612,9 @@ def _sharing(comparison: Comparison) -> str:
         '<section id="sharing"><h2>Flows by proximity to elephants</h2><p class="note">Location of the nearest '
         "elephant source relative to a flow's source, and of the nearest elephant destination relative to its "
         "destination: same leaf, same pod, or neither; over all seeds, elephants excluded. Percentiles are nearest "
-        "ranks over all flows that began; figures that unfinished flows could still change are bounds.</p>" + "".join(parts) + "</section>"
+        "ranks over all flows that began; figures that unfinished flows could still change are bounds.</p>"
+        + "".join(parts)
+        + "</section>"
     )
 
 

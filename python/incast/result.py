@@ -254,8 +254,8 @@ class Result:
         if self.datagrams:
             named = " and ".join(self.datagrams)
             told.append(
-                f"the totals include the datagrams of {named}, which have no RTT and no completion time; figures per entry: "
-                "groups"
+                f"the totals include the datagrams of {named}, which have no RTT and no completion time; figures per "
+                "entry: groups"
             )
         fct = self.summary["fct"]
         if fct["finished"] < fct["count"]:
@@ -370,8 +370,8 @@ class Result:
     def save(self, folder: str | Path) -> Path:
         """Write the run folder atomically.
 
-        Raises ``FolderError`` if the folder is not empty or cannot be created, and ``OSError`` if writing fails, without
-        leaving partial results.
+        Raises ``FolderError`` if the folder is not empty or cannot be created, and ``OSError`` if writing fails,
+        without leaving partial results.
         """
         with new_folder(Path(folder)) as aside:
             self.write(aside)
@@ -388,8 +388,8 @@ class Result:
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
         """Read a run folder back; tables are read on first access.
 
-        Raises ``FolderError`` for a missing or damaged file, for a table when it is read; with ``whole`` also at once for
-        a missing or truncated table.
+        Raises ``FolderError`` for a missing or damaged file, for a table when it is read; with ``whole`` also at once
+        for a missing or truncated table.
         """
         folder = Path(folder)
         summary = run_folder.read_summary(folder)

@@ -84,8 +84,8 @@ def write(
 ) -> None:
     """Write the files of a run into an existing folder; ``timeline`` is the text of ``timeline.json``, if any.
 
-    ``parts`` yields tables of frames part by part, if possible, and returns whether it did. ``copies`` are the scenario's
-    files by their names in the folder.
+    ``parts`` yields tables of frames part by part, if possible, and returns whether it did. ``copies`` are the
+    scenario's files by their names in the folder.
     """
     import pyarrow.parquet as pq
 

@@ -232,9 +232,9 @@ class Scenario:
         Traces, series and other records may take a fraction of the free memory, or of ``memory_limit`` bytes if less: a
         run that exceeds it ends with a ``RunError``.
 
-        Raises ``ScenarioError``, ``RunError`` (the run failed), ``UnsoundError`` (the run ended with figures that cannot be
-        right; its ``result`` is the run),
-        ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or ``KeyboardInterrupt``.
+        Raises ``ScenarioError``, ``RunError`` (the run failed), ``UnsoundError`` (the run ended with figures that
+        cannot be right; its ``result`` is the run), ``RunStopped`` (``progress`` or ``set_up`` returned ``False``) or
+        ``KeyboardInterrupt``.
         """
         scenario = self if seed is None else self.with_seed(seed)
         with self.looked_at():

@@ -1,9 +1,9 @@
 """Soundness check of runs: a flow that is faster than on the empty network shows a defect.
 
-The defect is in the engine or in the ideal completion time, and no figure of the run can be trusted. All code that makes
-or reads runs uses this check. Commands and calls for one run refuse it (``incast run``, ``Scenario.run``, ``evaluate``,
-environments). Batches mark it and continue: a study stores the reason in place of the figures, a search rejects the
-parameter set. Reading a marked run from a store refuses it again.
+The defect is in the engine or in the ideal completion time, and no figure of the run can be trusted. All code that
+makes or reads runs uses this check. Commands and calls for one run refuse it (``incast run``, ``Scenario.run``,
+``evaluate``, environments). Batches mark it and continue: a study stores the reason in place of the figures, a search
+rejects the parameter set. Reading a marked run from a store refuses it again.
 """
 
 from __future__ import annotations

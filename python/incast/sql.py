@@ -1,7 +1,7 @@
 """Sandboxed DuckDB queries.
 
-DuckDB by default reads and writes any file of its user, and loads extensions, which are programs. It also spills to disk
-what does not fit memory, and returns answers of any size.
+DuckDB by default reads and writes any file of its user, and loads extensions, which are programs. It also spills to
+disk what does not fit memory, and returns answers of any size.
 """
 
 from __future__ import annotations

@@ -18,9 +18,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullForm
 from incast import output
 from incast.errors import StudyError
 
-if (
-    output.is_program
-):  # Matplotlib reads a matplotlibrc in the working directory, which may run TeX for each text
+if output.is_program:  # Matplotlib reads a matplotlibrc in the working directory, which may run TeX for each text
     rcdefaults()
 
 FORMATS = ("png", "svg", "pdf")
@@ -90,7 +88,7 @@ def new_canvas(width: float, height: float) -> Canvas:
 
 
 def abreast(count: int, most: int) -> int:
-    """Return the number of columns for ``count`` panels: fewest rows of at most ``most`` panels, as even as possible."""
+    """Return the columns for ``count`` panels: fewest rows of at most ``most`` panels, as even as possible."""
     return -(-count // -(-count // most))
 
 

@@ -50,7 +50,9 @@ def compare(
     vary: Annotated[
         list[str] | None,
         typer.Option(
-            "--vary", metavar="KEY=V1,V2,...", help="Key on the x axis, and its values; at most once (default: a single point)."
+            "--vary",
+            metavar="KEY=V1,V2,...",
+            help="Key on the x axis, and its values; at most once (default: a single point).",
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 1 to N at every point.")] = 3,
@@ -75,7 +77,8 @@ def compare(
 ) -> None:
     """Compare controllers on the same placements, over one key and seeds; ends in a report.
 
-    The same command resumes an interrupted comparison. With more controllers, values or seeds it adds only the new runs.
+    The same command resumes an interrupted comparison. With more controllers, values or seeds it adds only the new
+    runs.
     """
     allow(allow_code)
     if vary and len(vary) > 1:

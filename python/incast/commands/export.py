@@ -27,9 +27,7 @@ def export(
     flow: Annotated[
         list[int] | None, typer.Option("--flow", metavar="NUMBER", help="A flow (default: all); repeats.")
     ] = None,
-    at: Annotated[
-        str, typer.Option("--at", metavar="END", help="End of the capture: sender or receiver.")
-    ] = "sender",
+    at: Annotated[str, typer.Option("--at", metavar="END", help="End of the capture: sender or receiver.")] = "sender",
     quiet: Quiet = False,
 ) -> None:
     """Export a run: a packet capture for Wireshark, a trace for Perfetto."""

@@ -31,7 +31,8 @@ def beside(path: Path) -> output.Screen:
 ScenarioName = Annotated[
     str,
     typer.Argument(
-        metavar="SCENARIO", help="A scenario file, a built-in scenario (incast list scenarios), or - for standard input."
+        metavar="SCENARIO",
+        help="A scenario file, a built-in scenario (incast list scenarios), or - for standard input.",
     ),
 ]
 Settings = Annotated[

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 PaperName = Annotated[
     str, typer.Argument(metavar="NAME[/FIG]", help="A paper (incast paper list), or one of its figures.")
 ]
-Scale = Annotated[str, typer.Option("--scale", metavar="small|paper", help="Size of the runs: small (quick), or that of the paper.")]
+Scale = Annotated[
+    str, typer.Option("--scale", metavar="small|paper", help="Size of the runs: small (quick), or that of the paper.")
+]
 PaperSeeds = Annotated[
     int | None,
     typer.Option("--seeds", min=1, help="Most seeds per point (default: those of the figure)."),
@@ -43,7 +45,9 @@ Changed = Annotated[
 ]
 Varied = Annotated[
     str | None,
-    typer.Option("--vary", metavar="KEY=V1,V2,...", help="Give a key several values: one figure per value, and one of all."),
+    typer.Option(
+        "--vary", metavar="KEY=V1,V2,...", help="Give a key several values: one figure per value, and one of all."
+    ),
 ]
 OfSeries = Annotated[
     list[str] | None,

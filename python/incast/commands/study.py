@@ -83,7 +83,9 @@ def extend(
     study: StudyName = None,
     seeds: Annotated[
         str | None,
-        typer.Option("--seeds", metavar="N", help="Seeds 1 to N, or a list such as 4,5,9, in addition to existing ones."),
+        typer.Option(
+            "--seeds", metavar="N", help="Seeds 1 to N, or a list such as 4,5,9, in addition to existing ones."
+        ),
     ] = None,
     axis: Annotated[
         list[str] | None, typer.Option("--axis", metavar="KEY=V1,V2,...", help="Additional values of an axis; repeats.")
@@ -200,14 +202,14 @@ def export(
 def query(
     store: StoreFolder,
     sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the views runs, costs, flows, ports, ...")],
-    to: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file: .csv, .json or .parquet.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Output file: .csv, .json or .parquet.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print rows as JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print rows as CSV.")] = False,
     allow_files: Annotated[
         bool,
-        typer.Option(
-            "--allow-files", help="Let the query access all your files and load DuckDB extensions."
-        ),
+        typer.Option("--allow-files", help="Let the query access all your files and load DuckDB extensions."),
     ] = False,
 ) -> None:
     """Run an SQL query over a store (needs the extra "query").

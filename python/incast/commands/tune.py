@@ -28,7 +28,8 @@ StudyFile = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file w
 def tune(
     file: StudyFile,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=1, metavar="N", help="Number of parameter sets to try (default: the file's).")
+        int | None,
+        typer.Option("--budget", min=1, metavar="N", help="Number of parameter sets to try (default: the file's)."),
     ] = None,
     workers: Workers = 0,
     out_: Annotated[
@@ -142,7 +143,7 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
     for row in chosen.compared:
         if row.seeds < seeds:
             where = f" in {row.scenario}" if several else ""
-            told = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both sets have it"
+            told = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both have it"
             err.print(told, highlight=False, soft_wrap=True)
 
 

@@ -1,8 +1,8 @@
 """Packets of traced flows as a capture file, pcapng (draft-ietf-opsawg-pcapng), for Wireshark.
 
 A capture is taken at one end of each flow: packets sent by its host, when the transport hands them to the NIC, and
-packets that arrive there. Frames are Ethernet (RFC 894), IPv4 (RFC 791) with ECN bits (RFC 3168), and TCP (RFC 9293) or,
-for datagrams and receiver-driven transports, UDP (RFC 768). Times are whole picoseconds.
+packets that arrive there. Frames are Ethernet (RFC 894), IPv4 (RFC 791) with ECN bits (RFC 3168), and TCP (RFC 9293)
+or, for datagrams and receiver-driven transports, UDP (RFC 768). Times are whole picoseconds.
 
 Fields that a trace lacks have fixed values: addresses from host numbers, ports from the flow number, initial sequence
 numbers of 0, a window field of 65,535. Headers longer than 20 bytes of IP and 20 of TCP are padded with TCP's "no

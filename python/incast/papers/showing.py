@@ -1,4 +1,4 @@
-"""Papers and figures in words: what they are made of, and the commands that run, change and copy them."""
+"""Descriptions of papers and figures: their parts, and the commands that run, change and copy them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incast.scenario import Scenario, toml_value
 
 
 def of_paper(paper: Paper) -> Iterator[str]:
-    """Say what a paper is, and name its figures."""
+    """Yield the description of a paper, and its figures."""
     yield f"{paper.called()}: {paper.title}"
     yield paper.source
     if paper.aliases:
@@ -81,7 +81,7 @@ def _pairs(table: Mapping[str, Any]) -> str:
 def _series(series: Series) -> str:
     if series.values:
         told = ", ".join(f"{name} = {ast.unparse(of)}" for name, of in series.values.items())
-        return f"  {series.name}: worked out, {told}"
+        return f"  {series.name}: computed, {told}"
     return f"  {series.name}{f': {_pairs(series.set)}' if series.set else ''}"
 
 
@@ -97,7 +97,7 @@ def _measure(measure: Measure) -> str:
     if measure.of is not None:
         return f"  {measure.name}: {measure.title}, {measure.of} of the summary"
     if measure.table is None:
-        return f"  {measure.name}: {measure.title}, of formulas"
+        return f"  {measure.name}: {measure.title}, by formulas"
     over = f" over {measure.over}" if measure.over else ""
     by = f", summed by {measure.by}" if measure.by else ""
     where = f" where {_pairs(measure.where)}" if measure.where else ""
@@ -127,10 +127,10 @@ def _published(figure: Figure) -> Iterator[str]:
 
 
 def _differences(figure: Figure, other: Figure, scale: str, name: str) -> Iterator[str]:
-    """Say what a scale has in place of what this one has."""
+    """Yield the differences of another scale from this one."""
     told = []
     if figure.seeds != other.seeds:
-        told.append(f"{counted(other.seeds, 'seed')} in place of {figure.seeds}")
+        told.append(f"{counted(other.seeds, 'seed')} instead of {figure.seeds}")
     if figure.points != other.points:
         told.append(f"points {', '.join(str(point.x) for point in other.points)}")
         there = {point.x: point for point in figure.points}
@@ -138,7 +138,7 @@ def _differences(figure: Figure, other: Figure, scale: str, name: str) -> Iterat
     both = dict.fromkeys([*figure.settings, *other.settings])
     for key in (key for key in both if figure.settings.get(key) != other.settings.get(key)):
         value = other.settings.get(key)
-        told.append(f"{key} = {toml_value(value)}" if value is not None else f"{key} as the scenario has it")
+        told.append(f"{key} = {toml_value(value)}" if value is not None else f"{key} as in the scenario")
     yield f"Scale {name}: {'; '.join(told) if told else f'as scale {scale}'}"
 
 

@@ -313,7 +313,7 @@ class ComparisonStudy:
                 known[scenario] = value
 
     def refuse_equal_controllers(self) -> None:
-        """Raise ``StudyError`` if two controllers are equal in all scenarios, such as one with a default written out."""
+        """Raise ``StudyError`` if two controllers are equal in all scenarios, such as with a default written out."""
         refuse_equal(self.controllers, lambda text: [base.governed(text).hash for base in self._bases.values()])
 
     def refuse_equal_scenarios(self) -> None:
@@ -361,7 +361,7 @@ class ComparisonStudy:
         return dict(zip(self.scenarios, plain_names(stems), strict=True))
 
     def set_in_all(self) -> dict[str, str | int | float | bool]:
-        """Settings of all runs: the last value of each key, without the varied key."""
+        """Return the settings of all runs: the last value of each key, without the varied key."""
         return {key: axis_value_of(value) for key, value in self.settings if key != self.key}
 
     def definition(self, name: str) -> Definition:

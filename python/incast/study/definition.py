@@ -524,9 +524,7 @@ def _samples(design: str, given: Any) -> tuple[int, ...]:
     blocks = (given,) if isinstance(given, int) and not isinstance(given, bool) else given
     if design not in ("random", "lhs"):
         if blocks != ():
-            raise StudyError(
-                f'samples = {given!r}: needs design = "random" or "lhs"; an axis can have samples too'
-            )
+            raise StudyError(f'samples = {given!r}: needs design = "random" or "lhs"; an axis can have samples too')
         return ()
     fine = isinstance(blocks, (list, tuple)) and blocks and all(isinstance(n, int) and n >= 1 for n in blocks)
     if not fine or sum(blocks) > MOST_RUNS:

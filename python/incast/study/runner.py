@@ -75,8 +75,8 @@ def make(
     repeats damaged runs.
 
     Without ``points`` the study's rows become those of its points and seeds. Otherwise these points under ``seeds``
-    (default: the study's) are added to the existing rows. Raises ``StudyError``, ``ScenarioError``, ``FolderError``, and
-    exceptions of runs; finished runs are kept and not repeated.
+    (default: the study's) are added to the existing rows. Raises ``StudyError``, ``ScenarioError``, ``FolderError``,
+    and exceptions of runs; finished runs are kept and not repeated.
     """
     limit = machine_memory() if memory_limit is None else memory_limit
     there = Path(folder).is_dir()

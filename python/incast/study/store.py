@@ -257,8 +257,8 @@ class Store:
     def repair_sums(self) -> None:
         """Add checksums of files that ``SHA256SUMS`` lacks.
 
-        Their original bytes are unknown, but pages of tables have their own checksums: a table that fails these counts as
-        damaged.
+        Their original bytes are unknown, but pages of tables have their own checksums: a table that fails these counts
+        as damaged.
         """
         try:
             known = self.sums()

@@ -114,8 +114,8 @@ class Target:
     def refuse_idle(self, seed: int, allow: bool) -> None:
         """Raise ``StudyError`` for a parameter without effect.
 
-        Either all its values make the same scenario, or (unless ``allow``) both ends and the middle of its range give the
-        same figures under one seed, with all other parameters at their defaults.
+        Either all its values make the same scenario, or (unless ``allow``) both ends and the middle of its range give
+        the same figures under one seed, with all other parameters at their defaults.
         """
         for parameter in self.parameters:
             values = list(dict.fromkeys(parameter.axis.pick(part) for part in (0.0, 0.5, 1.0)))
@@ -131,7 +131,7 @@ class Target:
             runs = [self.evaluated({parameter.key: value}, [seed], None, 1) for value in values]
             if all(_same(runs[0][name], run[name]) for run in runs[1:] for name in self.scenarios):
                 raise StudyError(
-                    f"{told} gave the same figures under seed {seed}, with all else at its defaults: expected values that "
+                    f"{told} gave the same figures under seed {seed}, all else at its defaults: expected values that "
                     "make a difference; give others, remove the axis, or set allow_idle = true"
                 )
 
@@ -214,7 +214,9 @@ class Tuning:
         on = seeds("seeds", table.get("seeds", list(study.seeds)), first=1)
         held_out = seeds("held_out", table.get("held_out", 20), first=max(on) + 1)
         if both := sorted(set(on) & set(held_out)):
-            raise StudyError(f"[tune] seed {both[0]} is among seeds and held_out: held-out seeds must not be used for tuning")
+            raise StudyError(
+                f"[tune] seed {both[0]} is among seeds and held_out: held-out seeds must not be used for tuning"
+            )
         if len(held_out) < 2:
             raise StudyError(f"[tune] held_out = {list(held_out)}: expected at least two seeds, for intervals")
         prune = flag(table, "prune", not several)

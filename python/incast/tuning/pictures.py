@@ -113,7 +113,7 @@ def _wide_in_logarithms(axes: Axes, values: Sequence[float], default: float) -> 
 
 
 def _front(outcome: Outcome) -> Canvas:
-    """Draw, for every two objectives, the sets on the tuning seeds, and differences from the defaults on held-out seeds."""
+    """Draw, for every two objectives, sets on the tuning seeds, and differences from the defaults on held-out seeds."""
     objectives = outcome.tuning.objectives
     pairs = list(itertools.combinations(range(len(objectives)), 2))
     held_out = len(outcome.tuning.target.scenarios) == 1
@@ -179,7 +179,10 @@ def _held_out_panel(axes: Axes, outcome: Outcome, x: int, y: int) -> None:
         label = None
         if number == outcome.chosen:
             axes.plot(*place, "o", **_RING)
-    names = [scale.label(f"{one.figure}, difference from the defaults") for scale, one in zip((across, up), pair, strict=True)]
+    names = [
+        scale.label(f"{one.figure}, difference from the defaults")
+        for scale, one in zip((across, up), pair, strict=True)
+    ]
     _titled(axes, "Held-out seeds, paired differences", *names)
 
 

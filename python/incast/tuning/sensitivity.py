@@ -141,7 +141,7 @@ class Index:
     """Morris: mean absolute elementary effect, in the figure's unit; Sobol: total index."""
     main_half_width: float
     other: float
-    """Morris: standard deviation of the effects, large for non-linear effects or interactions; Sobol: first-order index."""
+    """Morris: standard deviation of the effects, large if non-linear or interacting; Sobol: first-order index."""
     other_half_width: float | None
     mean: float | None
     """Morris: mean signed effect."""

@@ -26,8 +26,8 @@ def refuse_reports(folders: Iterable[Path]) -> None:
         ours = (folder / PAGE).is_file() and (folder / RUNS).is_dir()
         if ours and not (folder / run_folder.MANIFEST).exists():
             raise FolderError(
-                f"{folder} is the folder of a report: expected that of a run. {folder / PAGE} shows its runs over time "
-                f"already; their folders are in {folder / RUNS}"
+                f"{folder} is the folder of a report: expected that of a run. {folder / PAGE} shows its runs; "
+                f"their folders are in {folder / RUNS}"
             )
 
 
@@ -76,8 +76,8 @@ def make(
     """Repeat the runs with a timeline, and write their page; do nothing if none has one.
 
     Stores keep no timelines. Existing runs are reused. Raises ``FolderError`` if the page cannot be made,
-    ``ScenarioError`` before the first run if one needs more than ``memory_limit`` bytes (default: the machine's memory),
-    and exceptions of runs.
+    ``ScenarioError`` before the first run if one needs more than ``memory_limit`` bytes (default: the machine's
+    memory), and exceptions of runs.
     """
     (folder / PAGE).unlink(missing_ok=True)  # an earlier page must not be taken for this one
     jobs = _jobs(scenarios, folder)

@@ -102,9 +102,9 @@ def packets(trace: pa.Table, timeline: dict[str, Any], ports: list[str]) -> tupl
     """Make a table of the packets of a trace, flow by flow in order of sending.
 
     ``ports`` are the names of the timeline's ports. Columns: ``flow``, ``back``, ``sent_s``, ``end_s`` and ``mark_s``
-    (s, missing if there is none), ``end`` (``RECEIVED`` to ``UNDER_WAY``), ``hops``, ``seq``, ``ack``, ``payload_bytes``
-    (B), ``flags``, ``place`` and ``marked`` (names of ports). The second result is the time from which packets beyond
-    ``MOST`` are left out; ``None`` if the table is complete.
+    (s, missing if there is none), ``end`` (``RECEIVED`` to ``UNDER_WAY``), ``hops``, ``seq``, ``ack``,
+    ``payload_bytes`` (B), ``flags``, ``place`` and ``marked`` (names of ports). The second result is the time from
+    which packets beyond ``MOST`` are left out; ``None`` if the table is complete.
     """
     import pyarrow as pa
 

@@ -301,7 +301,7 @@ def _values(kept: Sequence[Record], figures: set[str]) -> list[float]:
 
 
 def _is_known(token: str, has_unit: bool, known: set[float], values: Sequence[float]) -> bool:
-    """Whether a number stands in a paper's files, or is one of these values to the digits that it has, two at least."""
+    """Return whether a number is in a paper's files, or equals one of these values to its digits, at least two."""
     value = float(token.replace(",", ""))
     whole, _, decimals = token.replace(",", "").partition(".")
     if value in known or (not decimals and value <= _SMALL):

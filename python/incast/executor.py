@@ -184,7 +184,7 @@ class Executor:
         status.finished += 1
 
     def _wait_for_runs(self) -> None:
-        """Wait until no thread is in a run; interrupt a thread that does not stop, since it is in a user's controller."""
+        """Wait until no thread is in a run; interrupt a thread that does not stop: it is in a user's controller."""
         patience = time.monotonic() + PATIENCE_S
         while self._at_work:
             try:

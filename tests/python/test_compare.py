@@ -212,7 +212,7 @@ app = { kind = "bulk" }
 
 
 def test_a_datagram_beside_queries_changes_no_figure_of_flows(incast: Command, tmp_path: Path) -> None:
-    """One that begins as the run ends takes no rate from anybody; requests, small as they are, count in neither."""
+    """A datagram flow that begins at the end of the run affects no rate; small requests count in neither case."""
     for name, text in (("alone", BESIDE_DATAGRAMS), ("beside", BESIDE_DATAGRAMS + NOISE)):
         (tmp_path / f"{name}.toml").write_text(text)
         words = ("--cc", "swift", "--seeds", "1", "--vary", "traffic.load.flows=2", "--out", name, "--quiet")

@@ -458,7 +458,7 @@ FROM_FILES = {"commands/run.py", "commands/model.py", "learn.py"}
 
 
 def test_there_is_one_way_to_import_what_a_file_names() -> None:
-    """Who else imports by a name, unpickles, or gives permission, is to be thought about: this list says where."""
+    """New code that imports by name, unpickles, or gives permission needs a review: this list has the known places."""
     names = {"import_module", "__import__", "exec_module", "module_from_spec", "run_path", "run_module", "load_module"}
     for path in sorted((ROOT / "python/incast").rglob("*.py")):
         place = path.relative_to(ROOT / "python/incast").as_posix()

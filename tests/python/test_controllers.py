@@ -121,7 +121,7 @@ file = "flows.csv"
 
 
 def test_threads_that_it_keeps_a_run_from_are_noted() -> None:
-    """Its objects may share state, so that the run has one thread."""
+    """Objects of a Python controller may share state, so the run has one thread."""
     scenario = Scenario.load("two-senders").with_(SHORT).with_controller(Counting)
     assert not [note for note in scenario.notes() if "threads" in note]
     (note,) = [note for note in scenario.with_({"run.threads": 4}).notes() if "threads" in note]

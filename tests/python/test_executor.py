@@ -60,7 +60,7 @@ def test_plans_refuse_runs_above_the_memory_limit(incast: Command, words: list[s
 
 
 def test_the_same_comparison_goes_on_without_a_memory_limit(incast: Command, tmp_path: Path) -> None:
-    """What was refused leaves nothing in the way."""
+    """A refused comparison leaves no files that block the next one."""
     words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", "--set", "run.duration=10ms"]
     words += ["--set", "run.warmup=2ms", "--out", str(tmp_path / "made"), "--quiet", "--memory-limit"]
     incast(*words, "1kB").refused("a run of dumbbell takes about")

@@ -177,7 +177,7 @@ def test_every_claim_of_every_paper_uses_its_words(papers: list[Paper]) -> None:
 
 
 def test_numbers_of_reasons_are_those_of_the_runs_or_of_the_set_up(papers: list[Paper]) -> None:
-    """What was measured stands in braces; other numbers are in the paper's files, outside its reasons."""
+    """Measured numbers are in braces; other numbers are in the paper's files, outside its reasons."""
     strange = []
     for paper in papers:
         name, figures = paper.name, paper.figures.values()

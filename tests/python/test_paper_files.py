@@ -364,7 +364,7 @@ def test_the_documentation_names_every_paper_and_every_function() -> None:
 
 
 def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
-    """Its scenario, published number, derived series and claims are run as they are printed, with what they print."""
+    """The documented scenario, published number, derived series and claims run and print as documented."""
     page = (ROOT / "docs/papers/adding.md").read_text(encoding="utf-8")
     scenario, whole, more = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     folder = tmp_path / "mypaper"

@@ -508,7 +508,7 @@ def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, 
 
 
 def test_flows_that_did_not_finish_are_told_beside_the_verdicts(incast: Command, paper: Path) -> None:
-    """Their completion times are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
+    """Unfinished flows are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
     finite = SCENARIO.replace(
         'app = { kind = "closed-loop", write = "64kB" }', 'app = { kind = "bulk", size = "10MB" }'
     )

@@ -166,7 +166,7 @@ def test_the_standard_output_takes_csv(store: Store) -> None:
 
 
 def test_links_in_a_store_that_was_sent_lead_nowhere(store: Store, tmp_path: Path) -> None:
-    """What they lead to went to other machines, or into the store."""
+    """Targets of links must not reach other machines, or the store."""
     secret = tmp_path / "id"
     secret.write_text("secret")
     folder = store.folder / "files"

@@ -1,4 +1,4 @@
-"""Who is best, and who is dominated: what must hold whatever the figures are."""
+"""Best and dominated controllers: properties that hold for any figures."""
 
 from __future__ import annotations
 

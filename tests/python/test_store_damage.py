@@ -1,4 +1,4 @@
-"""What a store does when its files are damaged, lost, or of another version."""
+"""Stores with damaged, lost, or incompatible files."""
 
 from __future__ import annotations
 

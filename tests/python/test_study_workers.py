@@ -1,4 +1,4 @@
-"""Who makes the runs of a study."""
+"""Workers that make the runs of a study."""
 
 from __future__ import annotations
 

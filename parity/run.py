@@ -295,7 +295,7 @@ class Journal:
         self.path = path
 
     def read(self, wanted: Container[Key]) -> dict[Key, Answers]:
-        """Read the wanted entries; drop the journal of another build, and everything from the first truncated entry on."""
+        """Read the wanted entries; drop the journal of another build, and all from the first truncated entry."""
         found: dict[Key, Answers] = {}
         stamp = self.stamp()
         # Bytes that are no pickle raise whatever the instructions they happen to spell lead to.

@@ -445,9 +445,9 @@ SCHEDULED = Explanation(
     "which packets arrive first at one instant: those whose causes were first, as timers of a kernel fire",
     {"run.ties": "scheduled"},
 )
-"""Figures for which all queries need one order. Of 20 queries to ten fresh flows, 0 meet a timeout in the order of links,
-2 to 15 in a random one (over seeds and times of a worker's process), and 20 in this. It is not the order of all cells:
-it leaves 88 figures of all cells outside their tolerance, a random one 72."""
+"""Figures for which all queries need one order. Of 20 queries to ten fresh flows, 0 meet a timeout in the order of
+links, 2 to 15 in a random one (over seeds and times of a worker's process), and 20 in this. It is not the order of all
+cells: it leaves 88 figures of all cells outside their tolerance, a random one 72."""
 
 IN_ORDER: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -91,9 +91,9 @@ def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, p
     refused("--set", "queue.mark=65p", told="queue.mark=65p changes nothing in ./small/fig1")
     refused("--set", "controller=newreno", "--series", "swift", told='did you mean "Swift"?')
     refused("--set", "run.seed=3", told="use --seeds")
-    refused("--series", "Swift", told="expected --set or --vary beside it")
+    refused("--series", "Swift", told="needs --set or --vary too")
     refused("--vary", f"{TARGET}=30us,30000ns", told="30us and 30000ns are the same")
-    refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="--set gives a value of it too")
+    refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="also given by --set")
     incast("paper", "run", "mswift/fig2", "--set", "run.duration=1ms").refused(
         "every series is worked out by a formula"
     )

@@ -251,8 +251,8 @@ def test_unknown_bins_and_formats_are_refused_before_a_run(incast: Command, tmp_
 def test_a_run_says_why_flows_did_not_finish() -> None:
     changes = {"run.duration": "20ms", "queue.limit": "20p", "queue.mark": "20p"}
     told = Scenario.load("incast").with_(changes).run(seed=1).notes()
-    assert any("7 of 40 flows of a size finished (17.5 %)" in note for note in told)
-    assert any("19 flows of answers sent no data: no answer to the SYN" in note for note in told)
+    assert any("7 of 40 finite flows finished (17.5 %)" in note for note in told)
+    assert any("19 flows of answers sent no data: the SYN was not answered" in note for note in told)
     assert any("transport.syn_timeout = 1s, and the run lasts 0.02 s" in note for note in told)
     # the incast's floor is 10 ms; with that of Linux no timeout comes in time
     told = Scenario.load("incast").with_({**changes, "transport.rto_min": "200ms"}).run(seed=1).notes()

@@ -344,7 +344,7 @@ def test_pacing_holds_packets_back() -> None:
     [
         ("half.py:Half", "the class Half has no on_loss and on_timeout; expected on_ack, on_loss and on_timeout"),
         ("half.py:Nope", "half.py has no Nope; expected a class of that name"),
-        ("half.py:word", "word of half.py is no class"),
+        ("half.py:word", "word of half.py is not a class"),
         ("half.py:Odd", "Odd.ecn = 'yes': expected off, classic or dctcp"),
         ("half.py:Text", "Text.state = 'alpha': expected names of attributes"),
         ("half.py:Whole:q=3", "got an unexpected keyword argument 'q'; the parameters are arguments of Whole.__init__"),

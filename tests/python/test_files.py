@@ -83,7 +83,7 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused_before_it_is_read(
     unpacking(path)
     assert path.stat().st_size < 1_000_000
     monkeypatch.setattr(files, "free_memory", lambda: 10e9)
-    with pytest.raises(ValueError, match=r"it unpacks to 200 GB, which takes about 400 GB of memory, and .* is free"):
+    with pytest.raises(ValueError, match=r"it unpacks to 200 GB, which needs about 400 GB of memory, and .* is free"):
         files.read_table(path, ["text"])
     # numbers, of which each group has one value
     rows = 50_000
@@ -95,7 +95,7 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused_before_it_is_read(
     assert files.read_table(path).num_rows == 20 * rows
     monkeypatch.setattr(files, "SMALL", 1000)
     monkeypatch.setattr(files, "free_memory", lambda: 10e6)
-    with pytest.raises(ValueError, match=r"it unpacks to 8 MB, which takes about 16 MB of memory, and 10 MB is free"):
+    with pytest.raises(ValueError, match=r"it unpacks to 8 MB, which needs about 16 MB of memory, and 10 MB is free"):
         files.read_table(path)
 
 
@@ -148,7 +148,7 @@ def test_a_file_that_a_user_names_may_be_a_pipe(tmp_path: Path) -> None:
 def test_a_scenario_may_come_from_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(ScenarioError, match="pipe: nothing came from it; expected a scenario"):
+    with pytest.raises(ScenarioError, match="pipe: it is empty; expected a scenario"):
         Scenario.load(pipe)
     known = Scenario.load("dumbbell")
     # as in a shell: who writes waits for who reads

@@ -152,7 +152,7 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
         _, told = program.communicate(timeout=60)
     assert program.returncode == 130, told
     assert told.endswith(
-        "go on with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
+        "resume with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
     )
     assert not list((tmp_path / "a b").rglob(".*.partial-*"))
 

@@ -28,7 +28,7 @@ def test_dctcps_queue_and_its_closed_form_are_some_packets_apart(tmp_path: Path,
         assert 0 <= measured - form <= 4
     assert (tmp_path / "queue.png").read_bytes().startswith(b"\x89PNG")
     incast("model", "beside", "store", "--y", "flows.jain").refused("no closed form of flows.jain")
-    incast("model", "beside", "store").refused("beside takes a store of studies and --y FIGURE")
+    incast("model", "beside", "store").refused("beside expected a store of studies and --y FIGURE")
 
 
 def test_shares_and_completions_of_bulk_flows_keep_to_their_forms(tmp_path: Path) -> None:
@@ -44,5 +44,5 @@ def test_shares_and_completions_of_bulk_flows_keep_to_their_forms(tmp_path: Path
         assert row["measured"] >= row["ideal-fct"]
     with pytest.raises(StudyError, match="its assumptions hold in no run"):
         model_overlay.of(study.run(tmp_path / "fct", workers=1), study, "flows.throughput_mean_bps")
-    with pytest.raises(StudyError, match=r"axis traffic.flows: expected an axis of numbers"):
+    with pytest.raises(StudyError, match=r"axis traffic.flows: expected a numeric axis"):
         model_overlay.of(study.run(tmp_path / "fct", workers=1), study, "fct.mean_s", "traffic.flows")

@@ -130,7 +130,7 @@ def test_scales_whose_records_have_other_claims_stand_beside_each_other(pages: P
     (path.parent / "mswift-paper.json").write_text(json.dumps(record), encoding="utf-8")
     new, second, third = (row for row in paper_pages.fill(pages.read_text()).splitlines() if row.startswith("| `fig2`"))
     assert "| New *(ours)* |  | holds |" in new
-    assert " | holds | holds | not judged as it stands: 2 (rounded); " in second
+    assert " | holds | holds | not judged literally: 2 (rounded); " in second
     assert " | holds | holds | " in third
 
 

@@ -158,7 +158,7 @@ def test_slowdowns_of_one_dot_have_no_picture_and_a_sentence() -> None:
     }
     drawn = slowdowns.draw(one)
     assert not drawn.pictures
-    assert drawn.left_out.pop("slowdown-cdf") == "one flow alone"
+    assert drawn.left_out.pop("slowdown-cdf") == "a single flow"
     assert drawn.left_out == {f"slowdown-{name}": slowdowns.ALONE for name in STATISTICS}
     several = slowdowns.draw(by_size(["4", "8"], {"below 1 B": ["4"], "from 1 B": ["4", "8"]}))
     assert [axes.get_title(loc="left") for axes in several.pictures["slowdown-p99"].axes] == [

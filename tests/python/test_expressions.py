@@ -119,7 +119,10 @@ def test_expressions_that_numbers_do_not_fit_are_errors(text: str) -> None:
         ("model('swift', 'throughput_bps', 'q') > 1", "names of parameters, each followed by its value"),
         ("all([1 > 0], [1 > 0])", "expected a comparison, not a list"),
         ("all('a')", "expected a comparison, not a text"),
-        ("all(1 > 0" + "".join(f" for {name} in [1, 2, 3]" for name in "abcdeghijkl") + ")", "more than 100,000 iterations"),
+        (
+            "all(1 > 0" + "".join(f" for {name} in [1, 2, 3]" for name in "abcdeghijkl") + ")",
+            "more than 100,000 iterations",
+        ),
     ],
 )
 def test_expressions_of_other_kinds_have_no_value_whatever_is_measured(text: str, told: str) -> None:

@@ -29,7 +29,7 @@ MISTAKES = [
     ('kind = "line"', 'kind = "lime"', "figures.fig1.plots[0].kind = 'lime': expected one of line, scatter, cdf"),
     ('y = ["delay"]', 'y = ["dealy"]', "figures.fig1.plots[0].y: expected measures of the figure: delay"),
     ("delay('DCTCP', 40) >= 1e6", "dealy('DCTCP', 40) >= 1e6", "figures.fig1.claims[1].holds = "),
-    ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is not known"),
+    ("delay('DCTCP', 40) >= 1e6", "__import__('os')", "__import__() is unknown"),
     ("delay('DCTCP', 40) >= 1e6", "delay('DCTCP', 40) >", "cannot be read"),
     (
         "[figures.fig1.scale.paper]",
@@ -85,7 +85,7 @@ MISTAKES = [
         "figures.fig1.claims[1].each: expected tables of texts, not empty ones",
     ),
     ('{ name = "Swift" }', '{ name = "Swift", look = 65 }', "figures.fig1.series[0].look = 65: expected 1 to 64"),
-    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected a figure that"),
+    ('title = "Delay over flows"', 'like = "fig2"', "figures.fig1.like = 'fig2': expected an earlier figure"),
     ('title = "A small study"', 'title = "A"\nanswer = "fig2"', "answer = 'fig2': expected one of fig1"),
     (
         'kind = "line"\ny = ["delay"]',

@@ -142,7 +142,7 @@ def _verdicts(paper: str, *names: str) -> str:
             own = " *(ours)*" if claim["own"] else ""
             cells = [_cell(there[scale][says]) if says in there.get(scale, {}) else "" for scale in kept]
             why = f" **Why:** {claim['why']}" if claim["why"] else ""
-            seen = "; ".join([*words.told(claim.get("unused", {})), *claim["brief"]])
+            seen = "; ".join([*words.notes(claim.get("unused", {})), *claim["brief"]])
             rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, f"{seen}{why}"])
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
 

@@ -114,19 +114,19 @@ class Pairs:
         entries = {entry["name"]: entry for entry in scenario.resolved()["traffic"]}
         own, other = (_flat(entries[name]) for name in names)
         apart = sorted(key for key in own.keys() | other.keys() if own.get(key) != other.get(key))
-        told = []
+        notes = []
         if apart:
-            told.append(
+            notes.append(
                 f"traffic.{names[0]} and traffic.{names[1]} differ in {', '.join(apart)}: the first "
                 f"controller of a pair drives {names[0]}; a controller paired with itself shows the entries' effect"
             )
         if ends := [f"traffic.{name}.app.size" for name in names if "app.size" in _flat(entries[name])]:
-            told.append(
+            notes.append(
                 f"{' and '.join(ends)}: flows are finite; if all end within the measured interval, the shares of the "
                 "goodput only reflect their sizes"
             )
         meetings = {(f"{a.text} beside {b.text}",): (a, b) for a, b in self.meetings}
-        return told + shared_notes(
+        return notes + shared_notes(
             {case: self.meeting(scenario, names, a, b).notes() for case, (a, b) in meetings.items()}
         )
 
@@ -302,8 +302,8 @@ def load(folder: Path) -> tuple[Pairs, list[Meeting], Home]:
 def governed(pairs: Pairs, home: Home) -> Pairs:
     """Set for each controller what governs its flows, from the runs in which it is paired with itself."""
     found = home.governing(POINTS_FILE, pairs.places())
-    told = (c.beside([found.get((c.text, c.text, 1), "")]) for c in pairs.controllers)
-    return replace(pairs, controllers=tuple(told))
+    governed = (c.beside([found.get((c.text, c.text, 1), "")]) for c in pairs.controllers)
+    return replace(pairs, controllers=tuple(governed))
 
 
 def _read(folder: Path) -> tuple[Pairs, Home]:
@@ -314,8 +314,8 @@ def _read(folder: Path) -> tuple[Pairs, Home]:
     except OSError as error:
         raise FolderError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, StudyError) as error:
-        told = f"{path} is damaged: {files.told(error)}"
-        raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
+        message = f"{path} is damaged: {files.message_of(error)}"
+        raise FolderError(f"{message}; give another --out, or remove {folder} first") from None
 
 
 def meetings(pairs: Pairs, results: dict[tuple[str, str, int], Result], entries: tuple[str, str]) -> list[Meeting]:

@@ -266,7 +266,7 @@ class Comparison:
 
     def without_effect(self, scenario: str) -> list[str]:
         """Return a note for each controller whose figures do not depend on the varied key."""
-        told = []
+        notes = []
         if len(self.study.values) < 2:
             return []
         for controller in self.study.controllers:
@@ -275,11 +275,11 @@ class Comparison:
                 if (case.scenario, case.controller) == (scenario, controller):
                     by_seed.setdefault(case.seed, []).append(json.dumps(run.summary, sort_keys=True))
             if by_seed and all(len(set(found)) == 1 for found in by_seed.values()):
-                told.append(
+                notes.append(
                     f"{controller.label}: {self.study.key} has no effect: all its values give the same figures "
                     "under every seed"
                 )
-        return told
+        return notes
 
     def datagrams(self, scenario: str) -> list[str]:
         """Return the traffic entries of a scenario that figures of flows exclude: datagrams."""
@@ -359,8 +359,8 @@ def load(folder: Path) -> Comparison:
 def _governed(study: ComparisonStudy, home: Home) -> ComparisonStudy:
     """Set for each controller what governs the flows of its runs."""
     found = home.governing(POINTS_FILE, {case: Place(*study.place(case), case.seed) for case in study.cases()})
-    told = (c.beside(one for case, one in found.items() if case.controller == c) for c in study.controllers)
-    return replace(study, controllers=tuple(told))
+    governed = (c.beside(one for case, one in found.items() if case.controller == c) for c in study.controllers)
+    return replace(study, controllers=tuple(governed))
 
 
 def _without_series(study: ComparisonStudy, home: Home) -> Comparison:
@@ -400,7 +400,7 @@ def _read(folder: Path) -> tuple[ComparisonStudy, Home]:
             raise FolderError(f"{folder} does not exist: expected the folder of a comparison") from None
         raise FolderError(f"{folder} has no {STUDY_FILE}: not the folder of a comparison") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FolderError(f"{path} is damaged: {files.told(error)}; {again}") from None
+        raise FolderError(f"{path} is damaged: {files.message_of(error)}; {again}") from None
     except StudyError as error:
         raise FolderError(f"{path}: {error}; {again}") from None
     except OSError as error:

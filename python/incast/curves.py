@@ -213,7 +213,7 @@ def read_points(path: str, x: str, y: str) -> Points:
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
         header = rows[0].keys() if rows else []
     except (OSError, ValueError, csv.Error) as error:
-        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
     if missing := [name for name in (x, y) if name not in header]:
         raise FolderError(
             f"{path}: no column {' and no column '.join(missing)}; expected {x}, {y} and optionally label"

@@ -107,7 +107,7 @@ class Agent:
         if self.rtt_count:
             self.rtt = self.rtt_sum / self.rtt_count / self.base_rtt_ps
         arrived_or_lost = self.delivered + self.lost
-        told = {
+        features = {
             "rtt": self.rtt,
             "rtt_change": self.rtt - self.rtt_before,
             "throughput": self.delivered * 8 / (duration_s * self.line_rate_bps) if duration_s > 0 else 0.0,
@@ -118,7 +118,7 @@ class Agent:
             "timeouts": float(self.timeouts),
         }
         self._clear()
-        return {name: min(max(value, FEATURES[name].low), FEATURES[name].high) for name, value in told.items()}
+        return {name: min(max(value, FEATURES[name].low), FEATURES[name].high) for name, value in features.items()}
 
 
 @dataclass(frozen=True)
@@ -267,4 +267,4 @@ class Episode:
 def weighted(weights: Mapping[str, float]) -> Callable[[Mapping[str, float]], float]:
     """Return a reward function: the weighted sum of features."""
     pairs = tuple(weights.items())
-    return lambda told: sum(weight * told[name] for name, weight in pairs)
+    return lambda features: sum(weight * features[name] for name, weight in pairs)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Canvas
 from incast.comparison import Comparison, Run, Series, samples_of
 from incast.completions import one_size
 from incast.errors import FolderError
-from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, mark_end, until, y_axis
+from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, mark_end, until, y_axis
 from incast.output import counted
 from incast.result import COMPLETIONS
 from incast.statistics import Estimate
@@ -188,7 +188,7 @@ def plot(comparison: Comparison, figure: Figure) -> Canvas:
 
 def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
     study = comparison.study
-    told, x, several = Told(), places(study.values), len(study.values) > 1
+    footnote, x, several = Footnote(), places(study.values), len(study.values) > 1
     columns = abreast(len(study.scenarios), SCENARIOS_ABREAST)
     rows = -(-len(study.scenarios) // columns)
     canvas = new_canvas(max(6.4, 4.9 * columns), 4.4 * rows)
@@ -200,7 +200,7 @@ def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
         dress(axes)
         lines = lines_of(comparison, scenario, x, figure)
         log = figure.log and fit_a_log_axis(lines)
-        seen = draw_points(axes, lines, figure.scale, told, log, join=several)
+        seen = draw_points(axes, lines, figure.scale, footnote, log, join=several)
         if several:
             x_axis(axes, x)
             axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
@@ -209,14 +209,14 @@ def _panel_a_scenario(comparison: Comparison, figure: Figure) -> Canvas:
         axes.set_title(name, fontsize=10, color=INK, loc="left", fontweight="bold")
         axes.set_ylabel(figure.label, fontsize=9, color=INK)
         y_axis([axes], seen, log, figure.key == "flows.jain")
-    legend(canvas, panels if several else [], told.note())
+    legend(canvas, panels if several else [], footnote.note())
     return canvas
 
 
 def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
     """Draw one panel per controller, with the others in grey: rows of four, a new row and y axis per scenario."""
     study = comparison.study
-    told, x = Told(), places(study.values)
+    footnote, x = Footnote(), places(study.values)
     rows = -(-len(study.controllers) // PANELS_ABREAST)
     canvas = new_canvas(3.2 * PANELS_ABREAST, 2.6 * rows * len(study.scenarios) + 1)
     grid = canvas.subplots(rows * len(study.scenarios), PANELS_ABREAST, squeeze=False)
@@ -234,7 +234,7 @@ def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
                 kept = [(at, e.mean * figure.scale) for at, e in zip(other.at, _means(other), strict=True) if e]
                 axes.plot([at for at, _ in kept], [mean for _, mean in kept], color=OTHERS, linewidth=0.8, zorder=1)
             own = [one for one in lines if one.number == number]
-            seen += draw_points(axes, own, figure.scale, told, log)
+            seen += draw_points(axes, own, figure.scale, footnote, log)
             x_axis(axes, x)
             label = study.controllers[number].label
             title = f"{name}: {label}" if len(study.scenarios) > 1 else label
@@ -242,7 +242,7 @@ def _panel_each(comparison: Comparison, figure: Figure) -> Canvas:
             axes.set_xlabel(axis_name(study.key), fontsize=9, color=INK)
             axes.set_ylabel(figure.label, fontsize=7, color=INK)
         y_axis(panels, seen, log, figure.key == "flows.jain")
-    legend(canvas, [], told.note())
+    legend(canvas, [], footnote.note())
     return canvas
 
 

@@ -59,7 +59,7 @@ KINDS = (
 )
 
 
-def told(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """Return the message of an error raised here, in one line."""
     words = " ".join((getattr(error, "strerror", None) or str(error)).split())
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}..."
@@ -183,8 +183,8 @@ def held(folder: Path) -> Iterator[None]:
         yield
     except UNFORESEEN as error:
         raise FolderError(
-            f"{folder} cannot be read: {type(error).__name__}: {told(error)}; if it is as incast wrote it, please "
-            "report this"
+            f"{folder} cannot be read: {type(error).__name__}: {message_of(error)}; if incast wrote it, "
+            "please report this"
         ) from error
 
 
@@ -211,8 +211,8 @@ def read_table(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    told: dict[str, Any] = {"page_checksum_verification": checksums}
-    with _parquet(source) as place, pq.ParquetFile(place, **told) as file:
+    options: dict[str, Any] = {"page_checksum_verification": checksums}
+    with _parquet(source) as place, pq.ParquetFile(place, **options) as file:
         names = file.schema_arrow.names
         wanted = list(names if columns is None else dict.fromkeys(columns))
         if lacking := sorted({*wanted} - {*names}):
@@ -223,7 +223,7 @@ def read_table(
         if not texts:
             return file.read(wanted, use_threads=threads)
     # texts as codes: the unpacked size is known before they are decoded
-    with _parquet(source) as place, pq.ParquetFile(place, read_dictionary=texts, **told) as file:
+    with _parquet(source) as place, pq.ParquetFile(place, read_dictionary=texts, **options) as file:
         if not any("." in path for path in texts) or file.num_row_groups == 0:
             return _written_out(file.read(wanted, use_threads=threads), schema)
         # lists of codes can only be read group by group
@@ -260,8 +260,8 @@ def _parquet(source: Path | bytes) -> Iterator[Any]:
             yield source
     except (KeyError, TypeError, IndexError, NotImplementedError) as error:
         # Arrow's errors are of these classes too
-        told = error.args[0] if error.args else error
-        raise ValueError(told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)) from None
+        message = error.args[0] if error.args else error
+        raise ValueError(message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)) from None
     except OSError as error:
         if error.errno is not None:
             raise

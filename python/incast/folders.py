@@ -159,7 +159,7 @@ def write_through(path: Path, content: str | bytes) -> None:
         os.fsync(file.fileno())
 
 
-def put_first(path: Path, content: str, told: str) -> None:
+def put_first(path: Path, content: str, message: str) -> None:
     """Create a folder with its first file, which marks its purpose; do nothing if the file exists.
 
     Of several concurrent programs one writes it. Leftovers of a killed program are removed. Raises ``FolderError`` with
@@ -170,7 +170,7 @@ def put_first(path: Path, content: str, told: str) -> None:
         if path.exists():
             return
         if not folder.is_dir():
-            refuse_unless_empty(folder, told)
+            refuse_unless_empty(folder, message)
             folder.mkdir(parents=True, exist_ok=True)
         with _held(folder):
             if path.exists():
@@ -179,7 +179,7 @@ def put_first(path: Path, content: str, told: str) -> None:
             if all(one.name.startswith(f".{path.name}.partial-") for one in there):
                 for one in there:
                     one.unlink(missing_ok=True)
-            refuse_unless_empty(folder, told)
+            refuse_unless_empty(folder, message)
             write_whole(path, content)
         sync_folder(folder)
     except OSError as error:
@@ -291,11 +291,11 @@ def _clear_killed(parent: Path, prefix: str) -> None:
 NOT_EMPTY = "exists and is not empty: give another --out, or remove it first (results are never overwritten)"
 
 
-def refuse_unless_empty(folder: Path, told: str = NOT_EMPTY) -> None:
+def refuse_unless_empty(folder: Path, message: str = NOT_EMPTY) -> None:
     """Raise ``FolderError`` with a message if the place of a new folder is taken."""
     try:
         if next(folder.iterdir(), None) is not None:
-            raise FolderError(f"{folder} {told}")
+            raise FolderError(f"{folder} {message}")
     except FileNotFoundError:
         if folder.is_symlink():
             raise FolderError(

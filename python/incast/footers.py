@@ -40,12 +40,12 @@ def chunks(tail: bytes) -> Iterator[Chunk]:
     try:
         for group in footer.get(4, []):
             for column in group[1]:
-                told = column[3]
-                path = b".".join(told[3]).decode()
-                values, size = told[5], told[6]
+                metadata = column[3]
+                path = b".".join(metadata[3]).decode()
+                values, size = metadata[5], metadata[6]
                 if values < 0 or size < 0:
                     raise ValueError("its end tells of sizes below 0")
-                yield Chunk(path, TYPES[told[1]], values, size)
+                yield Chunk(path, TYPES[metadata[1]], values, size)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError("its end is damaged") from error
 

@@ -97,15 +97,15 @@ def _watch(signals: socket.socket) -> None:
 def watched() -> Iterator[None]:
     """End the process within a second of Ctrl-C anywhere in this block."""
     # The interpreter writes the signal number there at once, even while the main thread is in compiled code.
-    told, heard = socket.socketpair()
-    told.setblocking(False)
-    before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    sender, heard = socket.socketpair()
+    sender.setblocking(False)
+    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(heard,), name="incast-interrupts", daemon=True).start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        told.close()
+        sender.close()
 
 
 @contextmanager

@@ -62,7 +62,7 @@ class Points:
 
 
 @dataclass
-class Told:
+class Footnote:
     """Elements of a picture that its footnote must explain."""
 
     unfinished: bool = False
@@ -70,7 +70,7 @@ class Told:
     bands: bool = False
     whiskers: bool = False
 
-    def tell_of(self, found: Iterable[Estimate], bands: bool = False) -> None:
+    def note_intervals(self, found: Iterable[Estimate], bands: bool = False) -> None:
         """Note that figures have intervals, drawn as bands or as whiskers."""
         if any(e.half_width is not None for e in found):
             self.bands, self.whiskers = self.bands or bands, self.whiskers or not bands
@@ -97,7 +97,7 @@ def fit_a_log_axis(lines: Iterable[Points]) -> bool:
 
 
 def draw_points(
-    axes: Axes, lines: Sequence[Points], scale: float, told: Told, log: bool, join: bool = True
+    axes: Axes, lines: Sequence[Points], scale: float, footnote: Footnote, log: bool, join: bool = True
 ) -> list[float]:
     """Draw lines with their intervals; return all numbers that the axis must cover, without lower ends below it.
 
@@ -114,7 +114,7 @@ def draw_points(
         means = [e.mean * scale for _, _, e in kept]
         lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
         seen += in_sight([e for _, _, e in kept], scale)
-        told.tell_of([e for _, _, e in kept], bands=join and len(xs) > 1)
+        footnote.note_intervals([e for _, _, e in kept], bands=join and len(xs) > 1)
         axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
         if join and len(xs) > 1:
             axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
@@ -123,9 +123,9 @@ def draw_points(
             for x, low, high in zip(xs, lows, highs, strict=True):
                 axes.plot([x, x], [low, high], color=colour, linewidth=1.2, alpha=0.7)
         for (x, reading, found), mean in zip(kept, means, strict=True):
-            mark_below(axes, x, found, colour, told, log)
+            mark_below(axes, x, found, colour, footnote, log)
             if reading.share < 1:
-                told.unfinished = True
+                footnote.unfinished = True
                 axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
                 axes.annotate(
                     f"{100 * reading.share:.3g} %",
@@ -145,10 +145,10 @@ def in_sight(found: Iterable[Estimate], scale: float = 1.0) -> list[float]:
     return [end * scale for e in found for end in (e.mean, e.high, e.low) if end > 0 or end == e.mean]
 
 
-def mark_below(axes: Axes, x: float, found: Estimate, colour: str, told: Told, log: bool) -> None:
+def mark_below(axes: Axes, x: float, found: Estimate, colour: str, footnote: Footnote, log: bool) -> None:
     """Mark an interval that reaches below the axis."""
     if found.low < 0 or (log and found.low == 0 < found.mean):
-        told.below = True
+        footnote.below = True
         beside = blended_transform_factory(axes.transData, axes.transAxes)
         axes.plot([x], [0.012], marker="v", color=colour, markersize=5, transform=beside, clip_on=False)
 

@@ -71,7 +71,7 @@ class _Flows:
         self.observe, self.action = tuple(observe), ACTIONS[action]
         self.reward = weighted(reward) if isinstance(reward, Mapping) else reward
         self.episode: Episode | None = None
-        self.told: dict[int, dict[str, float]] = {}
+        self.latest: dict[int, dict[str, float]] = {}
         """Features of each flow in its latest active step; before that, those of its initial window."""
         self._closing: weakref.finalize[Any, Any] | None = None
 
@@ -87,7 +87,7 @@ class _Flows:
     def begin(self, seed: int, owner: object) -> None:
         """Begin an episode, and simulate its first step with the initial windows."""
         self.close()
-        self.told = {}
+        self.latest = {}
         episode = self.episode = Episode(self.scenario.with_seed(seed), self.step_s, self.acks)
         self._closing = weakref.finalize(owner, episode.close)
         self.advance()
@@ -95,8 +95,8 @@ class _Flows:
             self.close()
             raise RunError(f"{self.scenario.name}, seed {seed}: the run ended before the end of the first step")
         for flow, agent in episode.agents.items():
-            if flow not in self.told:
-                self.told[flow] = agent.features(self.step_s)
+            if flow not in self.latest:
+                self.latest[flow] = agent.features(self.step_s)
 
     def act(self, flow: int, action: Any) -> None:
         """Apply an action to a flow."""
@@ -124,11 +124,11 @@ class _Flows:
         # flows before their start or after their end are inactive
         active = [flow for flow, agent in sorted(episode.agents.items()) if agent.is_active]
         now = {flow: episode.agents[flow].features(duration_s) for flow in active}
-        self.told |= now
+        self.latest |= now
         return now
 
-    def observed(self, told: Mapping[str, float]) -> Observation:
-        return np.array([told[name] for name in self.observe], np.float32)
+    def observed(self, features: Mapping[str, float]) -> Observation:
+        return np.array([features[name] for name in self.observe], np.float32)
 
     def ended(self) -> tuple[bool, bool]:
         """Return whether all flows have finished, and whether the run's duration is over."""
@@ -139,10 +139,10 @@ class _Flows:
     def info(self) -> dict[str, Any]:
         """Return the simulated time, and at the end the figures of the run."""
         episode = self.current()
-        told: dict[str, Any] = {"time_s": episode.now_s}
+        info: dict[str, Any] = {"time_s": episode.now_s}
         if episode.over and episode.summary is not None:
-            told["figures"] = dict(numbers_of(episode.summary))
-        return told
+            info["figures"] = dict(numbers_of(episode.summary))
+        return info
 
     def close(self) -> None:
         if self._closing is not None:
@@ -227,20 +227,20 @@ class FlowEnv(gymnasium.Env[Observation, Any]):
         """Begin a run, simulate its first step with the initial windows, and return the observation."""
         super().reset(seed=seed)
         self._flows.begin(_seed(self.np_random, options), self)
-        return self._observation(self._flows.told), self._flows.info()
+        return self._observation(self._flows.latest), self._flows.info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Apply the action to every flow, and simulate a step."""
         for flow in self._flows.current().agents:
             self._flows.act(flow, action)
-        told = self._flows.advance()
-        rewards = [self._flows.reward(one) for one in told.values()]
+        features = self._flows.advance()
+        rewards = [self._flows.reward(one) for one in features.values()]
         reward = math.fsum(rewards) / len(rewards) if rewards else 0.0
-        return self._observation(told), reward, *self._flows.ended(), self._flows.info()
+        return self._observation(features), reward, *self._flows.ended(), self._flows.info()
 
-    def _observation(self, told: Mapping[int, Mapping[str, float]]) -> Observation:
-        if told:
-            self._latest = np.mean([self._flows.observed(one) for one in told.values()], axis=0, dtype=np.float32)
+    def _observation(self, features: Mapping[int, Mapping[str, float]]) -> Observation:
+        if features:
+            self._latest = np.mean([self._flows.observed(one) for one in features.values()], axis=0, dtype=np.float32)
         return self._latest.copy()
 
     def close(self) -> None:
@@ -315,9 +315,10 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
             if name not in self._ids:
                 raise StudyError(f"no agent {name}: expected {self.possible_agents[0]} and so on")
             self._flows.act(self._ids[name], action)
-        told = self._flows.advance()
+        features = self._flows.advance()
         rewards = {
-            name: float(self._flows.reward(told[flow])) if flow in told else 0.0 for name, flow in self._ids.items()
+            name: float(self._flows.reward(features[flow])) if flow in features else 0.0
+            for name, flow in self._ids.items()
         }
         finished, truncated = self._flows.ended()
         names, info = self.possible_agents, self._flows.info()
@@ -332,7 +333,7 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
         )
 
     def _observations(self) -> dict[str, Observation]:
-        return {name: self._flows.observed(self._flows.told[flow]) for name, flow in self._ids.items()}
+        return {name: self._flows.observed(self._flows.latest[flow]) for name, flow in self._ids.items()}
 
     def render(self) -> None:
         """Draw nothing: results are numbers."""

@@ -26,7 +26,7 @@ def free_memory() -> float:
     """
     groups = (limit - used for limit, used in _groups())
     own = (limit - _own(at) for limit, at in _limits())
-    return max(0.0, min(_told("MemAvailable"), *groups, *own, math.inf))
+    return max(0.0, min(_entry("MemAvailable"), *groups, *own, math.inf))
 
 
 def machine_memory() -> float:
@@ -34,16 +34,16 @@ def machine_memory() -> float:
 
     The minimum of the machine's memory and of the limits of the process.
     """
-    return min(_told("MemTotal"), *(limit for limit, _ in _groups()), *(limit for limit, _ in _limits()), math.inf)
+    return min(_entry("MemTotal"), *(limit for limit, _ in _groups()), *(limit for limit, _ in _limits()), math.inf)
 
 
-def _told(name: str) -> float:
+def _entry(name: str) -> float:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return math.inf
-    told = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
-    return int(told[0]) * 1024 if told else math.inf
+    values = [line.split()[1] for line in lines if line.startswith(f"{name}:")]
+    return int(values[0]) * 1024 if values else math.inf
 
 
 def _limits() -> list[tuple[float, int]]:
@@ -79,8 +79,8 @@ def _cached(group: Path) -> float:
         lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
     except OSError:
         return 0.0
-    told = [line.split()[1] for line in lines if line.startswith(("inactive_file ", "total_inactive_file "))]
-    return float(told[-1]) if told else 0.0
+    values = [line.split()[1] for line in lines if line.startswith(("inactive_file ", "total_inactive_file "))]
+    return float(values[-1]) if values else 0.0
 
 
 def _group_files() -> Iterator[tuple[Path, str, str]]:

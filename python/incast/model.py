@@ -105,11 +105,11 @@ def names() -> list[str]:
 @cache
 def find(name: str) -> Model:
     """Find a model by name; raises ``ModelError``."""
-    told = _core.model_declaration(name, list(SCENARIO_FIGURES))
-    parameters = tuple(Parameter(**p) for p in told.pop("parameters"))
-    figures = tuple(FigureOf(**f) for f in told.pop("figures"))
-    assumptions, fails = tuple(told.pop("assumptions")), tuple(told.pop("fails"))
-    return Model(**told, assumptions=assumptions, fails=fails, parameters=parameters, figures=figures)
+    declaration = _core.model_declaration(name, list(SCENARIO_FIGURES))
+    parameters = tuple(Parameter(**p) for p in declaration.pop("parameters"))
+    figures = tuple(FigureOf(**f) for f in declaration.pop("figures"))
+    assumptions, fails = tuple(declaration.pop("assumptions")), tuple(declaration.pop("fails"))
+    return Model(**declaration, assumptions=assumptions, fails=fails, parameters=parameters, figures=figures)
 
 
 def evaluate(name: str, /, **parameters: Value) -> Figures:

@@ -68,10 +68,10 @@ def _dctcp_queue(scenario: Scenario) -> float | None:
     flows = model.ideal_fct(scenario)["idle_rtt_s"]
     rate = topology["bottleneck_link"]["rate"]
     packet = resolved["transport"]["mss"] + resolved["transport"]["header"] + topology["bottleneck_link"]["overhead"]
-    told = model.evaluate(
+    figures = model.evaluate(
         "dctcp-queue", flows=len(flows), rate=rate, rtt=float(np.mean(flows)), threshold=int(mark[1]), packet=packet
     )
-    return float(told["queue_max_packets"])
+    return float(figures["queue_max_packets"])
 
 
 FORMS = (
@@ -133,12 +133,12 @@ def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:
     groups: dict[str, list[tuple[float, Estimate, float | None]]] = {}
     units: set[str] = set()
     for point, measured in by_point.items():
-        told = [f"{name} = {value}" for name, value in point.values.items() if name != key]
+        settings = [f"{name} = {value}" for name, value in point.values.items() if name != key]
         place, unit = _number(point.values[key]) or (0.0, "")
         units.add(unit)
         found = estimate(measured)
         if found is not None:
-            label = ", ".join([point.scenario, *filter(None, [point.arm]), *told])
+            label = ", ".join([point.scenario, *filter(None, [point.arm]), *settings])
             groups.setdefault(label, []).append((place, found, form.of(study.scenario_of(point))))
     if not any(value is not None for group in groups.values() for _, _, value in group):
         raise StudyError(f"{form.name}: its assumptions hold in no run of {study.name} that has {figure}")

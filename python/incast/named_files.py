@@ -149,7 +149,7 @@ def in_folder(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
                 raise ValueError("is a link, or lies behind one; expected a copy of a file")
             found[name] = files.read_bytes(path)
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
         if hashlib.sha256(found[name]).hexdigest() != digest:
             raise FolderError(f"{path} is not the file that was run: its checksum differs")
     return found

@@ -92,7 +92,7 @@ def read(path: Path, most: int = MOST_CODE) -> bytes:
     try:
         return files.read_bytes(path, most)
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{path} cannot be read: {files.told(error)}") from None
+        raise ScenarioError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def _package_of(data: bytes, path: Path) -> Path | None:
@@ -142,14 +142,14 @@ def _tree(package: Path) -> tuple[str, Mapping[Path, str]]:
     size = 0
     try:
         for path in modules_of(package):
-            told = path.stat()
-            size += told.st_size
+            status = path.stat()
+            size += status.st_size
             if size > MOST_CODE or len(found) == MOST_MODULES:
                 raise ScenarioError(
                     f"the package {package} has more than {memory.spoken(MOST_CODE)} of code or {MOST_MODULES:,} "
                     "modules: put the class into a smaller package, or a file of its own"
                 )
-            found.append((path, told.st_mtime_ns, told.st_size))
+            found.append((path, status.st_mtime_ns, status.st_size))
         return _tree_of(package, tuple(found))
     except OSError as error:
         raise ScenarioError(f"{error.filename or package} cannot be read: {error.strerror}") from None
@@ -241,8 +241,8 @@ def _is_installed(top: str, place: Path) -> bool:
 def _edited(distribution: Distribution) -> Path | None:
     """Return the folder of an editable install; ``None`` for other distributions."""
     try:
-        told = json.loads(distribution.read_text("direct_url.json") or "{}")
-        url = urlparse(told["url"]) if told.get("dir_info", {}).get("editable") else None
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        url = urlparse(origin["url"]) if origin.get("dir_info", {}).get("editable") else None
     except (ValueError, KeyError, AttributeError):
         return None
     return Path(unquote(url.path)).resolve() if url is not None and url.scheme == "file" else None

@@ -89,7 +89,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-.") or "x"
 
 
-def told_apart(wanted: Iterable[Sequence[str]]) -> list[str]:
+def unique_names(wanted: Iterable[Sequence[str]]) -> list[str]:
     """Return a unique name for each: the first of its candidates that no other has, or the last one with a number."""
     found: list[str] = []
     for names in wanted:

@@ -152,11 +152,11 @@ def print_table(comparison: Comparison, console: Console, paired: bool = False) 
         labels = _marked([controller.label for _, controller in points], front, f" {UNDOMINATED}")
         title = f"{name}: {what} {seeds}"
         tables.show(console, title, _beginning(comparison, points, labels), columns, _ends(points, shown))
-        told = without_datagrams(comparison, scenario)
+        notes = without_datagrams(comparison, scenario)
         if not paired:
             _print_slowdowns(comparison, scenario, name, console)
-            told += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
-        for text in told:
+            notes += [*unfinished(comparison, scenario), *notes_of(comparison, scenario)]
+        for text in notes:
             console.print(text, highlight=False, soft_wrap=True)
     if not paired and badges.possible(comparison):
         console.print(badges.meaning(BEST), highlight=False, soft_wrap=True)
@@ -221,7 +221,7 @@ def _cell(
 def notes_of(comparison: Comparison, scenario: str) -> list[str]:
     """Return the notes on the runs of a scenario, once for all runs of a point."""
     study = comparison.study
-    told = []
+    notes = []
     for controller in study.controllers:
         for value in study.values:
             runs = comparison.point(scenario, controller.text, value)
@@ -231,13 +231,13 @@ def notes_of(comparison: Comparison, scenario: str) -> list[str]:
                 where = f"{study.key} = {value}, {controller.label}, seed {first.case.seed}"
                 many = sum(bool(run.notes) for run in runs)
                 others = f" (and {counted(many - 1, 'other seed')})" if many > 1 else ""
-                told += [f"{where}{others}: {note}" for note in first.notes]
-    return [*told, *comparison.without_effect(scenario)]
+                notes += [f"{where}{others}: {note}" for note in first.notes]
+    return [*notes, *comparison.without_effect(scenario)]
 
 
 def unfinished(comparison: Comparison, scenario: str) -> list[str]:
     """Return a note for each point with unfinished flows, queries or writes."""
-    told = []
+    notes = []
     study = comparison.study
     for value in study.values:
         for controller in study.controllers:
@@ -245,10 +245,10 @@ def unfinished(comparison: Comparison, scenario: str) -> list[str]:
                 if finished < count:
                     where = f"{study.key} = {value}, {controller.label}"
                     what = f"{finished:,d} of {count:,d} {COMPLETIONS[part]} finished"
-                    told.append(
+                    notes.append(
                         f"{where}: {what}; figures that unfinished {COMPLETIONS[part]} could still change are bounds"
                     )
-    return told
+    return notes
 
 
 def without_datagrams(comparison: Comparison, scenario: str) -> list[str]:
@@ -378,12 +378,12 @@ def _headline(comparison: Comparison) -> str:
             f'<div class="wide"><table><thead><tr><th>controller</th>{head}</tr></thead>'
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )
-        told = [
+        notes = [
             *without_datagrams(comparison, scenario),
             *unfinished(comparison, scenario),
             *notes_of(comparison, scenario),
         ]
-        parts += [f'<p class="note">{escape(text)}.</p>' for text in told]
+        parts += [f'<p class="note">{escape(text)}.</p>' for text in notes]
     parts.append(
         f'<p class="note">Means ± half the 95&nbsp;% interval over {counted(study.seeds, "seed")}. '
         f"{_meaning(comparison)} A percentage in a cell is the share that finished, if not all did. "

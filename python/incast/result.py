@@ -248,23 +248,23 @@ class Result:
             return self._notes()
 
     def _notes(self) -> list[str]:
-        told = []
+        notes = []
         if wrong := soundness.unsound(self.summary):
-            told.append(wrong)
+            notes.append(wrong)
         if self.datagrams:
             named = " and ".join(self.datagrams)
-            told.append(
+            notes.append(
                 f"the totals include the datagrams of {named}, which have no RTT and no completion time; figures per "
                 "entry: groups"
             )
         fct = self.summary["fct"]
         if fct["finished"] < fct["count"]:
             share = 100 * fct["finished"] / fct["count"]
-            told.append(
+            notes.append(
                 f"{fct['finished']:,d} of {fct['count']:,d} finite flows finished ({share:.3g} %): the summary's "
                 "completion times cover these only"
             )
-        return [*told, *self._deadlocks(), *self.reasons()]
+        return [*notes, *self._deadlocks(), *self.reasons()]
 
     def reasons(self) -> list[str]:
         """Return the reasons why finite flows did not finish, and a note if a single flow dominates the interval."""
@@ -296,8 +296,8 @@ class Result:
             value = self.summary[part].get(figure)
             if value is not None:
                 shown = f"{value * scale:,.4g}" if isinstance(value, float) else f"{value:,}"
-                told = escape(self.summary["definitions"].get(key, ""), quote=True)
-                rows.append(f'<tr><th title="{told}">{name}</th><td>{shown} {unit}</td></tr>')
+                definition = escape(self.summary["definitions"].get(key, ""), quote=True)
+                rows.append(f'<tr><th title="{definition}">{name}</th><td>{shown} {unit}</td></tr>')
         head = f"{escape(run['scenario'])}, seed {run['seed']}: {run['sim_s']:g} s simulated"
         return f"<table><caption>{head}</caption><tbody>{''.join(rows)}</tbody></table>"
 
@@ -381,8 +381,10 @@ class Result:
         """Write the files of a run folder into an existing one."""
         copies = self._copies() if self._copies is not None else Copies(self.toml)
         manifest = self.manifest | ({"files": named_files.checksums(copies.files)} if copies.files else {})
-        told = (manifest, copies.toml, self.summary_json)
-        run_folder.write(folder, *told, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files)
+        texts = (manifest, copies.toml, self.summary_json)
+        run_folder.write(
+            folder, *texts, lambda name: getattr(self, name), self.timeline_json, self._parts, copies.files
+        )
 
     @classmethod
     def load(cls, folder: str | Path, whole: bool = False) -> Result:
@@ -463,12 +465,12 @@ def measured_run(
         },
         "cost": cost,
     }
-    told = (manifest, scenario.toml(), summary_json)
+    texts = (manifest, scenario.toml(), summary_json)
 
     def parts(name: str, most: int, take: Callable[[pa.Table], None]) -> bool:
         return core.parts(name, most, lambda columns: take(_arrow_of(columns)))
 
-    result = Result(*told, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
+    result = Result(*texts, lambda name: _arrow_of(core.table(name)), core.timeline_json(), parts, lambda: copies)
     if wrong := soundness.unsound(result.summary):
         error = UnsoundError(f"{scenario.name}, seed {scenario.seed}: {wrong}")
         error.result = result

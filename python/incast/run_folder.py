@@ -140,7 +140,9 @@ def read_scenario(folder: Path) -> str:
     try:
         read_entries(text)
     except ValueError as error:
-        raise FolderError(f"{folder / SCENARIO} is damaged: {files.told(error)}: run the scenario again") from None
+        raise FolderError(
+            f"{folder / SCENARIO} is damaged: {files.message_of(error)}: run the scenario again"
+        ) from None
     return text
 
 
@@ -179,7 +181,7 @@ def read_summary(folder: Path) -> str:
     try:
         summary = files.json_of(text)
     except ValueError as error:
-        raise FolderError(f"{folder / SUMMARY} is damaged: {files.told(error)}") from None
+        raise FolderError(f"{folder / SUMMARY} is damaged: {files.message_of(error)}") from None
     refuse_odd_summary(folder / SUMMARY, summary)
     return text
 
@@ -199,16 +201,16 @@ def refuse_odd_summary(path: Path, summary: Any) -> None:
             if there[part] and key not in there[part]
         ]
     if lacking:
-        told = f"it lacks {', '.join(lacking)}: run the scenario again"
-        raise FolderError(f"{path} is damaged: {told}")
+        message = f"it lacks {', '.join(lacking)}: run the scenario again"
+        raise FolderError(f"{path} is damaged: {message}")
     # optional parts too: parts that are not tables come from other versions
     _refuse_no_numbers(path, {part: known[part] for part in known if part not in ("units", "definitions")})
     for part in ("queues", "hosts"):
         if not isinstance(known[part]["busiest"], dict):
             raise FolderError(f"{path} is damaged: {part}.busiest: expected a table")
     for part in ("units", "definitions"):
-        told = known.get(part, {})
-        if not (isinstance(told, dict) and all(isinstance(one, str) for one in told.values())):
+        texts = known.get(part, {})
+        if not (isinstance(texts, dict) and all(isinstance(one, str) for one in texts.values())):
             raise FolderError(f"{path} is damaged: {part}: expected a table of texts")
 
 
@@ -254,7 +256,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = files.json_of(_read(folder, MANIFEST))
     except ValueError as error:
-        raise FolderError(f"{folder}: manifest.json is not JSON ({files.told(error)}): not a run folder") from None
+        raise FolderError(
+            f"{folder}: manifest.json is not JSON ({files.message_of(error)}): not a run folder"
+        ) from None
     if not isinstance(manifest, dict) or manifest.get("format") != MANIFEST_FORMAT:
         raise FolderError(f"{folder}: manifest.json is not of format {MANIFEST_FORMAT}: run the scenario again")
     lacking = [key for key in ("hash", "seed", "engine", "cost") if key not in manifest]
@@ -297,7 +301,7 @@ def read_table(folder: Path, name: str, columns: list[str] | None = None) -> pa.
     except FileNotFoundError:
         raise FolderError(f"{folder} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError) as error:
-        raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+        raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
     # a stored run without samples has a sample table without columns
     if columns is None and not table.num_columns and name != "samples":
         raise FolderError(f"{path} is damaged: it has no columns: run the scenario again")
@@ -320,16 +324,16 @@ def refuse_odd_columns(path: Path, name: str, table: pa.Table) -> None:
         column = table[field.name]
         if pa.types.is_null(field.type) or (is_full and column.null_count):
             if is_full and len(column):
-                told = f"column {field.name} has no value in row {_first_null(column)}; expected one in each"
-                raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+                message = f"column {field.name} has no value in row {_first_null(column)}; expected one in each"
+                raise FolderError(f"{path} is damaged: {message}: run the scenario again")
         elif not (files.is_text(field.type) if is_text else files.is_number(field.type)):
             first = repr(column.drop_null().slice(0, 1).to_pylist())[1:-1]
             such = f", such as {first if len(first) < 40 else first[:40] + '...'}" if first else ""
-            told = f"column {field.name} is of type {field.type}{such}; expected {'texts' if is_text else 'numbers'}"
-            raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+            message = f"column {field.name} is of type {field.type}{such}; expected {'texts' if is_text else 'numbers'}"
+            raise FolderError(f"{path} is damaged: {message}: run the scenario again")
         elif pa.types.is_floating(field.type) and (odd := _odd(column)) is not None:
-            told = f"column {field.name} has the value {odd}; expected numbers below {LARGE:g}"
-            raise FolderError(f"{path} is damaged: {told}: run the scenario again")
+            message = f"column {field.name} has the value {odd}; expected numbers below {LARGE:g}"
+            raise FolderError(f"{path} is damaged: {message}: run the scenario again")
 
 
 def _odd(column: pa.ChunkedArray) -> float | None:
@@ -382,7 +386,7 @@ def _find_footer(path: Path) -> pq.FileMetaData:
     except FileNotFoundError:
         raise FolderError(f"{path.parent} has no {path.name}: not a whole run folder") from None
     except (OSError, ValueError) as error:
-        raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+        raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def _read(folder: Path, name: str) -> str:
@@ -395,4 +399,4 @@ def _read(folder: Path, name: str) -> str:
     except NotADirectoryError:
         raise FolderError(f"{folder} is a file: expected a run folder, which incast run makes") from None
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {folder / name}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {folder / name}: {files.message_of(error)}") from None

@@ -36,7 +36,7 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
     finished, count = summary["fct"]["finished"], summary["fct"]["count"]
     if finished == count:
         return []
-    told = []
+    notes = []
     end_s = summary["run"]["sim_s"]
     pending = ~np.isnan(flows["size_bytes"]) & np.isnan(flows["finish_s"]) & ~np.isnan(flows["throughput_bps"])
     for entry in scenario["traffic"]:
@@ -47,7 +47,7 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
         floor_s = seconds(transport["rto_min"])
         kept = int((mine & (flows["dropped_total"] > 0) & (open_s <= floor_s)).sum())
         if kept:
-            told.append(
+            notes.append(
                 f"{counted(kept, 'unfinished flow')} of {entry['name']} lost packets and ran for less than the "
                 f"minimum retransmission timeout (transport.rto_min = {transport['rto_min']}; the run lasts "
                 f"{end_s:g} s): losses that only a timeout can repair were not repaired before the run ended"
@@ -57,11 +57,11 @@ def _unfinished(summary: dict[str, Any], scenario: dict[str, Any], groups: Any, 
         if transport["handshake"] and unanswered:
             again = f"is retransmitted after transport.syn_timeout = {transport['syn_timeout']}"
             late = f", and the run lasts {end_s:g} s" if syn_s >= end_s else ""
-            told.append(
+            notes.append(
                 f"{counted(unanswered, 'flow')} of {entry['name']} sent no data: the SYN was not answered; a "
                 f"lost SYN {again}{late}"
             )
-    return told
+    return notes
 
 
 def _stretched(summary: dict[str, Any], flows: dict[str, Any]) -> list[str]:

@@ -272,7 +272,7 @@ def _text_of_pipe(named: str) -> str | None:
     except UnicodeDecodeError:
         raise ScenarioError(f"{named}: not a text file (UTF-8)") from None
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"{named}: {files.told(error)}") from None
+        raise ScenarioError(f"{named}: {files.message_of(error)}") from None
 
 
 def _rank(key: str) -> tuple[int, int]:

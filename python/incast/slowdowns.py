@@ -12,7 +12,7 @@ from incast import completions
 from incast.comparison import Band, Comparison
 from incast.completions import NAMES, Reading
 from incast.figures import Drawn, axis_name
-from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.plan import slug
 from incast.style import INK, dress, legend, line, new_canvas, numbered_log, places, x_axis
 
@@ -105,7 +105,7 @@ def _share(comparison: Comparison, scenario: str, band: Band) -> str:
 def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], statistic: str, title: str) -> Canvas:
     study = comparison.study
     canvas, panels = _grid(len(bands), title)
-    x, told = places(study.values), Told()
+    x, footnote = places(study.values), Footnote()
     for axes, band in zip(panels, bands, strict=True):
         dress(axes)
         lines = []
@@ -118,13 +118,13 @@ def _against_key(comparison: Comparison, scenario: str, bands: Sequence[Band], s
             if kept:
                 lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
         log = fit_a_log_axis(lines)
-        seen = draw_points(axes, lines, 1.0, told, log)
+        seen = draw_points(axes, lines, 1.0, footnote, log)
         x_axis(axes, x, 26)
         axes.set_title(_share(comparison, scenario, band), fontsize=7.5, color=INK, loc="left")
         axes.set_xlabel(axis_name(study.key), fontsize=8, color=INK)
         axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=8, color=INK)
         y_axis([axes], seen, log)
-    legend(canvas, panels, told.note())
+    legend(canvas, panels, footnote.note())
     return canvas
 
 
@@ -132,7 +132,7 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
     study = comparison.study
     canvas, (axes,) = _grid(1, title)
     dress(axes)
-    told = Told()
+    footnote = Footnote()
     lines = []
     for i, controller in enumerate(study.controllers):
         kept = [
@@ -144,13 +144,13 @@ def _over_sizes(comparison: Comparison, scenario: str, bands: Sequence[Band], st
         if kept:
             lines.append(Points(controller.label, i, [at for at, _ in kept], [reading for _, reading in kept]))
     log = fit_a_log_axis(lines)
-    seen = draw_points(axes, lines, 1.0, told, log)
+    seen = draw_points(axes, lines, 1.0, footnote, log)
     axes.set_xticks(range(len(bands)), [band.label for band in bands])
     axes.tick_params(axis="x", rotation=20 if len(bands) > 3 else 0)
     axes.set_xlabel("Flow size", fontsize=9, color=INK)
     axes.set_ylabel(f"{NAMES[statistic]} slowdown", fontsize=9, color=INK)
     y_axis([axes], seen, log)
-    legend(canvas, [axes], told.note())
+    legend(canvas, [axes], footnote.note())
     return canvas
 
 

@@ -50,5 +50,5 @@ def unsound_figures(figures: Mapping[str, Any]) -> str:
 
 def refuse(summary: Mapping[str, Any], run: str) -> None:
     """Raise ``UnsoundError`` if ``run`` is unsound."""
-    if told := unsound(summary):
-        raise UnsoundError(f"{run}: {told}")
+    if reason := unsound(summary):
+        raise UnsoundError(f"{run}: {reason}")

@@ -107,13 +107,13 @@ def test_every_damage_is_told_at_once(damage: str, path: Path, tmp_path: Path) -
     DAMAGES[damage](text)
     with pytest.raises((ValueError, OSError)) as error:
         files.read_table(path, ["number"])
-    assert "\n" not in files.told(error.value)
+    assert "\n" not in files.message_of(error.value)
     for read in (files.read_json, files.read_toml):
         if damage == "no_entries" or (damage, read) == ("emptied", files.read_toml):
             continue
         with pytest.raises((ValueError, OSError)) as error:
             read(text)
-        assert 0 < len(files.told(error.value)) < 400
+        assert 0 < len(files.message_of(error.value)) < 400
 
 
 @pytest.mark.parametrize("read", [files.json_of, files.toml_of])

@@ -14,7 +14,7 @@ from incast import StudyError, slowdowns, style
 from incast.comparison import Band, Comparison, Run
 from incast.completions import STATISTICS, Bins, Reading, Sizes
 from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
-from incast.interval_plot import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
 from incast.study.report_folder import Home
 from incast.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
@@ -61,33 +61,33 @@ def test_one_rule_places_values_on_an_x_axis() -> None:
 @pytest.mark.parametrize("log", [True, False])
 def test_an_interval_that_reaches_below_the_axis_is_marked_and_told(log: bool) -> None:
     axes = new_canvas(4, 3).subplots()
-    told = Told()
+    footnote = Footnote()
     wide = Reading({1: 1.0, 2: 9.0}, {1: 1.0, 2: 9.0})
     lines = [Points("wide", 0, [1.0, 2.0], [wide, wide])]
     assert fit_a_log_axis(lines)
-    seen = draw_points(axes, lines, 1.0, told, log)
+    seen = draw_points(axes, lines, 1.0, footnote, log)
     assert wide.least is not None
     assert wide.least.low < 0
     y_axis([axes], seen, log)
     assert (axes.get_yscale(), axes.get_ylim()[0] > 0) == (("log", True) if log else ("linear", False))
-    assert "reaches zero or below" in told.note()
+    assert "reaches zero or below" in footnote.note()
     assert len([one for one in axes.lines if one.get_marker() == "v"]) == 2
-    assert not Told().note()
+    assert not Footnote().note()
 
 
 def test_the_upper_end_of_what_is_open_is_in_sight() -> None:
     axes = new_canvas(4, 3).subplots()
     one = Reading({1: 1.0, 2: 1.0}, {1: 50.0, 2: 50.0}, 99, 100)
-    y_axis([axes], draw_points(axes, [Points("open", 0, [1.0], [one])], 1.0, Told(), True), True)
+    y_axis([axes], draw_points(axes, [Points("open", 0, [1.0], [one])], 1.0, Footnote(), True), True)
     assert axes.get_ylim()[1] > 50
 
 
 def test_unfinished_points_are_hollow_and_say_their_share() -> None:
     axes = new_canvas(4, 3).subplots()
-    told = Told()
+    footnote = Footnote()
     open_ = Reading({1: 1.0, 2: 2.0}, {1: float("inf"), 2: float("inf")}, 117, 560)
-    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, told, False)
-    assert told.unfinished
+    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, footnote, False)
+    assert footnote.unfinished
     assert any("20.9 %" in text.get_text() for text in axes.texts)
     assert any(one.get_markerfacecolor() == "white" for one in axes.lines)
 

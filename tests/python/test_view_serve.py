@@ -73,7 +73,7 @@ def ask(
         return answer.status, answer.read(), dict(answer.getheaders())
 
 
-def told_apart(data: bytes) -> list[bytes]:
+def unique_names(data: bytes) -> list[bytes]:
     """Give the parts of an answer, each of which begins with its length."""
     found = []
     while data:
@@ -96,7 +96,7 @@ def test_the_page_and_the_columns_of_its_runs_are_served(server: serving.Server,
         status, data, headers = ask(server, f"/{server.token}/parts/{at}-{at + 1}")
         assert (status, headers["Content-Type"]) == (200, "application/octet-stream")
         table = pq.read_table(tmp_path / name / "timeline_ports.parquet")
-        for column, part in zip(("queue_max_bytes", "queue_mean_bytes"), told_apart(data), strict=True):
+        for column, part in zip(("queue_max_bytes", "queue_mean_bytes"), unique_names(data), strict=True):
             assert np.array_equal(viewed.unpacked(part), table[column].to_numpy())
 
 

@@ -145,8 +145,8 @@ def print_comparison(done: Comparison, page: Path, quiet: bool, paired: bool) ->
                 report.print_table(done, out, paired=True)
         pictures = " ".join(sorted(p.name for p in page.parent.iterdir() if p.suffix in (".png", ".svg", ".pdf")))
         out.print(f"report: {page}", highlight=False, soft_wrap=True)
-        told = f"pictures: {pictures}" if pictures else "no pictures: the report says why"
-        out.print(told, highlight=False, soft_wrap=True)
+        message = f"pictures: {pictures}" if pictures else "no pictures: the report says why"
+        out.print(message, highlight=False, soft_wrap=True)
         if view.is_file():
             out.print(f"view: {view}", highlight=False, soft_wrap=True)
     for what, gap in (("picture over time", done.series_gap), ("viewer page", done.view_gap)):

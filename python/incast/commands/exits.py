@@ -28,9 +28,9 @@ from incast.errors import (
 
 def _fail(status: int, error: BaseException, words: str = "") -> NoReturn:
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", []))
-    told = Text.assemble(("error:", "bold red"), " ", output.escaped(f"{words or error}{notes}", keep="\n\t"))
+    message = Text.assemble(("error:", "bold red"), " ", output.escaped(f"{words or error}{notes}", keep="\n\t"))
     with suppress(OSError):  # the terminal may be closed
-        err.print(told, highlight=False, soft_wrap=True)
+        err.print(message, highlight=False, soft_wrap=True)
     sys.exit(status)
 
 
@@ -60,8 +60,8 @@ def carry_out(app: Typer) -> None:
     except (KeyboardInterrupt, RunStopped) as error:
         _interrupted(error)
     except ControllerError as error:
-        if told := users_traceback(error):
-            err.print(told, highlight=False, markup=False)
+        if message := users_traceback(error):
+            err.print(message, highlight=False, markup=False)
         _fail(1, error)
     except (RunError, output.OutputError) as error:
         _fail(1, error)
@@ -70,5 +70,5 @@ def carry_out(app: Typer) -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         again = interrupts.again()
-        told = f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind"
-        _fail(1, error, f"{told}\n{again}" if again else told)
+        message = f"cannot write the results: {where}{error.strerror or error}; no half-written result was left behind"
+        _fail(1, error, f"{message}\n{again}" if again else message)

@@ -73,7 +73,7 @@ MemoryLimit = Annotated[
 def allow(code: bool) -> None:
     """Apply ``--allow-code``: allow all code that files name, or else ask at the terminal, if there is one."""
     is_seen = sys.stdin is not None and sys.stdin.isatty() and err.is_terminal
-    consent.asks(_asked if is_seen else None, lambda told: tell([told]))
+    consent.asks(_asked if is_seen else None, lambda note: tell([note]))
     if code:
         consent.allow_everything()
 

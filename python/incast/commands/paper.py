@@ -257,7 +257,7 @@ class _Asked:
         vary = varied(self.vary) if self.vary else None
         if vary is not None:
             consent.grant(list(vary[1]))
-        paper = changing.of(self.paper, figure, self.scale, given, vary, self.series, lambda told: tell([told]))
+        paper = changing.of(self.paper, figure, self.scale, given, vary, self.series, lambda note: tell([note]))
         name = changing.folder_name(self.paper, figure, self.scale, given, self.vary, self.series)
         return paper, list(paper.figures.values()), folder_of(self.out, name)
 
@@ -300,9 +300,9 @@ def _print_paper(
         else:
             found.append(done)
     if not found:
-        told = "; ".join(page.told_missing(one) for one in missing if one.lacking < one.runs)
+        reasons = "; ".join(page.missing_text(one) for one in missing if one.lacking < one.runs)
         raise FolderError(
-            f"{folder} holds no complete figure{f' ({told})' if told else ''}: "
+            f"{folder} holds no complete figure{f' ({reasons})' if reasons else ''}: "
             f"{asked.again(figures[0] if len(figures) == 1 else None, asked.out)}"
         )
     # the page does not name the folder
@@ -314,7 +314,7 @@ def _print_paper(
             for one in missing:
                 # some figures of a paper may not have been started
                 if one.figure.name in names and (one.lacking < one.runs or len(figures) == 1):
-                    out.print(page.told_missing(one), highlight=False, soft_wrap=True)
+                    out.print(page.missing_text(one), highlight=False, soft_wrap=True)
         out.print(f"report: {report}", highlight=False, soft_wrap=True)
         for view in page.views([done for done in found if done.figure.name in names], folder):
             out.print(f"view: {view}", highlight=False, soft_wrap=True)

@@ -44,5 +44,5 @@ def plot(
         for reason in reasons:
             err.print(reason, highlight=False, soft_wrap=True)
     with output.about(folder):
-        told = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "nothing to draw"
-        out.print(told, highlight=False, soft_wrap=True)
+        message = f"pictures: {' '.join(str(folder / name) for name in files)}" if files else "nothing to draw"
+        out.print(message, highlight=False, soft_wrap=True)

@@ -80,8 +80,8 @@ def run(
     if not quiet and (err.is_terminal or needed >= memory.WORTH_TELLING):
         err.print(f"memory: about {memory.spoken(needed)}", highlight=False)
     if not quiet and disk:
-        told = f"up to about {memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time"
-        err.print(f"timeline: {told}", highlight=False, soft_wrap=True)
+        cost = f"up to about {memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time"
+        err.print(f"timeline: {cost}", highlight=False, soft_wrap=True)
     folder = folder_of(out_, f"{asked.name}-{asked.seed}-{asked.hash[:8]}")
     if _is_there(folder, asked):
         tell([f"this run is already in {folder}: nothing was simulated"])

@@ -141,7 +141,7 @@ def work(
     ] = None,
 ) -> None:
     """Make one part of the pending runs, as one job of an array."""
-    consent.asks(None, lambda told: tell([told]))  # a worker never asks
+    consent.asks(None, lambda note: tell([note]))  # a worker never asks
     consent.inherit(allowed or [])
     from incast.study import slurm
     from incast.study.store import Store
@@ -236,14 +236,14 @@ def _print_rows(rows: pa.Table) -> None:
     from incast import tables
     from incast.tables import Column
 
-    def told(value: Any) -> str:
+    def text_of(value: Any) -> str:
         return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
     columns = []
     for name, values in zip(rows.column_names, rows.columns, strict=True):
         listed = values.to_pylist()
         numbers = all(value is None or isinstance(value, (int, float)) for value in listed)
-        columns.append(Column(name, [told(value) for value in listed], "right" if numbers else "left"))
+        columns.append(Column(name, [text_of(value) for value in listed], "right" if numbers else "left"))
     first = columns[: len(columns) > 1]
     tables.show(out, "", first, columns[len(first) :])
 

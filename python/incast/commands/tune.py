@@ -95,10 +95,10 @@ def _print(found: Outcome) -> None:
     tuning = found.tuning
     given_up = sum(one.scores is None and not one.refused and not one.unfinished for one in found.tried)
     refused = [one for one in found.tried if one.refused]
-    told = f"{len(found.tried)} sets tried under {len(tuning.seeds)} seeds"
-    told += f", {given_up} of them stopped after fewer" if given_up else ""
-    told += f", {len(refused)} that could not be run (the first: {refused[0].refused})" if refused else ""
-    out.print(f"{tuning.target.study.name}: {' and '.join(map(str, tuning.objectives))}; {told}", highlight=False)
+    summary = f"{len(found.tried)} sets tried under {len(tuning.seeds)} seeds"
+    summary += f", {given_up} of them stopped after fewer" if given_up else ""
+    summary += f", {len(refused)} that could not be run (the first: {refused[0].refused})" if refused else ""
+    out.print(f"{tuning.target.study.name}: {' and '.join(map(str, tuning.objectives))}; {summary}", highlight=False)
     for one in found.tried:
         if one.unfinished:
             out.print(f"set {one.number + 1} {one.unfinished}", highlight=False, soft_wrap=True)
@@ -143,8 +143,8 @@ def _print_compared(chosen: Chosen, seeds: int) -> None:
     for row in chosen.compared:
         if row.seeds < seeds:
             where = f" in {row.scenario}" if several else ""
-            told = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both have it"
-            err.print(told, highlight=False, soft_wrap=True)
+            note = f"note: {row.figure}{where} is compared under {row.seeds} of {seeds} seeds, those where both have it"
+            err.print(note, highlight=False, soft_wrap=True)
 
 
 def _cells(row: Compared, factor: float) -> list[str]:
@@ -224,8 +224,8 @@ def _print_indices(found: Found) -> None:
     from incast.tuning.pictures import Scale
 
     analysis = found.analysis
-    told = f"{found.points} points, {found.runs} runs, {analysis.method}"
-    out.print(f"{analysis.target.study.name}: {told}", highlight=False)
+    summary = f"{found.points} points, {found.runs} runs, {analysis.method}"
+    out.print(f"{analysis.target.study.name}: {summary}", highlight=False)
     for figure in analysis.figures:
         if figure in found.still:
             continue

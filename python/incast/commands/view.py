@@ -59,8 +59,8 @@ def view(
     size = page.write(runs, path, named=out_ is not None)
     if not quiet:
         with output.about(path):
-            told = "" if open_ else "; open it in a browser"
-            beside(path).print(f"view: {path} ({size / 1e6:.2f} MB){told}", highlight=False, soft_wrap=True)
+            hint = "" if open_ else "; open it in a browser"
+            beside(path).print(f"view: {path} ({size / 1e6:.2f} MB){hint}", highlight=False, soft_wrap=True)
     if open_:
         _open(path.resolve().as_uri())
 

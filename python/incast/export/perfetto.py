@@ -39,8 +39,8 @@ def trace(result: Result, flows: list[int]) -> str:
     chosen = sorted(set(flows)) or list(range(len(rows)))
     events = [*_tracks(rows, chosen, result.summary["run"]["sim_s"]), *_series(result, set(chosen))]
     events += [*_frames(result, set(chosen)), *_events(result, set(chosen)), *_packets(result, set(chosen))]
-    told = {"scenario": result.summary["run"]["scenario"], "seed": result.summary["run"]["seed"]}
-    whole = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": told}
+    metadata = {"scenario": result.summary["run"]["scenario"], "seed": result.summary["run"]["seed"]}
+    whole = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": metadata}
     return json.dumps(whole, allow_nan=False, separators=(",", ":")) + "\n"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from incast.errors import PaperError, ScenarioError
 from incast.output import nearest
 from incast.papers.definition import Change, Claim, Figure, Paper, Point, Series, X
-from incast.plan import slug, told_apart
+from incast.plan import slug, unique_names
 from incast.scenario import Scenario, in_order, text_of, toml_value
 
 Pairs = Sequence[tuple[str, str]]
@@ -51,7 +51,7 @@ def of(
         found = [changed(given)]
     else:
         key, values = vary
-        names = told_apart([f"{figure.name}-{slug(value)[:40]}"] for value in values)
+        names = unique_names([f"{figure.name}-{slug(value)[:40]}"] for value in values)
         each = [replace(changed([*given, (key, value)]), name=name) for name, value in zip(names, values, strict=True)]
         _refuse_equal_values(paper, each, scale, key, values)
         beside = _all_curves(figure, each, key, values)
@@ -206,10 +206,10 @@ def _refuse_own(paper: Paper, at: Figure, series: Series, own: Mapping[str, str]
             paper, at, series, bare, own, point.set, last
         )
         if is_set or before[series.name, other] != whole:
-            told = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.set.items())
+            settings = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.set.items())
             raise PaperError(
-                f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {told}); edit the points "
-                f"of a copy: incast paper copy {paper.called(at)} DIR"
+                f"{', '.join(own)}: the points of {at.name} set it themselves (at {point.x}: {settings}); edit the "
+                f"points of a copy: incast paper copy {paper.called(at)} DIR"
             )
 
 
@@ -267,16 +267,16 @@ def _refuse_equal(paper: Paper, after: Figure, chosen: Sequence[Series], before:
         for series in chosen:
             other = known.setdefault(paper.scenario(after, series, point), series.name)
             if before[other, point.x] != before[series.name, point.x]:
-                told = ", ".join(f"--set {one.text}" for one in after.changes)
+                settings = ", ".join(f"--set {one.text}" for one in after.changes)
                 raise PaperError(
-                    f"{told}: {other} and {series.name} are then the same; give --series NAME for one of them"
+                    f"{settings}: {other} and {series.name} are then the same; give --series NAME for one of them"
                 )
 
 
 def _without_reason(claim: Claim) -> Claim:
     """Return a claim without reasons that hold for the published set-up only."""
-    told: dict[str, Any] = {one.name: "" for one in fields(claim) if one.name.startswith("found")}
-    return replace(claim, **told)
+    reasons: dict[str, Any] = {one.name: "" for one in fields(claim) if one.name.startswith("found")}
+    return replace(claim, **reasons)
 
 
 def _refuse_equal_values(paper: Paper, found: Sequence[Figure], scale: str, key: str, values: Sequence[str]) -> None:
@@ -324,7 +324,7 @@ def _takes(figure: Figure, key: str, series: Series) -> bool:
     return any(one.key == key and series.name in one.series for one in figure.changes)
 
 
-def told(figure: Figure) -> Iterator[str]:
+def described(figure: Figure) -> Iterator[str]:
     """Yield the changes of a figure, each once: key, value, and the series unless all."""
     runs = {one.name for one in figure.series if not one.values}
     changed: dict[tuple[str, str], list[Change]] = {}

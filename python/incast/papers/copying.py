@@ -134,7 +134,7 @@ def _read(paper: Paper, name: str) -> bytes:
     try:
         return files.read_bytes(paper.folder / name)
     except (OSError, ValueError) as error:
-        raise PaperError(f"{paper.folder / name} cannot be read: {files.told(error)}") from None
+        raise PaperError(f"{paper.folder / name} cannot be read: {files.message_of(error)}") from None
 
 
 def _sets(table: Any) -> Iterator[Mapping[str, Any]]:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
 from incast.errors import PaperError
-from incast.interval_plot import Known, Points, Told, draw_points, in_sight, mark_below, y_axis
+from incast.interval_plot import Footnote, Known, Points, draw_points, in_sight, mark_below, y_axis
 from incast.papers import expression, signals
 from incast.papers.definition import FLOWS_SHOWN, Figure, Plot, Series, X
 from incast.papers.evaluation import Evaluated, reading
@@ -73,7 +73,7 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
         for series, measure in lines
     }
     log = "y" in plot.log and min((e.mean for kept in found.values() for _, e in kept), default=0.0) > 0
-    told, seen = Told(), []
+    footnote, seen = Footnote(), []
     width = 0.8 / len(lines)
     for i, (look, (series, measure)) in enumerate(
         zip(_looks_in(figure, [series for series, _ in lines]), lines, strict=True)
@@ -87,9 +87,9 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
             seen += _curve(axes, figure, series.values[measure], series.name, line(look, False) | {"label": label})
         elif numeric:
             of = Points(label, look, [place for place, _ in kept], [Known(e) for _, e in kept])
-            seen += draw_points(axes, [of], 1.0, told, log, join=len(kept) >= JOINED)
+            seen += draw_points(axes, [of], 1.0, footnote, log, join=len(kept) >= JOINED)
         else:
-            seen += _bars(axes, [(place + shift, e) for place, e in kept], width, look, label, told, log)
+            seen += _bars(axes, [(place + shift, e) for place, e in kept], width, look, label, footnote, log)
         seen += _published(axes, figure, series, measure, look, shift)
     if numeric:
         seen += _curves(done, plot, axes)
@@ -112,8 +112,8 @@ def _line(done: Evaluated, plot: Plot) -> Canvas:
     if zoom:
         draw_zoom(others[0], done, plot.y[0], drawn, looks_of, zoom)
     if numeric and plot.differences_to:
-        draw_differences(others[-1], done, plot.y[0], drawn, looks_of, plot.differences_to, told)
-    legend(canvas, [axes], told.note())
+        draw_differences(others[-1], done, plot.y[0], drawn, looks_of, plot.differences_to, footnote)
+    legend(canvas, [axes], footnote.note())
     return canvas
 
 
@@ -128,13 +128,13 @@ def _scatter(done: Evaluated, plot: Plot) -> Canvas:
     axes = canvas.subplots()
     points = [point for point in figure.points if point.x in plot.points or not plot.points]
     drawn = _drawn(figure, plot)
-    told, named = Told(), []
+    footnote, named = Footnote(), []
     for look, series in zip(_looks_in(figure, drawn), drawn, strict=True):
         for point in points:
             across, up = (done.estimate(measure, series.name, point.x) for measure in (plot.x, y))
             if across is None or up is None:
                 continue
-            told.tell_of([across, up])
+            footnote.note_intervals([across, up])
             at, style = (across.mean, up.mean), line(look)
             axes.errorbar(
                 *at,
@@ -153,7 +153,7 @@ def _scatter(done: Evaluated, plot: Plot) -> Canvas:
             (axes.set_xlim if which == "x" else axes.set_ylim)(0)
     axes.set_xlabel(figure.measures[plot.x].title, fontsize=9, color=INK)
     axes.set_ylabel(figure.measures[y].title, fontsize=9, color=INK)
-    legend(canvas, [axes], told.note())
+    legend(canvas, [axes], footnote.note())
     _name_markers(canvas, axes, named)
     return canvas
 
@@ -190,7 +190,13 @@ def _label(figure: Figure, series: Series, measure: str, drawn: int, measures: i
 
 
 def _bars(
-    axes: Axes, kept: Sequence[tuple[float, Estimate]], width: float, look: int, label: str, told: Told, log: bool
+    axes: Axes,
+    kept: Sequence[tuple[float, Estimate]],
+    width: float,
+    look: int,
+    label: str,
+    footnote: Footnote,
+    log: bool,
 ) -> list[float]:
     """Draw bars with their intervals; return the numbers that the axis must cover."""
     bars = area(look)
@@ -204,9 +210,9 @@ def _bars(
     ink = "#8b949e" if bars["color"] == "#000000" else INK
     places, means = [place for place, _ in kept], [e.mean for _, e in kept]
     axes.bar(places, means, width * 0.92, yerr=errors, ecolor=ink, label=label, capsize=2, **bars)
-    told.tell_of(e for _, e in kept)
+    footnote.note_intervals(e for _, e in kept)
     for place, e in kept:
-        mark_below(axes, place, e, ink, told, log)
+        mark_below(axes, place, e, ink, footnote, log)
     return in_sight(e for _, e in kept)
 
 
@@ -214,17 +220,17 @@ def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: i
     """Draw the published numbers of a series; return the numbers that the axis must cover."""
     places = [point.x for point in figure.points]
     numeric = all(not isinstance(x, str) for x in places)
-    told = [
+    published = [
         (_place(one.x, places.index(one.x), numeric), one.value)
         for one in figure.published
         if (one.series, one.measure) == (series.name, measure) and one.x in places
     ]
-    if told:
+    if published:
         axes.plot(
-            [place + shift for place, _ in told],
-            [value for _, value in told],
+            [place + shift for place, _ in published],
+            [value for _, value in published],
             # several published points form a curve next to ours
-            linestyle=":" if numeric and len(told) >= JOINED else "none",
+            linestyle=":" if numeric and len(published) >= JOINED else "none",
             color=line(look)["color"],
             marker="D",
             markersize=7,
@@ -234,7 +240,7 @@ def _published(axes: Axes, figure: Figure, series: Series, measure: str, look: i
             zorder=5,
             label="published",
         )
-    return [value for _, value in told]
+    return [value for _, value in published]
 
 
 def _drawn(figure: Figure, plot: Plot) -> list[Series]:

@@ -49,7 +49,7 @@ class Finding:
     """Short list of the same numbers: ranges instead of many values."""
 
     @property
-    def told(self) -> str:
+    def verdict_text(self) -> str:
         """Verdict in words; for a part of the claim "in part, holds"."""
         return f"in part, {self.verdict}" if self.part else str(self.verdict)
 
@@ -100,8 +100,8 @@ def judge(figure: Figure, claim: Claim, number: Number) -> Finding:
             verdict = all(verdicts)
     except (MissingError, ExpressionError) as error:
         return Finding(claim, Verdict.UNTESTED, [str(error)])
-    told = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
-    return Finding(claim, told[verdict], seen.numbers(), brief=seen.numbers(FEW_LISTED))
+    by_truth = {True: Verdict.HOLDS, False: Verdict.FAILS, Undecided.OPEN: Verdict.OPEN}
+    return Finding(claim, by_truth[verdict], seen.numbers(), brief=seen.numbers(FEW_LISTED))
 
 
 _CONDITIONS = "paired: conditions may only use points, not measured numbers"
@@ -241,7 +241,7 @@ class Seen:
                     return one.value
             raise MeaninglessError(f"no published number for {measure}, {series}, {x}")
 
-        def told(name: str, function: str) -> Callable[..., Any]:
+        def recorded(name: str, function: str) -> Callable[..., Any]:
             def of(*arguments: Any) -> Any:
                 result = expression.FUNCTIONS[function](*arguments)
                 self.derived.setdefault(name, []).append(result)
@@ -251,7 +251,7 @@ class Seen:
 
         functions: dict[str, Callable[..., Any]] = {name: read(name) for name in figure.measures}
         functions |= {"published": published, "x": places}
-        functions |= {"slope": told("exponent", "slope"), "ratio": told("ratio", "ratio")}
+        functions |= {"slope": recorded("exponent", "slope"), "ratio": recorded("ratio", "ratio")}
         for name, function in functions.items():
             function.__qualname__ = name  # its name in messages about a wrong number of arguments
         return functions
@@ -293,8 +293,8 @@ def _known(what: str, name: X, known: Sequence[X]) -> None:
         return
     if isinstance(name, str) and name in [f"{one}" for one in known]:
         raise MeaninglessError(f"{what} '{name}': expected the number {name} without quotes")
-    told = nearest(f"{name}", [f"{one}" for one in known])
-    raise MeaninglessError(f'{what} "{name}"{told}; expected one of {", ".join(f"{one}" for one in known)}')
+    hint = nearest(f"{name}", [f"{one}" for one in known])
+    raise MeaninglessError(f'{what} "{name}"{hint}; expected one of {", ".join(f"{one}" for one in known)}')
 
 
 def _listed(values: Sequence[float]) -> str:

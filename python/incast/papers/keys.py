@@ -37,8 +37,8 @@ class Table:
         value: Any = self.data
         for part in key.split(".") if key else []:
             value = value.get(part) if isinstance(value, dict) else None
-        told = f" = {value!r}" if isinstance(value, (str, int, float)) and key else ""
-        return PaperError(f"{self.path}: {escaped(place)}{told}: {expected}")
+        shown = f" = {value!r}" if isinstance(value, (str, int, float)) and key else ""
+        return PaperError(f"{self.path}: {escaped(place)}{shown}: {expected}")
 
     def has(self, key: str) -> bool:
         """Return whether a key exists."""

@@ -114,8 +114,8 @@ def count_of(findings: Sequence[Finding]) -> str:
     if not parts:
         return _count(whole, counted(len(whole), "claim"), "")
     if all(one.verdict is Verdict.UNTESTED for one in whole):
-        told = _count(parts, counted(len(parts), "claim"), "in part, ")
-        return f"{told}; {len(whole)} not tested" if whole else told
+        text = _count(parts, counted(len(parts), "claim"), "in part, ")
+        return f"{text}; {len(whole)} not tested" if whole else text
     return f"{_count(whole, counted(len(whole), 'claim'), '')}; {_count(parts, f'{len(parts)}', 'in part, ')}"
 
 
@@ -132,7 +132,7 @@ def _count(findings: Sequence[Finding], claims: str, start: str) -> str:
     return f"{start}{held} of {claims} hold{rest}"
 
 
-def told_missing(one: Missing) -> str:
+def missing_text(one: Missing) -> str:
     """Return a message about the missing runs of a figure."""
     return (
         f"{one.figure.name}: incomplete, {one.lacking} of {counted(one.runs, 'run')} missing or made by another build"
@@ -155,13 +155,15 @@ def print_verdicts(found: Sequence[Evaluated], console: Console) -> None:
             highlight=False,
             soft_wrap=True,
         )
-        for told in changing.told(done.figure):
-            console.print(f"  changed: {told}", highlight=False, soft_wrap=True)
+        for line in changing.described(done.figure):
+            console.print(f"  changed: {line}", highlight=False, soft_wrap=True)
         for one in done.findings:
             seen = "; ".join([*_notes(done, one), *one.numbers])
-            console.print(f"  {one.told}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True)
-        for told in _unfinished(done):
-            console.print(f"  note: {told}", highlight=False, soft_wrap=True)
+            console.print(
+                f"  {one.verdict_text}{done.another}: {one.claim.says} ({seen})", highlight=False, soft_wrap=True
+            )
+        for line in _unfinished(done):
+            console.print(f"  note: {line}", highlight=False, soft_wrap=True)
 
 
 def runs_csv(found: Sequence[Evaluated], folder: Path) -> str:
@@ -194,7 +196,7 @@ def results_json(paper: Paper, scale: str, found: Sequence[Evaluated], folder: P
                 "says": one.claim.says,
                 "where": one.claim.where,
                 "own": one.claim.own,
-                "verdict": f"{one.told}{done.another}",
+                "verdict": f"{one.verdict_text}{done.another}",
                 "part": one.part,
                 "numbers": one.numbers,
                 "brief": one.brief,
@@ -278,25 +280,25 @@ def html(
 def _link(done: Evaluated, folder: Path) -> str:
     """Return the link to a figure's viewer page, if it exists."""
     point, seed = _viewed(done)
-    told = [f"{series} at {x}" for series, x in _over_time(done)]
-    what = f"{', '.join(told)}" if told else f"a run of each series at {point}"
+    titles = [f"{series} at {x}" for series, x in _over_time(done)]
+    what = f"{', '.join(titles)}" if titles else f"a run of each series at {point}"
     return chosen.link(folder, _page_of(done), f"{escape(what)}, seed {seed}")
 
 
 def _notes(done: Evaluated, one: Finding) -> list[str]:
     """Return the judged part of a claim, and words of the claim that are not judged."""
-    return [*([f"of {one.part}"] if one.part else []), *words.told(words.left(done.figure, one.claim))]
+    return [*([f"of {one.part}"] if one.part else []), *words.notes(words.left(done.figure, one.claim))]
 
 
 def _row(done: Evaluated, one: Finding) -> str:
     name = escape(done.figure.name)
-    told = done.reason(one)
-    why = f"<p><b>Why:</b> {escape(told)}</p>" if told else ""
+    reason = done.reason(one)
+    why = f"<p><b>Why:</b> {escape(reason)}</p>" if reason else ""
     style = f"{STYLE[one.verdict]}{' part' if one.part else ''}"
     part = "".join(f"<p>{escape(text)}</p>" for text in _notes(done, one))
     return (
         f'<tr><td><a href="#{name}">{name}</a></td><td>{escape(one.claim.says)} <i>({escape(one.claim.where)})</i></td>'
-        f'<td><b class="verdict {style}">{one.told}{done.another}</b>{part}</td>'
+        f'<td><b class="verdict {style}">{one.verdict_text}{done.another}</b>{part}</td>'
         f"<td><p>{'<br>'.join(escape(text) for text in one.numbers)}</p>{why}</td></tr>"
     )
 
@@ -308,7 +310,7 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
         f'<p class="note">{escape(figure.where)}</p><p>{escape(figure.shows)}</p>',
     ]
     if figure.changes:
-        changed = "; ".join(f"<code>{escape(told)}</code>" for told in changing.told(figure))
+        changed = "; ".join(f"<code>{escape(line)}</code>" for line in changing.described(figure))
         parts.append(
             f"<p><b>Of another set-up</b> than the paper's figure: {changed}. Published numbers are the paper's.</p>"
         )
@@ -320,10 +322,10 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
     if assumed:
         parts.append(f"<h3>Assumptions (not stated in the paper)</h3><ul>{assumed}</ul>")
     parts.append(_numbers(done))
-    if told := _unfinished(done):
+    if notes := _unfinished(done):
         parts.append(
             f'<p class="note">Unfinished flows have no completion time, and are excluded from these numbers: '
-            f"{escape('; '.join(told))}.</p>"
+            f"{escape('; '.join(notes))}.</p>"
         )
     parts.append(f"<pre><code>{escape(again)}</code></pre></section>")
     return "\n".join(parts)
@@ -331,7 +333,7 @@ def _section(done: Evaluated, pictures: Mapping[str, bytes], again: str, formats
 
 def _numbers(done: Evaluated) -> str:
     figure = done.figure
-    told = {(one.series, one.x, one.measure): one.value for one in figure.published}
+    published = {(one.series, one.x, one.measure): one.value for one in figure.published}
     head = "".join(f"<th>{escape(measure.title)}</th>" for measure in figure.measures.values())
     rows = []
     for point in figure.points:
@@ -339,7 +341,7 @@ def _numbers(done: Evaluated) -> str:
             cells = []
             for name in figure.measures:
                 text = number(done.estimate(name, series.name, point.x))
-                value = told.get((series.name, point.x, name))
+                value = published.get((series.name, point.x, name))
                 cells.append(f"<td>{text}{'' if value is None else f' <i>(paper: {rounded(value, 4)})</i>'}</td>")
             start = f"<th rowspan={len(figure.series)}>{escape(str(point.x))}</th>" if i == 0 else ""
             rows.append(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from incast.interval_plot import Told
+from incast.interval_plot import Footnote
 from incast.papers.definition import Figure, Measure, Plot, Series, X
 from incast.papers.evaluation import Evaluated
 from incast.statistics import Estimate, estimate
@@ -74,7 +74,13 @@ def draw_zoom(
 
 
 def draw_differences(
-    axes: Axes, done: Evaluated, measure: str, drawn: Sequence[Series], looks: Sequence[int], to: str, told: Told
+    axes: Axes,
+    done: Evaluated,
+    measure: str,
+    drawn: Sequence[Series],
+    looks: Sequence[int],
+    to: str,
+    footnote: Footnote,
 ) -> None:
     """Draw the paired differences of series from one of them, with intervals."""
     points = [point.x for point in done.figure.points]
@@ -85,14 +91,16 @@ def draw_differences(
     }
     kept = [look for one, look in zip(drawn, looks, strict=True) if one.name != to]
     axes.axhline(0.0, color=INK, linewidth=0.8)
-    _draw(axes, found, kept, told)
+    _draw(axes, found, kept, footnote)
     _finish(axes, done.figure, points)
     unit = done.figure.measures[measure].unit
     axes.set_title(f"Paired differences from {to}", fontsize=10, color=INK, loc="left", fontweight="bold")
     axes.set_ylabel(f"Difference{f' ({unit})' if unit else ''}", fontsize=9, color=INK)
 
 
-def _draw(axes: Axes, found: dict[str, list[tuple[float, Estimate]]], looks: Sequence[int], told: Told | None) -> None:
+def _draw(
+    axes: Axes, found: dict[str, list[tuple[float, Estimate]]], looks: Sequence[int], footnote: Footnote | None
+) -> None:
     for look, (name, kept) in zip(looks, found.items(), strict=True):
         if not kept:
             continue
@@ -103,8 +111,8 @@ def _draw(axes: Axes, found: dict[str, list[tuple[float, Estimate]]], looks: Seq
         for x, e in kept:
             if e.half_width is not None:
                 axes.plot([x, x], [e.low, e.high], color=style["color"], linewidth=1.2, alpha=0.7, label="_whisker")
-        if told is not None:
-            told.tell_of(e for _, e in kept)
+        if footnote is not None:
+            footnote.note_intervals(e for _, e in kept)
 
 
 def _finish(axes: Axes, figure: Figure, points: Sequence[X]) -> None:

@@ -63,8 +63,8 @@ def jobs(
         except ScenarioError as error:
             error.add_note(f"in the run {where}, of {paper.path}")
             raise
-        told = f"{slug(series.name)[:40]}-{slug(str(point.x))[:24]}-{own}"
-        place = places.setdefault(own, folder / RUNS / slug(figure.name)[:60] / told)
+        name = f"{slug(series.name)[:40]}-{slug(str(point.x))[:24]}-{own}"
+        place = places.setdefault(own, folder / RUNS / slug(figure.name)[:60] / name)
         found[series.name, point.x, seed] = Job(where, scenario, place)
     return found
 
@@ -107,8 +107,8 @@ def _mark(paper: Paper, scale: str, folder: Path) -> Mark:
         try:
             return bool(files.read_json(path) == mark)
         except ValueError as error:
-            told = f"{path} is damaged: {files.told(error)}"
-            raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
+            message = f"{path} is damaged: {files.message_of(error)}"
+            raise FolderError(f"{message}; give another --out, or remove {folder} first") from None
         except OSError as error:
             raise FolderError(f"cannot read {path}: {error.strerror}") from None
 

@@ -117,13 +117,13 @@ def run_of(figure: Figure, text: str) -> tuple[Series, Point]:
     series = {one.name: one for one in runs}
     points = {f"{point.x}": point for point in figure.points}
     name, at, x = (text, "", "") if text in series else text.rpartition("@")
-    told = f'"{text}" of {figure.name}'
+    where = f'"{text}" of {figure.name}'
     if name not in series or (text not in series and not at):
         near = nearest(name or text, list(series)) or _begins(name or text, series)
         listed = ", ".join(f'"{one}"' for one in series)
-        raise PaperError(f"{told}: expected SERIES@POINT or {FIRST}, the series one of {listed}{near}")
+        raise PaperError(f"{where}: expected SERIES@POINT or {FIRST}, the series one of {listed}{near}")
     if at and x not in points:
-        raise PaperError(f"{told}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
+        raise PaperError(f"{where}: no point {x}{nearest(x, list(points))}; expected one of {', '.join(points)}")
     return series[name], points[x] if at else figure.points[0]
 
 
@@ -142,10 +142,10 @@ def load(folder: Path) -> Paper:
         raise PaperError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        told = f"byte {error.object[error.start]:#04x} is invalid"
-        raise PaperError(f"{path}, line {line}: expected UTF-8 text: {told}") from None
+        detail = f"byte {error.object[error.start]:#04x} is invalid"
+        raise PaperError(f"{path}, line {line}: expected UTF-8 text: {detail}") from None
     except ValueError as error:
-        raise PaperError(f"{path}: {files.told(error)}") from None
+        raise PaperError(f"{path}: {files.message_of(error)}") from None
     top = Table(path, "", data)
     title, source, about = top.text("title"), top.text("source"), top.text("about")
     aliases = top.texts("aliases")
@@ -211,8 +211,8 @@ def _figure(folder: Path, name: str, table: Table) -> Figure:
     for what, words in named:
         twice = [word for i, word in enumerate(words) if word in words[:i]]
         if not words or twice:
-            told = f", and {twice[0]} is given twice" if twice else ""
-            raise table.wrong(what, f"expected at least one, with unique names{told}")
+            detail = f", and {twice[0]} is given twice" if twice else ""
+            raise table.wrong(what, f"expected at least one, with unique names{detail}")
     figure = Figure(
         name=name,
         title=table.text("title"),
@@ -468,7 +468,7 @@ def _all_published(table: Table, figure: Figure, folder: Path) -> list[Published
     try:
         text = files.read_text(path)
     except (OSError, ValueError) as error:
-        raise PaperError(f"{path}: {files.told(error)}") from None
+        raise PaperError(f"{path}: {files.message_of(error)}") from None
     rows = csv.DictReader(line for line in text.splitlines() if line and not line.startswith("#"))
     columns = list(rows.fieldnames or [])
     measures = [name for name in columns if name not in ("series", "x")]

@@ -58,8 +58,8 @@ def _listed(points: list[X], of: int) -> str:
     if not points:
         return f"none of {of} points"
     *most, last = points
-    told = f"{', '.join(f'{x}' for x in most)} and {last}" if most else f"{last}"
-    return f"{told} of {of} points"
+    text = f"{', '.join(f'{x}' for x in most)} and {last}" if most else f"{last}"
+    return f"{text} of {of} points"
 
 
 def _changed(

@@ -74,7 +74,7 @@ def left(figure: Figure, claim: Claim) -> Mapping[str, str]:
     return {**dict.fromkeys(unused(figure, claim), ""), **claim.unused}
 
 
-def told(left: Mapping[str, str]) -> list[str]:
+def notes(left: Mapping[str, str]) -> list[str]:
     """Return notes about words that are not judged, those without a reason first."""
     bare = ", ".join(word for word, reason in left.items() if not reason)
     reasons = "; ".join(f"{word} ({reason})" for word, reason in left.items() if reason)

@@ -109,8 +109,10 @@ def name_in(store: Store, name: str | None = None) -> str:
     if pending is not None:
         there = sorted({*there, pending.study})
     if name is None and len(there) != 1:
-        told = f"has {len(there)} studies, {', '.join(there)}: name one with --study" if there else "has no study yet"
-        raise StudyError(f"{store.folder} {told}")
+        message = (
+            f"has {len(there)} studies, {', '.join(there)}: name one with --study" if there else "has no study yet"
+        )
+        raise StudyError(f"{store.folder} {message}")
     name = name or there[0]
     if name not in there:
         raise StudyError(f"{store.folder} has no study {name}: expected one of {', '.join(there) or 'none'}")

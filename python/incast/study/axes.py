@@ -138,8 +138,8 @@ def points(axes: Sequence[Axis], design: str, samples: Sequence[int], seed: int)
     elif design == "zip":
         lists = [axis.listed(seed) for axis in axes]
         if len({len(one) for one in lists}) > 1:
-            told = ", ".join(f"{axis.key} has {len(one)}" for axis, one in zip(axes, lists, strict=True))
-            raise StudyError(f'design = "zip": expected axes of the same length; {told}')
+            lengths = ", ".join(f"{axis.key} has {len(one)}" for axis, one in zip(axes, lists, strict=True))
+            raise StudyError(f'design = "zip": expected axes of the same length; {lengths}')
         for combination in zip(*lists, strict=True):
             yield dict(zip((axis.key for axis in axes), combination, strict=True))
     elif design == "random":
@@ -202,10 +202,10 @@ def _listed(where: str, values: Any) -> tuple[Value, ...]:
     found = tuple(plain(value) for value in values)
     known = set()
     for value in found:
-        told = (isinstance(value, bool), value)  # 1 and true differ
-        if told in known:
+        identity = (isinstance(value, bool), value)  # 1 and true differ
+        if identity in known:
             raise StudyError(f"{where}: {value} is given twice: give it once")
-        known.add(told)
+        known.add(identity)
     return found
 
 
@@ -352,8 +352,8 @@ def _declared_by(kind: str, name: str, key: str) -> tuple[float, float, bool]:
     blocks = dict(re.findall(r"(?m)^  (\w+) = .*\n((?:      .*\n)+)", text))
     if name not in blocks:
         raise StudyError(f"axis {key}: {kind} has no parameter {name}{nearest(name, list(blocks))}")
-    told = " ".join(blocks[name].split())
-    found = re.search(r"Expected: (.*?)\.(?= Default from:|$)", told)
+    description = " ".join(blocks[name].split())
+    found = re.search(r"Expected: (.*?)\.(?= Default from:|$)", description)
     expected = found[1] if found else ""
     bound = _BOUND.search(expected)
     ends = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from incast import consent, kinds
 from incast.errors import StudyError
-from incast.plan import refuse_too_many, slug, told_apart
+from incast.plan import refuse_too_many, slug, unique_names
 from incast.scenario import Scenario, toml_value
 from incast.study.definition import KEEPS, NAME, Definition
 
@@ -89,7 +89,7 @@ class Controller:
 
     def beside(self, governing: Iterable[str]) -> Controller:
         """Return the controller with what governs the flows of its runs, from the column ``controller`` of a store."""
-        found = dict.fromkeys(one for told in governing for one in told.split("+") if one not in ("", "udp"))
+        found = dict.fromkeys(one for names in governing for one in names.split("+") if one not in ("", "udp"))
         own = [one for one in found if one.rpartition(":")[2] == self.kind.rpartition(":")[2]]
         return Controller(self.text, tuple(one for one in found if one not in own), bool(found) and not own)
 
@@ -119,7 +119,7 @@ class Controller:
 def named(controllers: Iterable[Controller]) -> dict[str, Controller]:
     """Return controllers by name; by text if two names are equal."""
     controllers = list(controllers)
-    return dict(zip(told_apart((c.name, c.text) for c in controllers), controllers, strict=True))
+    return dict(zip(unique_names((c.name, c.text) for c in controllers), controllers, strict=True))
 
 
 def asked_for(study: Any, *but: str) -> dict[str, Any]:
@@ -165,8 +165,8 @@ def shared_notes(notes: Mapping[tuple[str, ...], Sequence[str]], most: int = 3) 
     is shown; at most the first ``most`` cases are shown.
     """
     holders: dict[str, list[tuple[str, ...]]] = {}
-    for case, told in notes.items():
-        for note in dict.fromkeys(told):
+    for case, texts in notes.items():
+        for note in dict.fromkeys(texts):
             holders.setdefault(note, []).append(case)
     return [
         note if len(cases) == len(notes) else f"{_owners(cases, list(notes), most)}: {note}"
@@ -205,7 +205,7 @@ def axis_value_of(text: str) -> str | int | float | bool:
 
 def plain_names(wanted: Iterable[Sequence[str]]) -> list[str]:
     """Return a name for each: the first of its candidates that is plain and unique."""
-    return told_apart(
+    return unique_names(
         [name if NAME.fullmatch(name) else slug(name).lstrip("+") or "x" for name in names] for names in wanted
     )
 

@@ -57,8 +57,8 @@ class Point:
         return hash(self.key)
 
     def __str__(self) -> str:
-        told = [f"{key} = {value}" for key, value in self.values.items()]
-        return ", ".join([*filter(None, (self.scenario, self.arm)), *told])
+        values = [f"{key} = {value}" for key, value in self.values.items()]
+        return ", ".join([*filter(None, (self.scenario, self.arm)), *values])
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ class Definition:
         for arm in self.arms.values() or [Arm("", {})]:
             points += points_in([*self.axes, *arm.axes], self.design, self.samples, self.design_seed, most - points)
             if points > most:
-                told = f"{points * len(self.bases):,} points or more, each under {counted(len(self.seeds), 'seed')}"
-                raise StudyError(f"more than {MOST_RUNS:,} runs: expected fewer than {told}")
+                limit = f"{points * len(self.bases):,} points or more, each under {counted(len(self.seeds), 'seed')}"
+                raise StudyError(f"more than {MOST_RUNS:,} runs: expected fewer than {limit}")
 
     def __len__(self) -> int:
         """Return the number of runs: points times seeds."""
@@ -261,11 +261,11 @@ class Definition:
             error.add_note(f"in the study {self.name}, point {point}{self._rounding(point, str(error))}")
             raise
 
-    def _rounding(self, point: Point, told: str) -> str:
+    def _rounding(self, point: Point, message: str) -> str:
         """Return a hint about whole numbers of a range, if an error asks for one."""
         axes = [*self.axes, *(self.arms[point.arm].axes if point.arm else ())]
-        asks = [axis.key for axis in axes if axis.range and not axis.range.whole and f"{axis.key} = " in told]
-        if not asks or "whole number" not in told:
+        asks = [axis.key for axis in axes if axis.range and not axis.range.whole and f"{axis.key} = " in message]
+        if not asks or "whole number" not in message:
             return ""
         return f"; whole = true in the range of {asks[0]} rounds its values"
 
@@ -400,11 +400,11 @@ def read(path: str | Path, made: type[Kind], allow_code: bool = False) -> Kind:
     except FileNotFoundError:
         raise StudyError(f"no file {path}: expected a study file") from None
     except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read {path}: {files.told(error)}") from None
+        raise StudyError(f"cannot read {path}: {files.message_of(error)}") from None
     try:
         data = files.toml_of(text)
     except ValueError as error:
-        raise StudyError(f"{path}: {files.told(error)}") from None
+        raise StudyError(f"{path}: {files.message_of(error)}") from None
     words = ("name", "scenario", "seeds", "design", "samples", "design_seed", "keep", "set", "axes", "arms")
     for key in data:
         if key not in (*words, *OTHERS):
@@ -547,10 +547,10 @@ def _axis_value(axis: Axis) -> Any:
         return list(axis.values)
     r = axis.range
     ends: list[Any] = [f"{end!r}{r.unit}" if r.unit else end for end in (r.low, r.high)]
-    told: dict[str, Any] = {"from": ends[0], "to": ends[1], "scale": "log" if r.log else "linear"}
-    told |= {"whole": True} if r.whole else {}
-    told |= {word: count for word, count in (("steps", r.steps), ("samples", r.samples)) if count is not None}
-    return told
+    table: dict[str, Any] = {"from": ends[0], "to": ends[1], "scale": "log" if r.log else "linear"}
+    table |= {"whole": True} if r.whole else {}
+    table |= {word: count for word, count in (("steps", r.steps), ("samples", r.samples)) if count is not None}
+    return table
 
 
 def _table(name: str, pairs: Mapping[str, Any], always: bool = False) -> list[str]:

@@ -58,36 +58,36 @@ class Estimate:
     def lines(self) -> list[str]:
         """Return the estimate as lines of text."""
         new = self.runs - self.there
-        told = [f"runs: {new:,} new, {self.there:,} existing ({self.points:,} points)"]
+        lines = [f"runs: {new:,} new, {self.there:,} existing ({self.points:,} points)"]
         if self.unseen:
-            told.append(
+            lines.append(
                 f"not tried: runs of {', '.join(self.unseen)}, which are code; the estimate covers the other runs "
                 "(--allow-code: all runs)"
             )
         if not self.tried:
-            return told
+            return lines
         n = len(self.tried)
         hops, cpu_s = (sum(getattr(one, name) for one in self.tried) / n for name in ("hops", "cpu_s"))
         largest = max(one.memory for one in self.tried)
         disks = [one.disk for one in self.tried if one.disk is not None]
-        told.append(f"hops: about {_short(hops)} per run, {_short(hops * new)} in total")
+        lines.append(f"hops: about {_short(hops)} per run, {_short(hops * new)} in total")
         speed = f"; {hops / cpu_s / 1e6:.1f} M hops per CPU s" if cpu_s > 0 else ""
-        told.append(
+        lines.append(
             f"CPU time: about {_time(cpu_s)} per run, {_time(cpu_s * new)} in total{speed}; "
             f"{_time(cpu_s * new / self.workers)} with {self.workers} in parallel"
         )
-        told.append(
+        lines.append(
             f"memory: about {memory.spoken(largest)} per run, {memory.spoken(largest * self.workers)} for "
             f"{self.workers} in parallel; free: {memory.spoken(memory.free_memory())}"
         )
         if disks:
             each = sum(disks) / len(disks)
-            told.append(
+            lines.append(
                 f"disk: about {memory.spoken(each)} per run, {memory.spoken(each * new)} in total; "
                 f"free: {memory.spoken(self.free_disk)}"
             )
-        told.append(f"measured: {n} of the runs, each for at most a second; the others may take more or less")
-        return told
+        lines.append(f"measured: {n} of the runs, each for at most a second; the others may take more or less")
+        return lines
 
 
 def of(study: Definition, folder: Path, workers: int = 0) -> Estimate:

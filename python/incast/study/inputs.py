@@ -67,7 +67,7 @@ def is_there(store: Store, study: Definition, text: str) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
 
 
 def install_study(store: Store, folder: Path, name: str) -> None:
@@ -89,7 +89,7 @@ def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
                 continue
             yield path.relative_to(folder).as_posix(), files.read_bytes(path)
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
@@ -163,12 +163,12 @@ def _remember(store: Store, copy: str, original: Path) -> None:
     store.originals[str(store.folder.resolve() / copy)] = str(original)
 
 
-def in_words_of_user(store: Store, told: str) -> str:
+def in_words_of_user(store: Store, message: str) -> str:
     """Replace names of copies in a message by those of the original files."""
     # full paths first: they end with the other names
     for copy in sorted(store.originals, key=lambda one: (not one.startswith("/"), -len(one))):
-        told = told.replace(copy, store.originals[copy])
-    return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", told)
+        message = message.replace(copy, store.originals[copy])
+    return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", message)
 
 
 def _package_kept(store: Store, top: Path) -> str:
@@ -181,7 +181,7 @@ def _package_kept(store: Store, top: Path) -> str:
             "smaller package, or a file of its own"
         ) from None
     except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read the package {top} of a controller: {files.told(error)}") from None
+        raise StudyError(f"cannot read the package {top} of a controller: {files.message_of(error)}") from None
     digest = hashlib.sha256()
     for name, data in found.items():
         digest.update(f"{name}\0{len(data)}\0".encode())
@@ -204,7 +204,7 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
     try:
         data = files.read_bytes(path)
     except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read {path}, which a scenario names: {files.told(error)}") from None
+        raise StudyError(f"cannot read {path}, which a scenario names: {files.message_of(error)}") from None
     own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
     _put(store, own, data)
     _remember(store, own, path)

@@ -49,8 +49,10 @@ def connect(store: Store, *, allow_files: bool = False) -> Any:
                 connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{parts}], union_by_name = true)")
     except (OSError, ValueError, duckdb.Error) as error:
         connection.close()
-        told = files.told(error)
-        raise FolderError(f"{path} cannot be read: {told}; incast study status --check lists damaged files") from None
+        message = files.message_of(error)
+        raise FolderError(
+            f"{path} cannot be read: {message}; incast study status --check lists damaged files"
+        ) from None
     return connection
 
 

@@ -131,8 +131,8 @@ class Rays:
             records, failure = self._ray.get(actor.answer.remote(words))
         except self._ray.exceptions.RayError as lost:
             self._gone()
-            told = " ".join(str(lost).split())
-            return Answer([], RunStopped("stopped") if self._closed else WorkerDied(f"a Ray worker was lost: {told}"))
+            reason = " ".join(str(lost).split())
+            return Answer([], RunStopped("stopped") if self._closed else WorkerDied(f"a Ray worker was lost: {reason}"))
         with self._change:
             self._idle.append(actor)
             self._change.notify()

@@ -135,7 +135,7 @@ class Runs:
         try:
             entries = run_folder.read_entries(toml)
         except ValueError as error:
-            raise FolderError(f"{place}: the scenario of the run {run} is damaged: {files.told(error)}") from None
+            raise FolderError(f"{place}: the scenario of the run {run} is damaged: {files.message_of(error)}") from None
         if wrong := soundness.unsound_figures(self._figures[run]):
             raise UnsoundError(f"{name}, seed {seed}, run {run}: {wrong}")
         summary = summary_of(self._figures[run], name, seed, entries)
@@ -203,7 +203,7 @@ def summary_of(figures: Mapping[str, Any], name: str, seed: int, entries: Sequen
     summary = (
         {"run": summary.pop("run")} | {part: summary.pop(part) for part in inputs.parts() if part in summary} | summary
     )
-    told = inputs.definitions()
-    summary["units"] = {key: unit for key, (unit, _) in told.items()}
-    summary["definitions"] = {key: definition for key, (_, definition) in told.items()}
+    definitions = inputs.definitions()
+    summary["units"] = {key: unit for key, (unit, _) in definitions.items()}
+    summary["definitions"] = {key: definition for key, (_, definition) in definitions.items()}
     return summary

@@ -213,8 +213,8 @@ class Journal:
         try:
             yield
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            told = f"{self.path} is damaged: {files.told(error)}"
-            raise FolderError(f"{told}; remove it and run the study again") from None
+            message = f"{self.path} is damaged: {files.message_of(error)}"
+            raise FolderError(f"{message}; remove it and run the study again") from None
 
     def append(self, data: bytes) -> int:
         """Append a record after the last complete one; return its place."""

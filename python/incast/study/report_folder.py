@@ -89,20 +89,22 @@ class Home:
             return {}
         there = {(row["scenario"], row["arm"], row["values"]): row["controller"] for row in points.to_pylist()}
         found = {key: there.get(place[:3]) for key, place in places.items()}
-        return {key: told for key, told in found.items() if isinstance(told, str)}
+        return {key: value for key, value in found.items() if isinstance(value, str)}
 
     def results(
         self, points_file: str, places: Mapping[Key, Place], name_of: Callable[[Key], str], again: str
     ) -> dict[Key, tuple[Result, Rows]]:
         """Find runs by their places; raises ``FolderError`` with the command that resumes if one is missing."""
-        told = f"resume with: {again}"
+        advice = f"resume with: {again}"
         try:
             points = files.read_table(self.folder / points_file)
         except FileNotFoundError:
-            raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {told}") from None
+            raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {advice}") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"{self.folder / points_file} cannot be read: {files.told(error)}; {told}") from None
-        refuse_odd_points(self.folder / points_file, points, told)
+            raise FolderError(
+                f"{self.folder / points_file} cannot be read: {files.message_of(error)}; {advice}"
+            ) from None
+        refuse_odd_points(self.folder / points_file, points, advice)
         engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
         there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
         named: dict[Key, tuple[str, dict[str, Any]]] = {}
@@ -110,7 +112,7 @@ class Home:
             row = there.get(place[:3], {"seeds": [], "runs": []})
             run = dict(zip(row["seeds"], row["runs"], strict=True)).get(place.seed)
             if run is None:
-                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {told}")
+                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {advice}")
             named[key] = run, row
         if not self.store.exists():
             raise FolderError(
@@ -121,7 +123,7 @@ class Home:
         found = {}
         for key, (run, row) in named.items():
             if run not in runs:
-                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {told}")
+                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {advice}")
             result = runs.result(run, row["toml"], row["name"], places[key].seed, row["hash"], engine)
             found[key] = result, _rows_of(runs, run)
         return found

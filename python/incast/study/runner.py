@@ -258,10 +258,10 @@ def _refuse_equal(rows: Iterable[_Row]) -> None:
         if place in known:
             one, other = known[place].values, row.point.values
             differing = [key for key in other if one.get(key) != other[key]] or list(other)
-            told = ", ".join(f"{key}: {one.get(key)} and {other[key]}" for key in differing)
+            differences = ", ".join(f"{key}: {one.get(key)} and {other[key]}" for key in differing)
             where = " in arm " + row.point.arm if row.point.arm else ""
             raise StudyError(
-                f"{told} are equivalent{where}: expected values that make different scenarios "
+                f"{differences} are equivalent{where}: expected values that make different scenarios "
                 "(an axis that no flow or port uses changes nothing)"
             )
         known[place] = row.point
@@ -554,8 +554,8 @@ def _in_words_of_user(store: Store, error: BaseException) -> BaseException:
     if not isinstance(error, RunError) or isinstance(error, (RunStopped, WorkerDied)):
         return error
     words = "\n".join(one for one in (str(error), users_traceback(error)) if one)
-    told = inputs.in_words_of_user(store, words)
-    return error if told == words else type(error)(told)
+    message = inputs.in_words_of_user(store, words)
+    return error if message == words else type(error)(message)
 
 
 def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:

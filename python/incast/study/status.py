@@ -67,25 +67,25 @@ class Standing:
 
     def lines(self) -> list[str]:
         """Return the status as lines of text."""
-        told = []
+        lines = []
         for one in self.studies:
-            told.append(
+            lines.append(
                 f"{one.name}: {counted(one.points, 'point')}, {counted(one.seeds, 'seed')}, {counted(one.runs, 'run')}"
             )
         if self.pending is not None:
-            told.append(
+            lines.append(
                 f"{self.pending.study}: unfinished, {self.pending.made} of "
                 f"{counted(self.pending.runs, 'new run')} made; the same command resumes it"
             )
-        told.append(
+        lines.append(
             f"store: {self.store}, {counted(self.runs, 'run')}, {self.bytes / 1e6:.1f} MB, {self.cpu_s:.1f} CPU s"
         )
-        told += [f"unsound, without figures: {run}" for run in self.unsound[:SHOWN]]
+        lines += [f"unsound, without figures: {run}" for run in self.unsound[:SHOWN]]
         if len(self.unsound) > SHOWN:
-            told.append(f"unsound, without figures: {len(self.unsound) - SHOWN:,} more, see {soundness.COLUMN}")
+            lines.append(f"unsound, without figures: {len(self.unsound) - SHOWN:,} more, see {soundness.COLUMN}")
         if self.damaged == []:
-            told.append("all files have their checksums")
-        return told
+            lines.append("all files have their checksums")
+        return lines
 
 
 def _size(folder: Path) -> int:
@@ -117,8 +117,8 @@ def of(store: Store, check: bool = False) -> Standing:
     asked = runner.progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
-    told = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)
-    return Standing(str(store.folder), head["incast"], head["engine"], *told)
+    parts = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)
+    return Standing(str(store.folder), head["incast"], head["engine"], *parts)
 
 
 def unsound_of(store: Store, study: str | None = None) -> list[str]:

@@ -140,7 +140,7 @@ class Store:
         except NotADirectoryError:
             raise FolderError(f"{self.folder} is a file: expected a folder made by incast study run") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} is damaged: {files.told(error)}; {_way_out(path.name)}") from None
+            raise FolderError(f"{path} is damaged: {files.message_of(error)}; {_way_out(path.name)}") from None
         lacking = [key for key in ("format", "incast", "engine") if not (isinstance(head, dict) and key in head)]
         if lacking:
             raise FolderError(f"{path} is damaged: it lacks {', '.join(lacking)}; {_way_out(path.name)}")
@@ -200,7 +200,7 @@ class Store:
             # one thread: columns are small, and Arrow's threads may still be starting when the program ends
             table = files.read_table(data, wanted, threads=False, checksums=True)
         except (OSError, ValueError) as error:
-            raise FolderError(f"{self.folder / name} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{self.folder / name} cannot be read: {files.message_of(error)}") from None
         self._refuse_odd_columns(name, table)
         return table
 
@@ -209,7 +209,7 @@ class Store:
         try:
             return files.read_schema(self.checked(name))
         except (OSError, ValueError) as error:
-            raise FolderError(f"{self.folder / name} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{self.folder / name} cannot be read: {files.message_of(error)}") from None
 
     def _refuse_odd_columns(self, name: str, table: pa.Table) -> None:
         """Raise ``FolderError`` if a required column has a wrong type."""
@@ -226,7 +226,7 @@ class Store:
         except FileNotFoundError:
             raise FolderError(f"{self.folder} has no {name}: not a whole store") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+            raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
         sums = self.sums()
         if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
             # Another program may be replacing both: tables have checksums per page then.
@@ -251,7 +251,9 @@ class Store:
                     raise FolderError(f"{self.folder} has no {SUMS}: not a whole store; {_way_out(SUMS)}") from None
                 self._sums = {}
             except (OSError, ValueError) as error:
-                raise FolderError(f"{self.folder / SUMS} is damaged: {files.told(error)}; {_way_out(SUMS)}") from None
+                raise FolderError(
+                    f"{self.folder / SUMS} is damaged: {files.message_of(error)}; {_way_out(SUMS)}"
+                ) from None
         return self._sums
 
     def repair_sums(self) -> None:
@@ -275,15 +277,15 @@ class Store:
 
     def damaged(self) -> list[str]:
         """Verify the checksum of every file; return one line per damaged file."""
-        told = [
+        lines = [
             f"{name}: its checksum differs" if os.path.lexists(path) else f"{name}: missing"
             for name in self.broken()
             for path in [self.folder / name]
         ]
         strange = sorted(set(self.names()) - set(self.sums()))
         if not (self.folder / PENDING).exists():
-            told += [f"{name}: no checksum" for name in strange]
-        return told
+            lines += [f"{name}: no checksum" for name in strange]
+        return lines
 
     def broken(self) -> list[str]:
         """Return the names of missing and damaged files."""
@@ -336,8 +338,8 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            told = f"{path} is damaged: {files.told(error)}"
-            raise FolderError(f"{told}; remove {path.parent} to continue without it") from None
+            message = f"{path} is damaged: {files.message_of(error)}"
+            raise FolderError(f"{message}; remove {path.parent} to continue without it") from None
 
     def chunks(self) -> list[str]:
         """Return the names of the chunks, in order."""
@@ -444,8 +446,8 @@ def _refuse_odd(path: Path, table: pa.Table, known: Mapping[str, Kind], way_out:
     for column, (is_it, words) in known.items():
         values: Any = table[column] if column in table.column_names else ()
         if len(values) and (values.null_count or not is_it(values.type)):
-            told = f"column {column} is of type {values.type}, with {values.null_count} missing values"
-            raise FolderError(f"{path} is damaged: {told}; expected {words}; {way_out}")
+            message = f"column {column} is of type {values.type}, with {values.null_count} missing values"
+            raise FolderError(f"{path} is damaged: {message}; expected {words}; {way_out}")
 
 
 def _way_out(name: str) -> str:
@@ -477,7 +479,7 @@ def _digest(path: Path) -> str:
     try:
         return files.digest_of(path)
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
 
 
 def column(values: Iterable[Any]) -> pa.Array:

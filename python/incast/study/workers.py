@@ -228,15 +228,15 @@ def write_frame(file: BinaryIO, kind: bytes, data: bytes) -> None:
 
 def error_text(error: BaseException) -> bytes:
     """Serialise an error for another process."""
-    told = [one for one in (str(error), errors.users_traceback(error)) if one]
+    texts = [one for one in (str(error), errors.users_traceback(error)) if one]
     kind = type(error).__name__ if hasattr(errors, type(error).__name__) else ""
     if not kind:
-        kind, told = "RunError", ["".join(traceback.format_exception(error)).rstrip()]
-    return json.dumps({"kind": kind, "words": "\n".join(told)}).encode()
+        kind, texts = "RunError", ["".join(traceback.format_exception(error)).rstrip()]
+    return json.dumps({"kind": kind, "words": "\n".join(texts)}).encode()
 
 
 def error_of(data: bytes) -> BaseException:
     """Read the error of ``error_text``."""
-    told = json.loads(data)
-    error: BaseException = getattr(errors, told["kind"])(told["words"])
+    content = json.loads(data)
+    error: BaseException = getattr(errors, content["kind"])(content["words"])
     return error

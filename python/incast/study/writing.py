@@ -67,12 +67,12 @@ def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Arra
     """
     columns: dict[str, pa.Array] = {}
     meanings: dict[str, tuple[str, str]] = {}
-    told = columns_of(heads)
-    for name, values in told.items():
+    columns = columns_of(heads)
+    for name, values in columns.items():
         columns[name] = values
         found = {} if name in HEAD else axes.numbers(name, values.to_pylist())
         for beside, own in found.items():
-            if beside not in told:
+            if beside not in columns:
                 columns[beside] = column(own)
                 unit = beside.removeprefix(f"{name}_")
                 meanings[beside] = axes.SHOWN[unit], f"{name} as a number."
@@ -107,8 +107,8 @@ def runs_table(store: Store) -> pa.Table:
     if not place.keys() >= set(runs):  # runs of another build of the engine in a damaged chunk
         there = [i for i, run in enumerate(runs) if run in place]
         each, seeds, runs = each[there], [seeds[i] for i in there], [runs[i] for i in there]
-    told, numbers = _with_numbers(heads)
-    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in told.items()}
+    values_by_name, numbers = _with_numbers(heads)
+    columns_: dict[str, Any] = {name: values.take(pa.array(each)) for name, values in values_by_name.items()}
     columns_["seed"] = pa.array(seeds, pa.int64())
     columns_["run"] = pa.array(runs, pa.string())
     rows = pa.array([place[run] for run in runs], pa.int64())

@@ -90,8 +90,8 @@ class Target:
         if arm is None and len(arms) > 1:
             raise StudyError(f"[{table}] arm is missing: the study has {', '.join(arms)}; expected one of them")
         if arm is not None and arm not in arms:
-            told = f"expected one of {', '.join(arms)}" if arms else "the study has no arms"
-            raise StudyError(f"[{table}] arm = {arm!r}: {told}{nearest(str(arm), arms)}")
+            expected = f"expected one of {', '.join(arms)}" if arms else "the study has no arms"
+            raise StudyError(f"[{table}] arm = {arm!r}: {expected}{nearest(str(arm), arms)}")
         if scenario is not None and scenario not in scenarios:
             raise StudyError(f"[{table}] scenario = {scenario!r}: expected one of {', '.join(scenarios)}")
         arm = arm or (arms[0] if arms else "")
@@ -119,19 +119,19 @@ class Target:
         """
         for parameter in self.parameters:
             values = list(dict.fromkeys(parameter.axis.pick(part) for part in (0.0, 0.5, 1.0)))
-            told = f"axis {parameter.key}: {' and '.join(str(value) for value in values)}"
+            axis = f"axis {parameter.key}: {' and '.join(str(value) for value in values)}"
             if len(values) < 2:
-                raise StudyError(f"{told} is its only value: expected more to search among")
+                raise StudyError(f"{axis} is its only value: expected more to search among")
             for name in self.scenarios:
                 found = [self.made(name, {parameter.key: value}) for value in values]
                 if len({scenario.hash for scenario in found}) < len(values):
-                    raise StudyError(f"{told} are the same in {name}: the parameter is unused")
+                    raise StudyError(f"{axis} are the same in {name}: the parameter is unused")
             if allow:
                 continue
             runs = [self.evaluated({parameter.key: value}, [seed], None, 1) for value in values]
             if all(_same(runs[0][name], run[name]) for run in runs[1:] for name in self.scenarios):
                 raise StudyError(
-                    f"{told} gave the same figures under seed {seed}, all else at its defaults: expected values that "
+                    f"{axis} gave the same figures under seed {seed}, all else at its defaults: expected values that "
                     "make a difference; give others, remove the axis, or set allow_idle = true"
                 )
 
@@ -158,8 +158,8 @@ def unfinished(ours: Flows, defaults: Flows, where: str = "") -> str:
         if share < min(ENOUGH, other):
             place = f" in {name}" if len(ours) > 1 else ""
             digits = 2 if f"{share:.2f}" != f"{other:.2f}" else 4
-            told = f"finished {share:.{digits}f} of its flows{place}{where}; the defaults {other:.{digits}f}"
-            return f"{told}: not counted"
+            message = f"finished {share:.{digits}f} of its flows{place}{where}; the defaults {other:.{digits}f}"
+            return f"{message}: not counted"
     return ""
 
 

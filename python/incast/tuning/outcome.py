@@ -85,7 +85,7 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
     while True:
         whole = [one for one in tried if one.scores is not None]
         if not whole:
-            first = next((told for one in tried if (told := one.refused or one.unfinished)), "")
+            first = next((reason for one in tried if (reason := one.refused or one.unfinished)), "")
             raise StudyError(
                 f"none of the {len(tried)} sets can be chosen (the first: {first}): expected ranges of values that the "
                 "scenario accepts and under which flows finish"
@@ -114,18 +114,18 @@ def of(search: Search, tried: list[Tried], workers: int) -> Outcome:
 
 def _censored(runs: dict[str, Figures], defaults: dict[str, Figures]) -> tuple[str, ...]:
     """Return notes on completion figures that exclude unfinished flows on the held-out seeds."""
-    told = []
+    notes = []
     others = flows_of(defaults)
     for name, (ended, began) in flows_of(runs).items():
         their_ended, their_began = others[name]
         if (ended, their_ended) != (began, their_began):
             where = f" in {name}" if len(runs) > 1 else ""
-            told.append(
+            notes.append(
                 f"{ended:.0f} of {began:.0f} flows finished on the held-out seeds{where}, with the defaults "
                 f"{their_ended:.0f} of {their_began:.0f}: completion figures cover these only, and high percentiles "
                 "may be too low; a longer run.duration lets more flows finish"
             )
-    return tuple(told)
+    return tuple(notes)
 
 
 def _late(runs: dict[str, Figures], defaults: dict[str, Figures]) -> str:

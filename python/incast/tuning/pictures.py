@@ -51,7 +51,7 @@ def draw(outcome: Outcome) -> dict[str, Canvas]:
         found["front"] = _front(outcome)
     if outcome.importances:
         found["importance"] = bars(
-            {f"importance for {figure}": told for figure, told in outcome.importances.items()},
+            {f"importance for {figure}": shares for figure, shares in outcome.importances.items()},
             "Importance of parameters (fANOVA)",
             "share of the variance",
         )
@@ -248,16 +248,16 @@ def bars(
     intervals: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Canvas:
     """Draw one bar per parameter, one panel per figure; with half widths of intervals if known."""
-    height = sum(0.32 * len(told) + 0.9 for told in panels.values()) + 0.4
+    height = sum(0.32 * len(shares) + 0.9 for shares in panels.values()) + 0.4
     canvas = new_canvas(6.8, height)
     found = canvas.subplots(
-        len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": [len(told) + 1.5 for told in panels.values()]}
+        len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": [len(shares) + 1.5 for shares in panels.values()]}
     ).ravel()
-    for axes, (name, told) in zip(found, panels.items(), strict=True):
-        ordered = sorted(told, key=lambda key: told[key])
+    for axes, (name, shares) in zip(found, panels.items(), strict=True):
+        ordered = sorted(shares, key=lambda key: shares[key])
         errors = None if intervals is None else [intervals[name][key] for key in ordered]
         axes.barh(
-            ordered, [told[key] for key in ordered], xerr=errors, color=COLOURS[0], height=0.6, ecolor=INK, capsize=2
+            ordered, [shares[key] for key in ordered], xerr=errors, color=COLOURS[0], height=0.6, ecolor=INK, capsize=2
         )
         axes.set_xlim(left=0)
         _titled(axes, name, x if axes is found[-1] else "", "")

@@ -48,8 +48,10 @@ def write(outcome: Outcome, folder: Path, formats: Sequence[str] = ("png",)) -> 
 def _head(one: Tried, tuning: Tuning) -> str:
     """Return the comments at the top of a scenario file about its origin."""
     values = [f"#   {key} = {value}" for key, value in one.values.items()]
-    told = ", ".join(map(str, tuning.objectives))
-    first = f"# Set {one.number + 1} of {tuning.budget} tried by incast tune ({tuning.target.study.name}: {told}):"
+    objectives = ", ".join(map(str, tuning.objectives))
+    first = (
+        f"# Set {one.number + 1} of {tuning.budget} tried by incast tune ({tuning.target.study.name}: {objectives}):"
+    )
     return "\n".join([first, *values, "", ""])
 
 

@@ -208,8 +208,8 @@ class Search:
             runs = tuning.target.evaluated(values, seeds, [*tuning.figures, ENDED, BEGAN], workers)
             for name, (ended, began) in flows_of(runs).items():
                 flows[name] = flows[name][0] + ended, flows[name][1] + began
-            if told := unfinished(flows, flows_of(tuning.defaults, rung)):
-                raise _Unfinished(told)
+            if message := unfinished(flows, flows_of(tuning.defaults, rung)):
+                raise _Unfinished(message)
             found = tuning.values(runs)
             for objective, have, more in zip(tuning.objectives, by_seed, found, strict=True):
                 have += more
@@ -243,13 +243,13 @@ class Search:
         over the ranges that the parameter alone explains. Empty for fewer than ``ENOUGH`` sets.
         """
         first = self.tuning.rungs[0]
-        told = [trial for trial in self._counted()[: self.tuning.budget] if "by_seed" in trial.user_attrs]
-        if len(told) < ENOUGH or len(self.tuning.target.parameters) < 2:
+        trials = [trial for trial in self._counted()[: self.tuning.budget] if "by_seed" in trial.user_attrs]
+        if len(trials) < ENOUGH or len(self.tuning.target.parameters) < 2:
             return {}
         found = {}
         for number, objective in enumerate(self.tuning.objectives):
             same = optuna.create_study(direction="maximize" if objective.maximise else "minimize")
-            for trial in told:
+            for trial in trials:
                 values = trial.user_attrs["by_seed"][number][:first]
                 score = math.fsum(values) / len(values)
                 same.add_trial(
@@ -270,11 +270,11 @@ class Search:
         return sum(trial.number < number for trial in self._counted())
 
     def _read(self, place: int, trial: FrozenTrial) -> Tried:
-        told = trial.user_attrs
+        attributes = trial.user_attrs
         scores = tuple(trial.values) if trial.state == TrialState.COMPLETE and trial.values else None
-        by_seed = tuple(tuple(values) for values in told.get("by_seed", []))
-        why = (told.get("refused", ""), told.get("unfinished", ""), told.get("unsound", False))
-        return Tried(place, told["values"], scores, by_seed, *why)
+        by_seed = tuple(tuple(values) for values in attributes.get("by_seed", []))
+        why = (attributes.get("refused", ""), attributes.get("unfinished", ""), attributes.get("unsound", False))
+        return Tried(place, attributes["values"], scores, by_seed, *why)
 
     # Concurrent processes
 
@@ -432,13 +432,13 @@ def _put_mark(folder: Path, mark: dict[str, Any]) -> None:
         there = files.read_json(path)
         differing = [word for word in mark if there.get(word) != mark[word]]
     except (OSError, ValueError, AttributeError) as error:
-        told = f"{path} is damaged: {files.told(error)}"
-        raise FolderError(f"{told}; give another --out, or remove {folder} first") from None
+        message = f"{path} is damaged: {files.message_of(error)}"
+        raise FolderError(f"{message}; give another --out, or remove {folder} first") from None
     if "engine" in differing:
         raise FolderError(
             f"{folder} holds a search by another build of the engine: runs of both do not mix; give another --out, "
             "or remove it first"
         )
     if differing:
-        told = f"{folder} holds another search, with other {', '.join(differing)}"
-        raise FolderError(f"{told}: give another --out, or remove it first")
+        message = f"{folder} holds another search, with other {', '.join(differing)}"
+        raise FolderError(f"{message}: give another --out, or remove it first")

@@ -164,15 +164,15 @@ class Found:
 
     def notes(self) -> list[str]:
         """Return the caveats about the indices."""
-        told = [f"{figure} is the same at all points: no parameter has an effect on it" for figure in self.still]
+        notes = [f"{figure} is the same at all points: no parameter has an effect on it" for figure in self.still]
         if self.analysis.method == "sobol":
             wide = max((index for index in self.indices), key=lambda index: index.main_half_width)
             if wide.main_half_width > WIDE:
-                told.append(
+                notes.append(
                     f"{self.analysis.samples} samples are few: the total index of {wide.parameter} for {wide.figure} "
                     f"is only known to ± {wide.main_half_width:.2g}; --samples {4 * self.analysis.samples} halves that"
                 )
-        return told
+        return notes
 
 
 def carry_out(analysis: Analysis, folder: Path, workers: int, show: Callable[[Status], None]) -> Found:
@@ -258,12 +258,12 @@ def _indices(
         more = (None, 0.0) if morris else (0.0, None)
         return [Index(figure, unit if morris else "1", name, 0.0, 0.0, 0.0, *more) for name in names]
     if morris:
-        told = SALib.analyze.morris.analyze(analysis.problem, drawn, values, num_levels=LEVELS, seed=analysis.seed)
-        rows = zip(names, told["mu_star"], told["mu_star_conf"], told["sigma"], told["mu"], strict=True)
+        indices = SALib.analyze.morris.analyze(analysis.problem, drawn, values, num_levels=LEVELS, seed=analysis.seed)
+        rows = zip(names, indices["mu_star"], indices["mu_star_conf"], indices["sigma"], indices["mu"], strict=True)
         found = [Index(figure, unit, n, float(m), float(c), float(s), None, float(mu)) for n, m, c, s, mu in rows]
     else:
-        told = SALib.analyze.sobol.analyze(analysis.problem, values, calc_second_order=False, seed=analysis.seed)
-        rows = zip(names, told["ST"], told["ST_conf"], told["S1"], told["S1_conf"], strict=True)
+        indices = SALib.analyze.sobol.analyze(analysis.problem, values, calc_second_order=False, seed=analysis.seed)
+        rows = zip(names, indices["ST"], indices["ST_conf"], indices["S1"], indices["S1_conf"], strict=True)
         found = [Index(figure, "1", n, float(t), float(tc), float(s), float(sc), None) for n, t, tc, s, sc in rows]
     return sorted(found, key=lambda index: -index.main)
 

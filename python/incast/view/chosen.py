@@ -10,7 +10,7 @@ from typing import Any
 from incast import memory, run_folder
 from incast.errors import FolderError, RunError, RunStopped, ScenarioError
 from incast.executor import Executor, Status
-from incast.plan import Job, slug, told_apart
+from incast.plan import Job, slug, unique_names
 from incast.scenario import Scenario
 from incast.view import page
 from incast.view.sources import Folder
@@ -44,7 +44,7 @@ def write(runs: Mapping[str, Path], path: Path) -> None:
 def places(folder: Path, names: Iterable[str]) -> dict[str, Path]:
     """Return the folders of the repeated runs in a report's folder, by the names of the runs."""
     names = list(names)
-    folders = told_apart([slug(name)] for name in names)
+    folders = unique_names([slug(name)] for name in names)
     return {name: folder / RUNS / own for name, own in zip(names, folders, strict=True)}
 
 
@@ -61,8 +61,8 @@ def cost(scenarios: Mapping[str, Scenario], folder: Path) -> str | None:
         return None
     disk, cpu_s = (sum(part) for part in zip(*(job.scenario.timeline_cost() for job in todo), strict=True))
     runs = "1 run is" if len(todo) == 1 else f"{len(todo)} runs are"
-    told = f"{memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time for their timelines"
-    return f"{runs} repeated for the viewer page, with up to about {told}"
+    cost_text = f"{memory.spoken(disk)} on disk and {cpu_s:.2g} s of CPU time for their timelines"
+    return f"{runs} repeated for the viewer page, with up to about {cost_text}"
 
 
 def make(

@@ -11,7 +11,7 @@ import numpy as np
 from incast.run_folder import Shape
 from incast.view import packing
 from incast.view.packing import Pack
-from incast.view.sources import Source, columns, damaged, numbers, told
+from incast.view.sources import Source, columns, damaged, naming, numbers
 
 ROWS = 2**15
 """Mean rows of a block: the data read for one port is some 0.2 MB."""
@@ -57,7 +57,7 @@ class Framed:
 
     def _values(self, name: str, block: int) -> bytes:
         values = self._of(block, name)
-        with told(self._run, self._name, f"column {name}"):
+        with naming(self._run, self._name, f"column {name}"):
             return packing.numbers(values)
 
     def _of(self, block: int, name: str) -> np.ndarray[Any, Any]:
@@ -88,5 +88,5 @@ class Framed:
         if name in self._most:
             return numbers(self._run, self._name, name, self._most[name])
         column = columns(self._run, self._name, [name])[name]
-        with told(self._run, self._name, f"column {name}:"):
+        with naming(self._run, self._name, f"column {name}:"):
             return packing.array(column)

@@ -94,20 +94,20 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-Told = tuple[dict[str, Any], bytes]
+Encoded = tuple[dict[str, Any], bytes]
 """Head of a column, and the bytes of its values."""
 
 
-def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Told:
+def _array(values: np.ndarray[Any, Any], kind: str, *, differences: bool) -> Encoded:
     width = values.dtype.itemsize
     if differences:
         values = np.diff(values, prepend=values.dtype.type(0))
     planes = np.ascontiguousarray(values).view(np.uint8).reshape(-1, width).T
-    told: dict[str, Any] = {"kind": kind, "length": len(values)}
-    return told | ({"differences": True} if differences else {}), np.ascontiguousarray(planes).tobytes()
+    head: dict[str, Any] = {"kind": kind, "length": len(values)}
+    return head | ({"differences": True} if differences else {}), np.ascontiguousarray(planes).tobytes()
 
 
-def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
+def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Encoded:
     largest = int(values.max()) if len(values) else 0
     if largest >= EXACT:
         raise OddError(f"has {largest}; expected less than 2^53, which a browser holds exactly")
@@ -117,18 +117,18 @@ def _whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> Told:
     return _real(values.astype("<f8"))
 
 
-def _real(values: np.ndarray[Any, Any]) -> Told:
+def _real(values: np.ndarray[Any, Any]) -> Encoded:
     values = np.ascontiguousarray(values, dtype="<f8")
     few, places = np.unique(values.view("<u8"), return_inverse=True)
     if len(few) < min(FEW, len(values) // 4):
-        (of, listed), (told, own) = _array(few.view("<f8"), "f64", differences=False), _whole(places)
-        return told | {"of": of}, own + listed
+        (of, listed), (head, own) = _array(few.view("<f8"), "f64", differences=False), _whole(places)
+        return head | {"of": of}, own + listed
     return _array(values, "f64", differences=False)
 
 
-def _put(told: dict[str, Any], data: bytes) -> bytes:
-    head = _json(told)
-    return struct.pack("<I", len(head)) + head + data
+def _put(head: dict[str, Any], data: bytes) -> bytes:
+    head_json = _json(head)
+    return struct.pack("<I", len(head_json)) + head_json + data
 
 
 def whole(values: np.ndarray[Any, Any], *, differences: bool = False) -> bytes:
@@ -150,9 +150,9 @@ def column(column: pa.ChunkedArray) -> bytes:
     """Write a column of a table: text as indices, whole numbers, or numbers that may be missing."""
     if files.is_text(column.type):
         places: dict[str, int] = {}
-        told, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
+        head, data = _whole(np.concatenate([np.zeros(0, np.uint64), *(_places(one, places) for one in column.chunks)]))
         texts = _json(list(places))
-        return _put(told | {"texts": len(texts)}, data + texts)
+        return _put(head | {"texts": len(texts)}, data + texts)
     return numbers(array(column))
 
 

@@ -36,10 +36,10 @@ def labels(runs: Sequence[Path]) -> list[str]:
     """Name runs by their folders, with as much of the path as makes them unique."""
     whole = [run.resolve().parts for run in runs]
     for depth in range(1, max(map(len, whole)) + 1):
-        told = ["/".join(parts[-depth:]) for parts in whole]
-        if len(set(told)) == len(told):
-            return told
-    return told
+        candidates = ["/".join(parts[-depth:]) for parts in whole]
+        if len(set(candidates)) == len(candidates):
+            return candidates
+    return candidates
 
 
 def _named(runs: Sequence[Path]) -> list[tuple[str, Source]]:
@@ -57,7 +57,7 @@ def of(runs: Sequence[tuple[str, Source]]) -> str:
     pack = Pack()
     described = _described(runs, pack)
     parts = (f'<script type="text/plain" id="incast-{at}">{base64_of(part)}</script>' for at, part in enumerate(pack))
-    return _filled(shell, [_told(described, served=False), *parts])
+    return _filled(shell, [_runs_element(described, served=False), *parts])
 
 
 def served(runs: Sequence[Path]) -> tuple[str, Pack]:
@@ -68,17 +68,17 @@ def served(runs: Sequence[Path]) -> tuple[str, Pack]:
     pack = Pack(FAST)
     described = _described(_named(runs), pack)
     shell = shell.replace(POLICY, f"{POLICY}connect-src 'self'; ")
-    return _filled(shell, [_told(described, served=True)]), pack
+    return _filled(shell, [_runs_element(described, served=True)]), pack
 
 
 def _described(runs: Sequence[tuple[str, Source]], pack: Pack) -> list[dict[str, Any]]:
     return [reading.described(run, label, pack) for label, run in runs]
 
 
-def _told(described: list[dict[str, Any]], served: bool) -> str:
+def _runs_element(described: list[dict[str, Any]], served: bool) -> str:
     # names of columns come from files: they must not end the element
-    told = json.dumps({"version": 2, "served": served, "runs": described}).replace("<", "\\u003c")
-    return f'<script type="application/json" id="incast-runs">{told}</script>'
+    description = json.dumps({"version": 2, "served": served, "runs": described}).replace("<", "\\u003c")
+    return f'<script type="application/json" id="incast-runs">{description}</script>'
 
 
 def _filled(shell: str, tags: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from incast.view.framed import Framed
 from incast.view.packets import COLUMNS as PACKETS
 from incast.view.packets import packets
 from incast.view.packing import Pack
-from incast.view.sources import HOW, Source, columns, damaged, numbers, told
+from incast.view.sources import HOW, Source, columns, damaged, naming, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,8 +64,8 @@ def described(run: Source, label: str, pack: Pack) -> dict[str, Any]:
     pack.place = run.place("")
     ports = _shape(run, "ports")
     if ports is None or ports.rows != len(timeline["ports"]):
-        told = f"{run.place(run_folder.TIMELINE)} does not belong to the same run as ports.parquet"
-        raise FolderError(f"{told}: run the scenario again")
+        message = f"{run.place(run_folder.TIMELINE)} does not belong to the same run as ports.parquet"
+        raise FolderError(f"{message}: run the scenario again")
     frames = _shape(run, "timeline_ports")
     if frames is None:
         raise FolderError(f"{run.place('timeline_ports.parquet')} is missing: {HOW}")
@@ -117,7 +117,7 @@ def read_timeline(run: Source) -> tuple[str, dict[str, Any]]:
     try:
         timeline = files.json_of(text, parse_constant=_no_number)
     except ValueError as error:
-        raise FolderError(f"{place} is damaged: {files.told(error)}") from None
+        raise FolderError(f"{place} is damaged: {files.message_of(error)}") from None
     if not isinstance(timeline, dict) or timeline.get("version") != VERSION:
         raise FolderError(f"{place} is not of version {VERSION}: run the scenario again")
     lacking = [key for key in ("frame_s", "frames", "start_s", "nodes", "ports") if key not in timeline]
@@ -132,27 +132,27 @@ def _odd(timeline: dict[str, Any]) -> str:
     """Return what is wrong with a timeline; empty if nothing is."""
     frame_s, frames = timeline["frame_s"], timeline["frames"]
     if not _real(frame_s) or frame_s <= 0:
-        return f"frame_s = {_told(frame_s)}; expected a number above 0"
+        return f"frame_s = {_shown(frame_s)}; expected a number above 0"
     if not _whole(frames, 1, MOST_FRAMES):
-        return f"frames = {_told(frames)}; expected a whole number from 1 to {MOST_FRAMES}"
+        return f"frames = {_shown(frames)}; expected a whole number from 1 to {MOST_FRAMES}"
     if not _real(timeline["start_s"]):
-        return f"start_s = {_told(timeline['start_s'])}; expected a number"
+        return f"start_s = {_shown(timeline['start_s'])}; expected a number"
     for key in ("nodes", "ports"):
         if not isinstance(timeline[key], list) or not all(isinstance(one, dict) for one in timeline[key]):
-            return f"{key} = {_told(timeline[key])}; expected a list of tables"
+            return f"{key} = {_shown(timeline[key])}; expected a list of tables"
     count = len(timeline["nodes"])
     for i, node in enumerate(timeline["nodes"]):
         # a node that no host reaches is one tier above all others
         if not _whole(node.get("tier"), 0, count):
-            return f"nodes.{i}.tier = {_told(node.get('tier'))}; expected a whole number from 0 to {count}"
+            return f"nodes.{i}.tier = {_shown(node.get('tier'))}; expected a whole number from 0 to {count}"
         for key in ("name", "kind"):
             if not isinstance(node.get(key), str):
-                return f"nodes.{i}.{key} = {_told(node.get(key))}; expected a text"
+                return f"nodes.{i}.{key} = {_shown(node.get(key))}; expected a text"
     for i, port in enumerate(timeline["ports"]):
         for key in ("from", "to"):
             if not _whole(port.get(key), 0, count - 1):
-                told = f"expected a whole number from 0 to {count - 1}" if count else "there are no nodes"
-                return f"ports.{i}.{key} = {_told(port.get(key))}; {told}"
+                expected = f"expected a whole number from 0 to {count - 1}" if count else "there are no nodes"
+                return f"ports.{i}.{key} = {_shown(port.get(key))}; {expected}"
     return ""
 
 
@@ -164,7 +164,7 @@ def _whole(value: Any, least: int, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) < 40 else text[:40] + "..."
 
@@ -188,7 +188,7 @@ def _column(run: Source, name: str, column: str, most: Mapping[str, int]) -> byt
     if (name, column) == ("timeline_events", "subject"):
         return packing.whole(_subjects(run, most))
     own = columns(run, name, [column])[column]
-    with told(run, name, f"column {column}"):
+    with naming(run, name, f"column {column}"):
         return packing.column(own)
 
 
@@ -231,7 +231,7 @@ def _by_flow(run: Source, flows: Shape | None, frames: int, pack: Pack) -> dict[
 def _packets(run: Source, timeline: dict[str, Any]) -> dict[str, bytes]:
     ports = [str(name) for name in columns(run, "ports", PORTS)["port"].to_pylist()]
     trace = columns(run, "trace", TRACE)
-    with told(run, "trace", "an event:"):
+    with naming(run, "trace", "an event:"):
         table, until_s = packets(trace, timeline, ports)
     left = np.array([] if until_s is None else [until_s])
     return {name: packing.column(table[name]) for name in table.column_names} | {"until_s": packing.real(left)}

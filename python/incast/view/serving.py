@@ -197,8 +197,8 @@ class _Request(BaseHTTPRequestHandler):
         except (IncastError, OSError) as error:
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
             return
-        told = (data for part in parts for data in (struct.pack("<I", len(part)), part))
-        self._send(HTTPStatus.OK, "application/octet-stream", list(told))
+        framed = (data for part in parts for data in (struct.pack("<I", len(part)), part))
+        self._send(HTTPStatus.OK, "application/octet-stream", list(framed))
 
     def _is_local(self) -> bool:
         hosts = self.headers.get_all("Host") or []

@@ -48,7 +48,7 @@ def damaged(run: Source, name: str, why: str) -> FolderError:
 
 
 @contextmanager
-def told(run: Source, name: str, what: str) -> Iterator[None]:
+def naming(run: Source, name: str, what: str) -> Iterator[None]:
     """Turn exceptions about ``what`` into an error that names the run and the table; ``MemoryError`` passes."""
     try:
         yield
@@ -68,7 +68,7 @@ def numbers(run: Source, name: str, column: str, most: int) -> np.ndarray[Any, A
 
     Raises ``FolderError`` for other values.
     """
-    with told(run, name, f"a {column}"):
+    with naming(run, name, f"a {column}"):
         return packing.places(columns(run, name, [column])[column], most)
 
 
@@ -112,11 +112,11 @@ class Folder:
 
     def _file(self, name: str) -> tuple[int, ...]:
         try:
-            told = (self.path / f"{name}.parquet").stat()
+            status = (self.path / f"{name}.parquet").stat()
         except OSError as error:
             place = self.place(f"{name}.parquet")
             raise FolderError(f"{place} can no longer be read: {error.strerror}") from None
-        return told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def place(self, file: str) -> str:
         """Return the path of a file."""

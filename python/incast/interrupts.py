@@ -41,7 +41,7 @@ def status() -> int:
 def again() -> str:
     """Return the command that resumes or restarts the interrupted one; empty for other commands."""
     words = sys.argv[1:]
-    how = "go on" if words[:1] and words[0] in RESUMABLE else "begin again" if words[:1] == ["run"] else ""
+    how = "resume" if words[:1] and words[0] in RESUMABLE else "restart" if words[:1] == ["run"] else ""
     return f"{how} with: {shlex.join(['incast', *words])}" if how else ""
 
 

@@ -244,7 +244,7 @@ class FlowEnv(gymnasium.Env[Observation, Any]):
         return self._latest.copy()
 
     def close(self) -> None:
-        """End the run under way."""
+        """End the current run."""
         self._flows.close()
 
 
@@ -292,7 +292,7 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begin a run, simulate its first step with the initial windows, and return what was observed."""
+        """Begin a run, simulate its first step with the initial windows, and return the observations."""
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
         self._flows.begin(_seed(self._random, options), self)
@@ -339,7 +339,7 @@ class FlowsEnv(ParallelEnv[str, Observation, Any]):  # type: ignore[misc]  # Pet
         """Draw nothing: results are numbers."""
 
     def close(self) -> None:
-        """End the run under way."""
+        """End the current run."""
         self._flows.close()
 
 

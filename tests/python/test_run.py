@@ -218,7 +218,7 @@ def test_ctrl_c_ends_the_program_and_leaves_nothing(tmp_path: Path, stop: signal
     out, err = process.communicate(timeout=60)
     assert process.returncode == 128 + stop, (out, err)
     assert "interrupted" in err
-    assert "begin again with: incast run random-pairs --set run.duration=1000s --out result" in err
+    assert "restart with: incast run random-pairs --set run.duration=1000s --out result" in err
     assert "Traceback" not in err
     assert left_in(tmp_path) == []
 

@@ -493,7 +493,7 @@ def test_ctrl_c_ends_a_run_whose_class_does_not_come_back(folder: Path, words: t
         program.send_signal(signal.SIGINT)
         _, told = program.communicate(timeout=60)
     assert program.returncode == 130, told
-    again = "go on" if words[0] == "compare" else "begin again"
+    again = "resume" if words[0] == "compare" else "restart"
     said = f"error: interrupted; no half-written result was left behind\n{again} with: incast {' '.join(words)}"
     assert told.strip().endswith(said), told
     assert "Traceback" not in told

@@ -342,7 +342,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     again = small(axes={}, settings=SHORT | {"controller": "mine.py:Mine:once=false"}, origin=tmp_path)
     with pytest.raises(package.RunError, match="killed by SIGKILL") as caught:
         again.run(tmp_path / "t")
-    assert "begun 3 times" in caught.value.__notes__[0]
+    assert "tried 3 times" in caught.value.__notes__[0]
 
 
 def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) -> None:
@@ -544,7 +544,7 @@ def test_without_slurm_the_script_is_said(file: Path, incast: Command, monkeypat
 
 def test_a_dry_run_says_what_it_takes_and_makes_nothing(file: Path, incast: Command) -> None:
     said = incast("study", "run", "study.toml", "--store", "s", "--dry-run").out
-    assert "runs: 8 new, 0 there (4 points)" in said
+    assert "runs: 8 new, 0 existing (4 points)" in said
     for word in ("hops: about", "CPU time: about", "memory: about", "disk: about", "measured: 6 of the runs"):
         assert word in said
     assert not (file.parent / "s").exists()

@@ -67,12 +67,12 @@ def _with_numbers(heads: Sequence[Mapping[str, Any]]) -> tuple[dict[str, pa.Arra
     """
     columns: dict[str, pa.Array] = {}
     meanings: dict[str, tuple[str, str]] = {}
-    columns = columns_of(heads)
-    for name, values in columns.items():
+    given = columns_of(heads)
+    for name, values in given.items():
         columns[name] = values
         found = {} if name in HEAD else axes.numbers(name, values.to_pylist())
         for beside, own in found.items():
-            if beside not in columns:
+            if beside not in given:
                 columns[beside] = column(own)
                 unit = beside.removeprefix(f"{name}_")
                 meanings[beside] = axes.SHOWN[unit], f"{name} as a number."

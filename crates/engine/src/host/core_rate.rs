@@ -26,9 +26,9 @@ const LEAST: f64 = 0.01;
 /// Fate of a packet on its way to the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// Delivered whole.
+    /// Delivered untrimmed.
     Good,
-    /// Delivered whole with a mark.
+    /// Delivered untrimmed with a mark.
     Marked,
     /// Trimmed at the last hop.
     CutAtEnd,

@@ -61,7 +61,7 @@ pub struct ConnectionSide {
     pub wnd: u32,
     /// Number of the connection, if each query has its own.
     pub number: u64,
-    /// Offset of the sequence numbers on the wire from the sender's own,
+    /// Offset of the sequence numbers on the wire from the sender's own.
     pub ahead: u64,
     /// Offset from the receiver's own.
     pub ahead_received: u64,

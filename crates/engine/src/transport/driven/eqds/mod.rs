@@ -1,7 +1,7 @@
 //! EQDS (Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022).
 //!
 //! Receivers give credit in quanta of 512 bytes, at the pace at which their link takes the data sent for it. A sender
-//! starts with a window of speculative credit. Every packet tells the credit target: up to where the sender could use
+//! starts with a window of speculative credit. Every packet carries the credit target: up to where the sender could use
 //! credit. The first response ends the speculation. Credit is cumulative, so that one credit packet makes up for lost
 //! ones before it. Trimmed packets are reported by NACKs; ACKs are coalesced and carry a bitmap. A packet may go on any
 //! positive credit.
@@ -30,7 +30,7 @@ const UNACKNOWLEDGED: u64 = 16_384;
 fn parameters(t: &TransportSpec) -> &Eqds {
     match &t.protocol {
         Protocol::Eqds(eqds) => eqds,
-        _ => unreachable!("endpoints of EQDS are made for transports that are EQDS"),
+        _ => unreachable!("an EQDS endpoint needs an EQDS transport"),
     }
 }
 

@@ -26,7 +26,7 @@ const CREDITS: u8 = 0;
 fn parameters(t: &TransportSpec) -> &ExpressPass {
     match &t.protocol {
         Protocol::ExpressPass(own) => own,
-        _ => unreachable!("endpoints of ExpressPass are made for transports that are ExpressPass"),
+        _ => unreachable!("an ExpressPass endpoint needs an ExpressPass transport"),
     }
 }
 

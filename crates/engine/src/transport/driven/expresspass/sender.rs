@@ -43,7 +43,7 @@ enum State {
     Asking,
     /// Receives credits.
     Fed,
-    /// Has told the receiver to stop.
+    /// Has asked the receiver to stop.
     Stopped,
 }
 

@@ -21,6 +21,6 @@ use crate::spec::{Homa, Protocol, TransportSpec};
 fn parameters(t: &TransportSpec) -> &Homa {
     match &t.protocol {
         Protocol::Homa(homa) => homa,
-        _ => unreachable!("endpoints of Homa are made for transports that are Homa"),
+        _ => unreachable!("a Homa endpoint needs a Homa transport"),
     }
 }

@@ -23,6 +23,6 @@ use crate::spec::{Ndp, Protocol, TransportSpec};
 fn parameters(t: &TransportSpec) -> &Ndp {
     match &t.protocol {
         Protocol::Ndp(ndp) => ndp,
-        _ => unreachable!("endpoints of NDP are made for transports that are NDP"),
+        _ => unreachable!("an NDP endpoint needs an NDP transport"),
     }
 }

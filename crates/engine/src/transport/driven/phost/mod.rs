@@ -30,7 +30,7 @@ const CONTROL: u8 = 0;
 fn parameters(t: &TransportSpec) -> &PHost {
     match &t.protocol {
         Protocol::PHost(own) => own,
-        _ => unreachable!("endpoints of pHost are made for transports that are pHost"),
+        _ => unreachable!("a pHost endpoint needs a pHost transport"),
     }
 }
 

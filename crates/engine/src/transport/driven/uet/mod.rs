@@ -29,7 +29,7 @@ const MAP: u32 = 64;
 fn parameters(t: &TransportSpec) -> &Uet {
     match &t.protocol {
         Protocol::Uet(uet) => uet,
-        _ => unreachable!("endpoints of UET are made for transports that are UET"),
+        _ => unreachable!("a UET endpoint needs a UET transport"),
     }
 }
 

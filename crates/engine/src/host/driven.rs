@@ -154,7 +154,7 @@ impl Outlet {
         }
     }
 
-    /// Sends a packet at once if the NIC is free and nothing waits before it, and returns true; else queues it.
+    /// Returns true if a packet goes at once, as the NIC is free and nothing waits before it; else queues the packet.
     pub fn passes(&mut self, class: Class, packet: &Packet, now: Time) -> bool {
         let free = self.is_free(now) && self.classes.iter().all(FairQueue::is_empty);
         if free && class != Class::Fifo {

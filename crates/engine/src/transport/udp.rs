@@ -86,7 +86,7 @@ impl Sender {
         Time((gap as u64).max(1))
     }
 
-    /// Returns no window; the state has no end.
+    /// Window (none) and state, once the flow has opened.
     pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened().map(|_| (None, FlowState::Avoidance))
     }

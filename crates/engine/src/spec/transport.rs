@@ -113,8 +113,8 @@ pub struct TransportSpec {
     pub sack_compression: bool,
     /// Duplicate ACKs (or segments SACKed above a hole) that signal a loss.
     pub dupthresh: u32,
-    /// Without SACK, under [`Recovery::Linux`]: more duplicate ACKs than outstanding segments count as reordering, and
-    /// permanently raise `dupthresh` to the number of outstanding segments (at most 300).
+    /// Without SACK, under [`Recovery::Linux`]: more duplicate ACKs than outstanding segments beyond the holes count as
+    /// reordering, and permanently set `dupthresh` to the number of outstanding segments (at most 300).
     pub reordering: bool,
     /// Bytes that each SACK block adds to an ACK, with at most 40 bytes of options: three blocks with time stamps. 0:
     /// every ACK has `ack_size` bytes and up to four blocks.

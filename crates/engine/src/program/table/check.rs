@@ -1,4 +1,4 @@
-//! What a pipeline says that no run can do: whoever built it has made a mistake.
+//! Validation of a pipeline: an error here is a mistake of whoever built it.
 
 use super::formula::fault;
 use super::key::MOST_PORTS;
@@ -50,7 +50,7 @@ fn check_entry(table: &Table, number: usize, entry: &Entry) -> Result<(), String
     }
 }
 
-/// What is wrong with an entry of table `number`.
+/// Fault of an entry of table `number`, if any.
 fn wrong(table: &Table, number: usize, entry: &Entry) -> Option<&'static str> {
     let known = |register: u16, per_port: bool| {
         table.registers.get(register as usize).is_some_and(|own| own.per_port == per_port)

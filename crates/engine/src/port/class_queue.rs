@@ -56,7 +56,7 @@ pub struct Dropped {
 /// Space of a packet in a shared buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
-    /// Its account, where it is not on that of its queue.
+    /// PFC account; `None`: it counts for its queue.
     pub account: Option<u32>,
     /// Bytes in its queue without the packet.
     pub held: u64,

@@ -42,18 +42,22 @@ impl Faults {
         let mut faults: BTreeMap<u32, Faults> = BTreeMap::new();
         for failure in &spec.failures {
             let Some(link) = spec.links.get(failure.link as usize) else {
-                return Err(format!("a failure of link {}; there are {}", failure.link, spec.links.len()));
+                return Err(format!(
+                    "a failure of link {}, expected a number below {}",
+                    failure.link,
+                    spec.links.len()
+                ));
             };
             let wrong = |what: &str| Err(format!("a failure of link {} {what}", link.name));
             if failure.from >= failure.until {
-                return wrong("is over before it begins");
+                return wrong("ends before it begins");
             }
             if let Effect::Degraded { rate, loss, .. } = failure.effect {
                 if rate.is_some_and(|rate| rate.0 == 0) || !(0.0..=1.0).contains(&loss) {
-                    return wrong("has a rate of 0, or a loss that is no probability");
+                    return wrong("has a rate of 0, or a loss that is not a probability");
                 }
                 if rate.is_some() && link.bucket > 0 {
-                    return wrong("changes the rate of a token bucket, whose fill is known at its own rate alone");
+                    return wrong("changes the rate of a token bucket, which is not supported");
                 }
             }
             let known = faults.entry(failure.link).or_insert_with(Faults::none);
@@ -62,7 +66,7 @@ impl Faults {
         for (link, faults) in &mut faults {
             faults.left.sort_by_key(|f| f.from);
             if faults.left.windows(2).any(|two| two[1].from < two[0].until) {
-                return Err(format!("two failures of link {} at one time", spec.links[*link as usize].name));
+                return Err(format!("two failures of link {} overlap", spec.links[*link as usize].name));
             }
             // reversed: the last element is the first failure
             faults.left.reverse();

@@ -79,7 +79,7 @@ impl At<'_> {
 pub struct Sending {
     /// The packet.
     pub packet: Packet,
-    /// Its extension.
+    /// Extension of the packet.
     pub ext: Option<Ext>,
     /// Ingress port, if the packet has waited at the node.
     pub ingress: Option<usize>,

@@ -91,23 +91,23 @@ pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'stat
             Op::Negate | Op::Not => (1, 1),
             Op::UnlessFalse(steps) | Op::UnlessTrue(steps) => {
                 if i + 1 + steps as usize > formula.len() {
-                    return Some("it leaves out more steps than it has");
+                    return Some("its formula skips beyond the end");
                 }
                 (1, 0)
             }
             Op::Add | Op::Subtract | Op::Multiply | Op::Bits | Op::Divide => (2, 1),
             Op::Min | Op::Max | Op::Less | Op::AtMost | Op::Equal => (2, 1),
-            Op::Node(register) if !known(register, false) => return Some("it reads a register that is none"),
-            Op::Port(register, _) if !known(register, true) => return Some("it reads a register that is none"),
+            Op::Node(register) if !known(register, false) => return Some("its formula reads an unknown register"),
+            Op::Port(register, _) if !known(register, true) => return Some("its formula reads an unknown register"),
             _ => (0, 1),
         };
-        let Some(left) = held.checked_sub(takes) else { return Some("a step lacks values") };
+        let Some(left) = held.checked_sub(takes) else { return Some("its formula lacks operands") };
         held = left + gives;
         if held > DEPTH {
-            return Some("it needs too many values at once");
+            return Some("its formula needs too many values at once");
         }
     }
-    (held != 1).then_some("it leaves more or less than one value")
+    (held != 1).then_some("its formula does not yield exactly one value")
 }
 
 #[cfg(test)]

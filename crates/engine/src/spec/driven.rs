@@ -47,8 +47,8 @@ impl Protocol {
         }
     }
 
-    /// Period of data packets at a host NIC in which control packets wait too: one packet of so many is data (EQDS: 20
-    /// to 1; UET: 10 to 1).
+    /// Share of data at a host NIC while control packets also wait: one packet in this many (EQDS: 20 to 1; UET: 10 to
+    /// 1).
     pub fn turns(&self) -> u32 {
         if let Protocol::Uet(_) = self { 11 } else { 21 }
     }

@@ -52,9 +52,8 @@ pub struct ProgramSpec {
     pub program: Program,
 }
 
-/// Windows set by switches: each port counts the flows that have opened and not closed through it, and lowers the
-/// windows of segments that come in by it to an equal share of what the link holds in a round trip
-/// (`docs/programs/sccp.md` has the source).
+/// Windows set by switches (SCCP): each port counts its open flows, and lowers the windows of segments that arrive by
+/// it to an equal share of the link's bandwidth-delay product (`docs/programs/sccp.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sccp {
     /// Common round-trip time assumed for all flows.

@@ -88,7 +88,7 @@ mod tests {
         assert!(first(Time::NEVER, FULL, FULL) < chain, "a timer, set long before");
         assert!(first(FULL + Time(1), FULL, FULL) < chain, "a packet of the same size, passed on");
         assert!(first(ACK, FULL, FULL) > chain, "the chain's last transmission began before the ACK's");
-        // behind a fragment of 72 B the chain's next packet was set going 0.6 us ago
+        // after a fragment of 72 B the cause of the chain's next packet is 0.6 us old
         assert!(first(ACK, FULL, Time(592_000)) < next(chain, Time(592_000), FULL));
     }
 

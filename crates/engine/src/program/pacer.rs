@@ -296,7 +296,7 @@ mod tests {
         assert!(!bucket.lets(1_538));
         bucket.advance(&rule, opens, LINK);
         assert!(bucket.lets(1_538));
-        // one larger than the bucket waits for a full one, and owes the rest
+        // a packet larger than the bucket waits for a full bucket, and owes the rest
         bucket.advance(&rule, Time::ms(1), LINK);
         assert!(bucket.lets(9_000));
         assert_eq!(bucket.tokens, 1_538.0 - 9_000.0);

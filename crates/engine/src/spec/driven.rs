@@ -113,7 +113,8 @@ pub struct Ndp {
 /// EQDS (Olteanu et al., NSDI 2022).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Eqds {
-    /// Initial speculative credit of a flow, in packets, at least 1. A receiver grants the same amount ahead.
+    /// Initial speculative credit of a flow, in packets, at least 1. A receiver grants up to the same amount ahead of
+    /// demand.
     pub window: u32,
     /// Credit rate of a host as a share of its link's rate, above 0 and at most 1.
     pub pull_rate: f64,

@@ -134,7 +134,7 @@ pub enum Discipline {
     /// Marks ECN-capable packets at the end of their transmission if the queue including the packet exceeds `mark`
     /// (htsim's `ECNQueue`).
     EcnAtDeparture(EcnAtDeparture),
-    /// RED as ns-3's `RedQueueDisc`.
+    /// RED of ns-3 (`RedQueueDisc`).
     Red(Red),
     /// First in, first out. An arrival with which the queue would exceed `threshold` is dropped at random, one beyond
     /// the limit always (htsim's `RandomQueue`).

@@ -136,9 +136,9 @@ pub struct TransportSpec {
     /// A recovery without new data retransmits segments that are neither SACKed nor proven lost (RFC 6675 NextSeg rules
     /// 3 and 4). Linux does not (since 4.15).
     pub forward_retransmit: bool,
-    /// Tail-loss probes (RFC 8985 section 7, as Linux 6.1 has them, net.ipv4.tcp_early_retrans = 3): two smoothed round
-    /// trips after the last transmission or advancing ACK, and before the retransmission timeout, the sender sends one
-    /// new segment beyond the window, or the last segment again, so that its ACK reveals losses at the tail. Only with
+    /// Tail-loss probes (RFC 8985 section 7, as in Linux 6.1, net.ipv4.tcp_early_retrans = 3): two smoothed round trips
+    /// after the last transmission or advancing ACK, and before the retransmission timeout, the sender sends one new
+    /// segment beyond the window, or the last segment again, so that its ACK reveals losses at the tail. Only with
     /// `sack`, not under [`Rules::Ns3`].
     pub tail_loss_probe: bool,
     /// With [`Rules::Rack`]: a timer waits for overtaken segments that may be reordered (RFC 8985 section 6.2, step 5).
@@ -147,8 +147,8 @@ pub struct TransportSpec {
     /// a segment that a timeout retransmitted begins a fast recovery; and for ACKs that arrive too early and for
     /// reordering, a segment counts as retransmitted if it ever was, not only since it was last declared lost.
     pub reordering_timer: bool,
-    /// With [`Rules::Rack`]: once reordering was seen, a reordering window stays at all times, and duplicate SACKs
-    /// widen it (RFC 8985 section 6.2, steps 3 and 4). Otherwise reordering is never seen.
+    /// With [`Rules::Rack`]: once reordering was detected, the reordering window always applies, and duplicate SACKs
+    /// widen it (RFC 8985 section 6.2, steps 3 and 4). Otherwise reordering is never detected.
     pub adaptive_reordering: bool,
     /// Time added to RACK's timer and to the tail-loss probe timer with more than one segment outstanding (Linux:
     /// TCP_TIMEOUT_MIN, 2 ms).

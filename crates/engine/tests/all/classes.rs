@@ -209,5 +209,5 @@ fn flows_of_a_class_that_a_port_lacks_are_refused() {
     let mut spec = rivals(Scheduler::Strict);
     spec.flows[1].ack_class = 2;
     let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("link h0>s: has 2 classes, and flows are of class 2"), "{error}");
+    assert!(error.contains("link h0>s: has 2 classes, but flows use class 2"), "{error}");
 }

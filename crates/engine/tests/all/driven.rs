@@ -540,7 +540,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.transports[0].extra_packets = 1).contains("which TCP alone has"));
     assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("has a queue of its own"));
-    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that cut nothing"));
+    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that drop instead of trimming"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
     assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));
@@ -553,7 +553,7 @@ fn what_contradicts_itself_is_refused() {
     };
     let oversubscribed = |credit: bool, ratio: f64| told(&|s| s.transports = vec![over(credit, STAR, ratio)]);
     let two = told(&|s| s.transports = [1.0, 2.0, 4.0].map(|ratio| over(true, STAR, ratio)).into());
-    assert!(two.contains("have 2 and 4 times the capacity, expected one ratio above 1"), "{two}");
+    assert!(two.contains("oversubscription 2 and 4, expected one ratio above 1"), "{two}");
     let short = told(&|s| s.transports = vec![over(true, Time::ns(99), 2.0)]);
     assert!(short.contains("expected at least 100ns"), "{short}");
     for (credit, ratio) in [(false, 2.0), (true, 0.5), (true, f64::NAN), (true, f64::INFINITY)] {

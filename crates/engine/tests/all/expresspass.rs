@@ -225,7 +225,7 @@ fn what_contradicts_itself_is_refused() {
             spec.transports = vec![transport(own)];
         })
     };
-    let wrong = "expected sizes above 0 that rise, shares above 0";
+    let wrong = "expected a range above 0";
     assert!(own(&|x| x.credit = (92, 76)).contains(wrong) && own(&|x| x.alpha = 0.0).contains(wrong));
     assert!(own(&|x| x.min_weight = 0.5).contains(wrong) && own(&|x| x.jitter = 1.0).contains(wrong));
     assert!(told(&|s| s.choice = PathChoice::Ecmp).contains("expected symmetric"));
@@ -236,7 +236,7 @@ fn what_contradicts_itself_is_refused() {
             s.queues.push(classes(Scheduler::Strict, vec![endless_queue(); 2]));
             s.links.iter_mut().filter(|l| (l.from, l.to) == link).for_each(|l| l.queue = 1);
         });
-        assert!(told.contains("on the way of its credits does not shape them"), "{told}");
+        assert!(told.contains("on the path of its credits does not shape them"), "{told}");
     }
     // the other links need not
     let mut spec = around(&[(0, 1, 0, Some(100))], authors());

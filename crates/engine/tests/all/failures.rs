@@ -172,9 +172,9 @@ fn impossible_failures_are_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     let said = refused(&|s| s.failures[0].until = s.failures[0].from);
-    assert!(said.contains("a failure of link h0>s is over before it begins"), "{said}");
+    assert!(said.contains("a failure of link h0>s ends before it begins"), "{said}");
     let said = refused(&|s| s.failures.push(s.failures[0].clone()));
-    assert!(said.contains("two failures of link h0>s at one time"), "{said}");
+    assert!(said.contains("two failures of link h0>s overlap"), "{said}");
     assert!(refused(&|s| s.failures[0].link = 99).contains("a failure of link 99"));
     let rate = |rate| Effect::Degraded { rate: Some(rate), delay: None, loss: 0.0 };
     assert!(refused(&|s| s.failures[0].effect = rate(Rate(0))).contains("a rate of 0"));

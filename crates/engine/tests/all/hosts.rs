@@ -137,9 +137,9 @@ fn hosts_without_costs_change_nothing() {
     assert_eq!(flows(&a), flows(&run(&free)), "engines that take no time");
     let wrong = Spec { host_costs: vec![HostSpec::default()], ..plain.clone() };
     let told = incast_engine::run(&wrong, &mut |_| true).unwrap_err().to_string();
-    assert_eq!(told, "costs of 1 hosts are given for 2");
+    assert_eq!(told, "processing times of 1 hosts, expected 2");
     let none = ProcessingSpec { engines: 0, ..engine(Time::ZERO, Time::ZERO) };
     let wrong = Spec { host_costs: vec![receiving(none); 2], ..plain };
     let told = incast_engine::run(&wrong, &mut |_| true).unwrap_err().to_string();
-    assert_eq!(told, "a host has 0 engines a side, expected 1 to 64");
+    assert_eq!(told, "0 engines per direction of a host, expected 1 to 64");
 }

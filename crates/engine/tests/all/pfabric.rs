@@ -344,14 +344,14 @@ fn what_does_not_go_with_ranks_is_refused() {
     let refused = |spec: &Spec| incast_engine::run(spec, &mut |_| true).unwrap_err().to_string();
     let mut other = spec.clone();
     other.queues[0].device = 1;
-    assert!(refused(&other).contains("no device queue below it and shares no buffer"));
+    assert!(refused(&other).contains("does not support a device queue or a shared buffer"));
     let mut other = spec.clone();
     other.buffer = Some(BufferSpec { size: 1 << 20, alpha: 1.0, reserve: 0, pfc: None });
-    assert!(refused(&other).contains("no device queue below it and shares no buffer"));
+    assert!(refused(&other).contains("does not support a device queue or a shared buffer"));
     let mut other = spec.clone();
     other.links[0].bucket = 3000;
-    assert!(refused(&other).contains("an explicit queue takes no token bucket"));
+    assert!(refused(&other).contains("an explicit queue does not support a token bucket"));
     let mut other = spec.clone();
     other.queues[0] = classes(Scheduler::Strict, vec![by_rank(Limit::None)]);
-    assert!(refused(&other).contains("not by ranks"));
+    assert!(refused(&other).contains("not by rank"));
 }

@@ -119,7 +119,7 @@ fn an_incast_loses_nothing_and_never_waits_for_a_timer() {
 fn transports_that_cannot_answer_are_refused() {
     let mut spec = incast(2, trimming(8, 100, 10));
     spec.transports[0].sack = false;
-    assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must know by SACK"));
+    assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must detect losses by SACK"));
     spec.transports[0] = TransportSpec { mtu: 1500, ..htsim() };
     assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must not fragment"));
 }

@@ -346,7 +346,7 @@ fn a_path_of_more_ports_than_packets_hold_stamps_of_is_refused() {
     assert!(chain(5).is_ok());
     assert_eq!(
         chain(6).unwrap_err().to_string(),
-        "flow 0: ports stamp the packets of hpcc, which hold 6 stamps, and its path crosses 7 ports"
+        "flow 0: packets of hpcc hold telemetry of at most 6 ports, but its path crosses 7 ports"
     );
 }
 

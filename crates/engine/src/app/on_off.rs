@@ -19,7 +19,7 @@ pub struct OnOff {
     pub off: Time,
     /// Bytes a write.
     pub write: u64,
-    /// Start of the first ON period.
+    /// Start of the application.
     pub begin: Begin,
 }
 

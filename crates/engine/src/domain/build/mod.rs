@@ -129,7 +129,7 @@ impl<'a> Simulation<'a> {
             envs,
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
-            // whatever the queue: explicit queues give the same outcome
+            // the same for any queue: explicit queues give the same outcome
             relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),

@@ -107,8 +107,7 @@ pub const fn entropy(seed: u64, flow: FlowId, reverse: bool, value: u16, node: N
     fold(fold(mix(seed ^ 0x454e_5452), packet), node.0 as u64)
 }
 
-/// Chooses one of `n` (at least 1) by the upper half of a hash: multiplication instead of division, with a bias below n
-/// / 2^32.
+/// Chooses one of `n` (at least 1) by the upper half of a hash: multiplication, not division; bias below n / 2^32.
 #[inline]
 pub const fn pick(hash: u64, n: u32) -> u32 {
     (((hash >> 32) * n as u64) >> 32) as u32

@@ -85,8 +85,7 @@ pub fn check(spec: &Spec) -> Result<(), RunError> {
     validate::check(spec)
 }
 
-/// Runs `spec` to its end. Calls `progress` every few 10 ms of wall time, during the set-up too; a run stops when it
-/// returns false.
+/// Runs `spec` to its end. Calls `progress` every few 10 ms of wall time, also during set-up; false stops the run.
 pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
     run_timed(spec, progress).map(|(outcome, _)| outcome)
 }

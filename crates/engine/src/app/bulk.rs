@@ -33,8 +33,8 @@ impl Application for State {
 }
 
 impl State {
-    /// Writes at most `most` bytes into `space`, after `written` bytes. `whole`: no part of a write. Returns the bytes
-    /// written.
+    /// Writes at most `most` bytes into `space`, after `written` bytes; with `whole` only whole writes. Returns the
+    /// bytes.
     #[inline]
     pub fn write(&self, written: u64, most: u64, space: u64, whole: bool) -> u64 {
         let wanted = self.end().map_or(u64::MAX, |end| end - written).min(most);

@@ -1,5 +1,4 @@
-//! Sending applications, evaluated lazily: events are scheduled for one only while the transport has nothing else to
-//! send.
+//! Sending applications, evaluated lazily: they cause events only while the transport has nothing else to send.
 //!
 //! An application is a pure state machine, called with the current time. Each has one file here, with its parameters
 //! and its state, which is an [`Application`]. The list below derives [`App`], used in specifications, and

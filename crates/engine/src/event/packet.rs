@@ -113,8 +113,7 @@ pub struct Packet {
     /// Number of the IP packet in its flow and direction, in 16 bits as in IP. Fragments share it.
     pub id: u16,
     /// A run has one of the two: entropy ([`PathChoice::Entropy`](crate::spec::PathChoice::Entropy)), or tie ranks
-    /// ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)). The first port derives the tie rank from the packet's
-    /// cause.
+    /// ([`Ties::Scheduled`](crate::spec::Ties::Scheduled)), derived from the packet's cause at the first port.
     choice: u16,
     /// Upper 24 bits: index of the extension in the queue that holds the packet, or all ones. Lower 8 bits: kind.
     ext_kind: u32,
@@ -126,8 +125,7 @@ pub struct Packet {
     pub flags: u16,
     /// Links crossed so far.
     pub hop: u8,
-    /// Data direction: fragment number (lower half) and number of the last fragment (upper half). ACK direction: hops
-    /// echoed.
+    /// Data direction: fragment number (lower half) and last fragment number (upper half). ACK direction: hops echoed.
     part: u8,
 }
 
@@ -330,8 +328,7 @@ impl Packet {
         (self.part & 15, self.part >> 4)
     }
 
-    /// Sets the echo of the acknowledged segment: sent at `ts`, arrived over `hops` links, held by the host for
-    /// `delay`.
+    /// Sets the echo of the acknowledged segment: send time `ts`, number of links `hops`, `delay` in the host.
     #[inline(always)]
     pub fn set_echo(&mut self, ts: Time, hops: u8, delay: Time) {
         (self.stamp, self.part, self.number) = (ts, hops, delay.0);
@@ -488,8 +485,7 @@ pub struct Ext {
     pub hops: u8,
     /// Data with an acknowledgement: delay of the echoed packet in the receiving host; 0 where hosts have no delay.
     pub host: Time,
-    /// Pure ACK: low bits of its own number, one more than SEQ, where [`WindowUpdate`](crate::spec::WindowUpdate) needs
-    /// it.
+    /// Pure ACK: low bits of its own number, one more than SEQ, if [`WindowUpdate`](crate::spec::WindowUpdate) uses it.
     pub number: u32,
     /// Metadata for controllers that use it. Boxed, so that other packets with an extension stay small.
     pub aside: Option<Box<Aside>>,

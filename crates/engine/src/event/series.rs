@@ -23,8 +23,8 @@ impl Series {
         Series { entity: entity.into(), next: Time::ZERO, last: Vec::new() }
     }
 
-    /// With an interval: records every sample due before `now`. Values hold until the next event, so all show the
-    /// current state.
+    /// With an interval: records the samples due before `now`. Values hold until the next event, so all are the current
+    /// ones.
     pub fn before(&mut self, now: Time, every: Option<Time>, show: &mut Show, rec: &mut impl Recorder) {
         let Some(every) = every else { return };
         while self.next < now {

@@ -58,8 +58,7 @@ pub fn of(spec: &Spec, port_of: &[PortIx], domain: impl Fn(u32) -> DomainId) -> 
 }
 
 impl CellMap {
-    /// The station to which a packet at the channel's node goes. `salt` is that of ECMP. `None`: its destination cannot
-    /// be reached.
+    /// The station next on the path of a packet at the channel's node; `None`: unreachable. `salt` is that of ECMP.
     pub fn next(&self, spec: &Spec, salt: u64, port_of: &[PortIx], packet: &Packet) -> Option<u16> {
         if !packet.has(flag::PATH)
             && let Some(Some(station)) = self.only.get(packet.dst.ix())

@@ -72,8 +72,7 @@ pub struct FabricMap<'a> {
     pub pfc: Option<Pfc>,
     /// Triggers of waiting flows.
     pub triggers: Triggers,
-    /// Longest latency of a link: the delay of messages from other hosts. No engine window is longer, whatever the
-    /// domains.
+    /// Longest latency of a link: the delay of messages from other hosts. No engine window is ever longer.
     pub relay: Time,
     /// Shortest latency of a link: the earliest arrival of a packet after its transmission.
     pub quickest: Time,

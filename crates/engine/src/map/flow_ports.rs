@@ -7,8 +7,7 @@ use crate::threads::team::Team;
 use incast_record::PathPort;
 use std::collections::BTreeMap;
 
-/// Maximum number of rows. Above it, flows whose packets take several paths list only the ports that all their packets
-/// pass.
+/// Maximum number of rows. Above it, flows with several paths list only the ports that all their packets pass.
 const MOST_ROWS: usize = 2_000_000;
 
 /// The ports that the data of each flow passes without failures, by (flow, position, port).
@@ -23,8 +22,7 @@ pub fn ports_of_flows(spec: &Spec, fabric: &Fabric, team: &Team) -> Vec<PathPort
     lists.into_iter().flatten().collect()
 }
 
-/// Ports of one flow. Unless `whole`, a flow whose packets take several paths lists only the ports that all of them
-/// pass.
+/// Ports of one flow. Unless `whole`, a flow with several paths lists only the ports that all its packets pass.
 fn ports_of(spec: &Spec, fabric: &Fabric, flow: FlowId, whole: bool) -> Vec<PathPort> {
     let several = spec.choice.spreads() && spec.flows[flow].path.is_none();
     let mut shares: BTreeMap<LinkId, (u32, f64)> = BTreeMap::new();

@@ -126,8 +126,7 @@ impl<'a> Fabric<'a> {
         self.outgoing.of(node)
     }
 
-    /// Links on the path of a flow's packets: data, or with `reverse` its ACKs. Empty if the destination cannot be
-    /// reached.
+    /// Links on the path of a flow's packets: data, or with `reverse` its ACKs. Empty if there is no path.
     pub fn path(&self, flow: FlowId, reverse: bool) -> Vec<LinkId> {
         let f = &self.spec.flows[flow];
         let given = if reverse { &f.reverse_path } else { &f.path };

@@ -50,8 +50,8 @@ impl Mirror {
         Some(Mirror { back: back.collect(), outgoing, leads })
     }
 
-    /// Index into `hops`, the next hops of `node`, for a packet of (flow, direction) at `time`. Without a time: as
-    /// without failures.
+    /// Index into `hops`, the next hops of `node`, for a packet of (flow, direction) at `time`; `None`: without
+    /// failures.
     pub fn choose(
         &self,
         spec: &Spec,

@@ -256,8 +256,7 @@ fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -
     waits.saturating_add(frames).saturating_add(extremes.longest)
 }
 
-/// Bytes that may still arrive over a link whose port is told to pause within `told`. An account counts packets as
-/// `counted` bytes.
+/// Bytes that may still arrive over a link paused within `told`. An account counts packets as `counted` bytes.
 fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: Time, counted: u64) -> Result<u64, String> {
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);

@@ -1,5 +1,4 @@
-//! Priority flow control of a switch: pauses and resumes its neighbours, and obeys them ([`crate::map::pfc`] has the
-//! rules).
+//! Priority flow control of a switch: pauses, resumes and obeys its neighbours ([`crate::map::pfc`] has the rules).
 
 use crate::event::order::Timer;
 use crate::event::packet::Packet;

@@ -17,8 +17,7 @@ use crate::port::{Port, Sent};
 use crate::program::Programs;
 use incast_record::Happening;
 
-/// Passes a packet through a FIFO port that is not observed. Inlined into the loop of a window: this is the work of a
-/// hop.
+/// Passes a packet through a FIFO port that is not observed: the work of a hop. Inlined into the loop of a window.
 #[inline(always)]
 pub fn pass<O: Outbox>(
     port: &mut Port,

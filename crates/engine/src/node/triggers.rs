@@ -26,8 +26,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Sends a message from node `from` to node `to`: at once on the same node, otherwise after the longest latency of
-    /// a link.
+    /// Sends a message from node `from` to node `to`: at once on one node, else after the longest latency of a link.
     fn tell(&mut self, from: NodeId, to: NodeId, message: Timer) {
         if from == to {
             self.timer(self.now, message);

@@ -503,8 +503,7 @@ impl Channel {
         })
     }
 
-    /// Removes frames from the log that are over everywhere and overlap no later one, once all stations have evaluated
-    /// them.
+    /// Removes frames that are over everywhere and overlap no later one, once all stations have evaluated them.
     fn forget(&mut self, now: Time) {
         // a frame that was over before the longest frame began cannot disturb a frame in progress
         let horizon = now.saturating_sub(LONGEST_FRAME).saturating_sub(self.longest);

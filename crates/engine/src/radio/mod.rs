@@ -84,8 +84,7 @@ pub struct Sighting {
     pub time: Time,
     /// The station.
     pub station: u16,
-    /// True when the first bit leaves the station, false when the last bit has reached it and it has received the
-    /// frame.
+    /// True when the first bit leaves the station, false when the station has received the frame.
     pub begins: bool,
     /// The frame.
     pub frame: Frame,

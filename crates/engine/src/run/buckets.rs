@@ -28,8 +28,7 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Appends a copy of `packet`, still to be stamped, with its `head`. The page must have room. Returns its place and
-    /// the copy.
+    /// Appends a copy of `packet`, still to be stamped, to a page with room. Returns its place and the copy.
     #[inline(always)]
     fn push(&mut self, head: Head, packet: &Packet, ext: Option<&mut Ext>) -> (usize, &mut Packet) {
         let (place, copy) = self.packets.push(head, packet);
@@ -40,8 +39,7 @@ impl Bucket {
         (place, copy)
     }
 
-    /// Tie key of the packet at `place`. The packet is far away in memory, so it is read only if its head is not
-    /// enough.
+    /// Tie key of the packet at `place`. The packet is far away in memory: it is read only if its head is not enough.
     #[inline]
     pub fn tie(&self, place: usize, order: Order) -> u32 {
         let head = self.packets.head(place);
@@ -180,8 +178,7 @@ impl Buckets {
         self.reach = self.length * (NEAR - window % BLOCK);
     }
 
-    /// Moves to `window`. Packets of blocks that have come near go into their buckets. Reports the place of each to
-    /// `placed`.
+    /// Moves to `window`. Packets that come near go into its buckets; reports the place of each to `placed`.
     pub fn go_to(&mut self, window: u64, mut placed: impl FnMut(&Packet, usize)) {
         self.move_to(window);
         while let Some(block) = self.far.first_entry().filter(|block| *block.key() <= window / BLOCK + 1) {
@@ -310,8 +307,7 @@ impl Buckets {
         }
     }
 
-    /// Appends a copy of `packet`, still to be stamped, that arrives at `to` over `link` when `due`. Returns its place
-    /// and the copy.
+    /// Appends a copy of `packet`, to be stamped, that arrives at `to` over `link` when `due`. Returns place and copy.
     #[inline(always)]
     pub fn push(
         &mut self,

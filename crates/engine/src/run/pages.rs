@@ -97,8 +97,7 @@ impl Pages {
         self.pages.push(spare.take());
     }
 
-    /// Appends a copy of `packet`, still to be stamped, with its `head`. The page must have room. Returns its place and
-    /// the copy.
+    /// Appends a copy of `packet`, still to be stamped, to a page with room. Returns its place and the copy.
     #[inline(always)]
     pub fn push(&mut self, head: Head, packet: &Packet) -> (usize, &mut Packet) {
         let (place, line) = (self.next, self.next & MASK);

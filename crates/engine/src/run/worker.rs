@@ -487,8 +487,7 @@ fn events_alone(
     Ok(())
 }
 
-/// Processes the domain's own next event, a timer or an arrival from inside the domain, or `aside`, the timer outside
-/// its queue.
+/// Processes the domain's own next event, a timer or an arrival from inside the domain, or else the timer `aside`.
 fn own_event(
     domain: &mut Domain,
     out: &mut Out,

@@ -252,8 +252,7 @@ impl Pace {
 mod tests {
     use super::{Clock, Done, Pace, Rule};
 
-    /// Clock on an idle machine: a piece takes 100 ns alone. In step two threads share the work, and a window takes 1
-    /// us more.
+    /// Clock of an idle machine: 100 ns for a piece alone; in step two threads share it, and a window takes 1 us more.
     fn free(_: bool, alone: Done, together: Done) -> u64 {
         let ns = |done: Done, of_piece: u64| (done.windows + done.hops) * of_piece;
         ns(alone, 100) + ns(together, 50) + together.windows * 1_000

@@ -113,8 +113,7 @@ impl<'a> Worker<'a> {
 }
 
 impl Left {
-    /// Distributes everything to workers that have nothing of the same domains and links yet. `of`: index of a domain's
-    /// worker.
+    /// Distributes everything to workers without anything of these domains and links. `of`: index of a domain's worker.
     fn go_to(mut self, to: &mut [Worker], of: impl Fn(DomainId) -> usize) {
         let (net, count) = (to[0].net, to.len());
         let visits = self.buckets.take_all_visits();

@@ -1,10 +1,10 @@
 //! Segments of a transfer, as far as they are known before the run.
 //!
-//! A sender cuts full segments from the bytes that the application has written, and a shorter one at the end of a write
-//! or where the send buffer or the peer's window is full. While the window is closed the application writes on, and the
-//! next segment passes the end of a write. So segmentation is certain only if all of these are multiples of a segment.
-//! Otherwise two facts remain: the first segment, and one more header for a last segment that is shorter than the
-//! minimum number of segments allows.
+//! A sender cuts full segments from the written bytes, and a shorter one at the end of a write or where the send buffer
+//! or the peer's window is full. While the window is closed the application writes on, and the next segment passes the
+//! end of a write. So segmentation is certain only if writes, buffer and window are all multiples of a segment.
+//! Otherwise two facts remain: the first segment, and one more header for a last segment shorter than with the fewest
+//! segments.
 
 use crate::spec::{App, Bulk, FlowSpec, Protocol, Spec, TransportSpec};
 use incast_cc::Rate;

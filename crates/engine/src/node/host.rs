@@ -127,8 +127,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.nic_changed(host);
     }
 
-    /// Called before the queues of a host's fair NIC change. Accounts the packets that waited until now to the port.
-    /// `moves`: the port takes the next packet.
+    /// Called before the queues of a host's fair NIC change. Adds the packets that waited until now to the port's
+    /// account. `moves`: the port takes the next packet.
     #[inline(always)]
     fn nic_changes(&mut self, host: HostIx, moves: bool) {
         let h = &self.hosts[host];

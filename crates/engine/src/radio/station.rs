@@ -119,7 +119,7 @@ pub struct Station {
     pub reassembly: Reassembly,
     /// Serial numbers of the latest flooded frames, by origin, oldest first.
     pub flooded: Vec<VecDeque<u8>>,
-    /// Number of the last frame from each station, where repeated frames are recognized.
+    /// Number of the last frame from each station, where repeated frames are recognised.
     pub numbers: Vec<Option<u8>>,
     /// Neighbour cache, where neighbours must be resolved.
     pub neighbours: Neighbours,

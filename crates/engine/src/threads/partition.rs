@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Cuts `weights`, one for each domain, into at most `parts` contiguous, nonempty runs. Minimizes the heaviest.
+/// Cuts `weights`, one for each domain, into at most `parts` contiguous, nonempty runs. Minimises the heaviest.
 pub fn runs(weights: &[u64], parts: usize) -> Vec<Range<usize>> {
     let heaviest = weights.iter().copied().max().unwrap_or(0);
     let (mut low, mut high) = (heaviest, weights.iter().sum::<u64>().max(heaviest));

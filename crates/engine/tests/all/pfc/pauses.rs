@@ -124,7 +124,7 @@ fn a_second_class_without_packets_changes_nothing() {
 }
 
 /// Two paths from one switch to another, one of which leads to a link of a tenth of the rate: its port is paused most
-/// of the time. By queue length it is avoided; by utilization it is the emptiest, and its waiting packets hold up all.
+/// of the time. By queue length it is avoided; by utilisation it is the emptiest, and its waiting packets hold up all.
 #[test]
 fn a_paused_port_is_known_by_its_queue_alone() {
     let delivered = |choice: PathChoice| {

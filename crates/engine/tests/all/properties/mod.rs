@@ -234,7 +234,7 @@ proptest! {
         spec.seed = seed;
         run_for(&mut spec, Time::s(600));
         spec.observe.queue_interval = Time::ms(1);
-        // a queue below the three fragments of each of a few synchronized senders starves them forever, and so does one
+        // a queue below the three fragments of each of a few synchronised senders starves them forever, and so does one
         // that drops packets that are not ECN-capable above a packet or two
         spec.queues = vec![match queue {
             QueueSpec { discipline: Discipline::EcnThreshold(EcnThreshold { drop_not_ect: true, .. }), .. }

@@ -11,7 +11,7 @@ pub(crate) const COLUMNS: &[Quantity<EntryRecord>] = &rows! {
     "table" [""] = Word(|e| &e.table), "Table.";
     "entry" [""] = Word(|e| &e.entry), "Name of the entry; its number in the scenario where it has none.";
     "priority" [""] = U32(|e| e.priority), "Priority.";
-    "installed_s" ["s"] = Time(|e| e.installed_ps), "Simulated time at which it was installed.";
+    "installed_s" ["s"] = Time(|e| e.installed_ps), "Time at which the entry was installed.";
     "ended_s" ["s"] = OptTime(|e| e.ended_ps),
         "Simulated time at which its idle or hard timeout ended it; missing where it was there at the end of the run.";
     "packets" ["packets"] = U64(|e| e.packets), "Packets that it matched, whole run.";

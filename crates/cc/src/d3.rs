@@ -1,6 +1,6 @@
-//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). It asks
-//! the switches of its way for the rate at which what is left is there in time, and paces at the least that they
-//! allocate (`docs/programs/d3.md`).
+//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). The
+//! sender asks the switches on its path for the rate that meets its deadline, and paces at the smallest rate that
+//! they allocate (`docs/programs/d3.md`).
 
 use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};
@@ -10,7 +10,7 @@ params! {
     ..rate: paced_rate::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "d3",
     title: "D3",
@@ -35,7 +35,7 @@ pub static KIND: Kind = Kind {
 pub struct D3 {
     rate: PacedRate,
     initial: f64,
-    /// Payload that its own link carries, bits per second.
+    /// Payload rate of the host's own link, bits per second.
     most: f64,
     deadline: Option<Deadline>,
     sent: u64,
@@ -66,8 +66,9 @@ impl Controller for D3 {
         self.deadline = Some(*deadline);
     }
 
-    /// Section 4.1: r = s / d at the beginning, then what is left after the round trip at work over the time that is
-    /// left but for two round trips. Nothing where that is over or done, or more than the link carries until then.
+    /// Section 4.1: r = s / d at the beginning; later the bytes left after the current round trip over the time left
+    /// minus two round trips. Zero if the deadline has passed, if nothing is left, or if the link cannot carry it in
+    /// time.
     fn wants(&self, now: Time) -> f64 {
         let Some(Deadline { end, at }) = self.deadline.filter(|due| due.at > now && due.end > self.sent) else {
             return 0.0;

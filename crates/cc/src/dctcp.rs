@@ -135,7 +135,7 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "dctcp",
     title: "DCTCP",

@@ -24,7 +24,7 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "dx",
     title: "DX",

@@ -77,7 +77,7 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "fastflow",
     title: "FastFlow",

@@ -30,7 +30,7 @@ params! {
     profile => |p, profile| Profile { ack_marked_at_once: p.acks.ack_marked, ..profile };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "gcn",
     title: "GCN",

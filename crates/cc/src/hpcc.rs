@@ -39,7 +39,7 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "hpcc",
     title: "HPCC",

@@ -44,7 +44,7 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "newreno",
     title: "NewReno",

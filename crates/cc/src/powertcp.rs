@@ -41,7 +41,7 @@ params! {
     then ..power: power::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "powertcp",
     title: "PowerTCP",

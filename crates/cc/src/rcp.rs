@@ -10,7 +10,7 @@ params! {
     ..rate: paced_rate::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "rcp",
     title: "RCP",

@@ -54,7 +54,7 @@ params! {
     then ..power: power::Params { !from; };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "theta-powertcp",
     title: "theta-PowerTCP",

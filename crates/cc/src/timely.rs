@@ -80,7 +80,7 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "timely",
     title: "TIMELY",

@@ -123,7 +123,7 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "vegas",
     title: "Vegas",

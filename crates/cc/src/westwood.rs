@@ -81,7 +81,7 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "westwood",
     title: "Westwood",

@@ -29,7 +29,7 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "xcp",
     title: "XCP",

@@ -137,7 +137,7 @@ const fn state_and(name: &'static str, meaning: &'static str) -> [(&'static str,
     [STATE[0], STATE[1], STATE[2], STATE[3], STATE[4], (name, meaning)]
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift",
     title: "Swift",

@@ -27,7 +27,7 @@ params! {
     ..window: window::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "lswift",
     title: "LSwift",

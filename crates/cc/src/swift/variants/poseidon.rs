@@ -45,7 +45,7 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "poseidon",
     title: "Poseidon",

@@ -45,7 +45,7 @@ params! {
     then ..window: window::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-ecn",
     title: "Swift with ECN",

@@ -40,7 +40,7 @@ params! {
     together { "loose_target": "a time above 0" => |p| p.loose_target != Some(Time::ZERO); }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-moving",
     title: "Swift with a moving target",

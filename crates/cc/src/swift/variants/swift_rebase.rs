@@ -36,7 +36,7 @@ params! {
     together { "interval": "a time above 0" => |p| p.interval != Some(Time::ZERO); }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-rebase",
     title: "Swift with a fresh base RTT",

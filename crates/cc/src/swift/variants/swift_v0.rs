@@ -23,7 +23,7 @@ params! {
     together { "end_to_end_target": "a time above 0" => |p| p.end_to_end_target != Some(Time::ZERO); }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-v0",
     title: "Swift-v0",

@@ -1,21 +1,21 @@
-//! DX: a window that gives back what waits in queues, measured in time (Lee, Park, Jang, Moon and Han, USENIX ATC
-//! 2015).
+//! DX: a window reduced by the queuing delay (Lee, Park, Jang, Moon and Han, USENIX ATC 2015).
 //!
-//! Once a window the sender takes the average queuing delay Q of its packets. Without any it adds a packet, else it
-//! keeps 1 - Q/V of its window. With V = R W / (W - 1) senders that each had a packet too many return to what fills
-//! the link without a queue. The paper's text was not at hand: V is derived here, and the differences say from what.
+//! Once a window the sender computes the average queuing delay Q of its packets. If Q is zero it adds a packet, else
+//! it keeps 1 - Q/V of its window. With V = R W / (W - 1), senders that each had a packet too many return to a window
+//! that fills the link without a queue. The paper's text was not at hand: V is derived here, and the differences say
+//! from what.
 //!
-//! A packet shorter than a segment takes less time on every link. Delays of short packets are held against the shortest
-//! of such, those of full ones against theirs.
+//! A packet shorter than a segment takes less time on every link. Delays of short packets are compared with the
+//! shortest delay of short packets, those of full ones with the shortest of full ones.
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Halve, RenoWindow, by_window};
 use crate::{Ack, Congestion, Controller, Env, Phase, Profile, Time, Timeout};
 
 params! {
-    /// Average queuing delay that counts as none.
+    /// Average queuing delay treated as zero.
     noise: Time = "0s", "", "own choice: delays of packets of one size are exact here";
-    /// Delay of an empty path; auto: the shortest that was measured, of short packets and of full ones.
+    /// Delay of an empty path; auto: the shortest measured delay, separately for short and full packets.
     base_rtt: Option<Time> = "auto", "", "paper: the shortest measured",
         "\"auto\" or a time above 0" => |x| x.is_none_or(|x| x > Time::ZERO);
     then ..window: reno_window::Params {
@@ -53,7 +53,7 @@ pub static KIND: Kind = Kind {
     params: Params::PARAMS,
 };
 
-/// Delays of packets of a size.
+/// Delays of packets of one size class.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     /// Delay of the empty path; [`Time::NEVER`] before the first sample.
@@ -82,7 +82,7 @@ pub struct Dx {
     /// Delays of full packets and of shorter ones.
     full: Delays,
     short: Delays,
-    /// Bytes sent when the window began; `None` while the transport repairs.
+    /// Bytes sent when the window began; `None` while the transport recovers.
     round: Option<u64>,
     queuing: f64,
     v: f64,
@@ -109,7 +109,7 @@ impl Dx {
         self.short.begin();
     }
 
-    /// The end of a window.
+    /// Ends a window.
     fn update(&mut self, ack: &Ack) {
         let mss = self.window.mss;
         let base = if self.full.base == Time::NEVER { self.short.base } else { self.full.base };

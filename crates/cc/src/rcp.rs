@@ -1,6 +1,6 @@
-//! RCP: the sender's half of the Rate Control Protocol (Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005). It
-//! paces at the least rate that the switches of its way grant to each of their flows; they find that rate
-//! (`docs/programs/rcp.md`).
+//! RCP: the sender's half of the Rate Control Protocol (Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005).
+//! The sender paces at the smallest rate granted by the switches on its path to each of their flows; they compute
+//! that rate (`docs/programs/rcp.md`).
 
 use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};

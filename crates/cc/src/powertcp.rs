@@ -26,7 +26,7 @@ use alloc::boxed::Box;
 params! {
     form of {
         /// The published simulator, which is not algorithm 1: steps of the rate in force, arrivals counted as at
-        /// least half the link's rate, power limited to 0.95, beta of 150 Mb/s, rates of at least 100 Mb/s at 25
+        /// least half the link's rate, a target power of 0.95, beta of 150 Mb/s, rates of at least 100 Mb/s at 25
         /// Gb/s.
         "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
             from = "current", min_arrivals = "0.5", target = "0.95", beta = "150", min_cwnd = "0.004"

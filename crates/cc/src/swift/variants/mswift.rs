@@ -6,8 +6,8 @@
 //! delay = median of the last H fabric delays, or of as many as there are ([`crate::median`])
 //! ```
 //!
-//! That delay takes the place of the latest one in Swift's rule ([`crate::swift`]), for the comparison as for
-//! the size of a decrease. Losses and late packets are LSwift's ([`crate::lswift`]).
+//! That delay replaces the latest one in Swift's rule ([`crate::swift`]), both for the comparison and for the size of
+//! a decrease. Losses and late packets are LSwift's ([`crate::lswift`]).
 
 use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
@@ -43,7 +43,7 @@ pub static KIND: Kind = Kind {
         "Everything else as for lswift and swift.",
     ],
     state: &[
-        ("target_delay_s", "target delay that the median was held against, seconds"),
+        ("target_delay_s", "target delay that the median was compared with, seconds"),
         STATE[1],
         STATE[2],
         STATE[3],

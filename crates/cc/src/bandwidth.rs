@@ -20,7 +20,7 @@ choice! {
 }
 
 choice! {
-    /// How samples are averaged.
+    /// Averaging of samples.
     Filter {
         /// Westwood: Tustin's discretization of a first-order low-pass filter of time constant tau, with the
         /// intervals of the samples; an interval of tau/2 without reports counts as a sample of zero.

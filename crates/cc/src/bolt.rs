@@ -14,7 +14,7 @@ use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Asks, Backlog, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
 
 params! {
-    /// What a round trip adds to the window.
+    /// Additive increase of the window per round trip.
     ai: f64 = "1.0", "packets", "algorithm 2", "a number of at least 0" => |x| *x >= 0.0;
     /// Queue left at a port.
     target_queue: f64 = "0.0", "packets", "bolt_cc_ns3; the paper has none", "a number of at least 0" => |x| *x >= 0.0;

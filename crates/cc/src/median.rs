@@ -41,7 +41,7 @@ choice! {
     Even {
         /// The lower of the two in the middle.
         Lower = "lower",
-        /// Their mean.
+        /// Mean of the two.
         Mean = "mean",
     }
 }

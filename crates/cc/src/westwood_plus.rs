@@ -1,8 +1,8 @@
 //! TCP Westwood+: Westwood with one sample of the bandwidth a round trip (Grieco and Mascolo, Computer
 //! Communication Review 34(2), 2004).
 //!
-//! Bunched ACKs make Westwood's sample of each ACK too large; what a whole round trip brings they cannot bunch.
-//! All else is [`crate::westwood`]'s.
+//! Bunched ACKs make Westwood's sample of each ACK too large; they do not affect the bytes of a whole round trip.
+//! Everything else is [`crate::westwood`]'s.
 
 use crate::registry::{Kind, ParamSet};
 use crate::westwood::{self, Westwood};

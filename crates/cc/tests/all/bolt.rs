@@ -31,7 +31,8 @@ fn at(cwnd: f64, rtt: f64) -> Bolt {
     cc
 }
 
-/// When a sender takes packets away that hears of `packets` every 100 ns from 10 us on, us after the first.
+/// Times, in us after the first notice, of the reductions of a sender that hears of `packets` every 100 ns from 10 us
+/// on.
 fn reductions(cc: &mut Bolt, packets: f64) -> Vec<f64> {
     let mut found = Vec::new();
     for i in 0..100 {

@@ -116,7 +116,7 @@ fn parameters_that_contradict_one_another_are_found() {
     assert_eq!(swift.check().unwrap_err().key, "fs_min_cwnd");
 }
 
-/// Those that start with what the path holds, or with a rate: their pages say so.
+/// Controllers that start with the path's capacity, or with a rate, as their pages say.
 const OWN_START: [&str; 10] =
     ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon", "bolt", "d3"];
 

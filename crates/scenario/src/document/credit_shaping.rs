@@ -22,18 +22,18 @@ pub struct Credits {
     /// IP bytes of a credit, on average.
     #[serde(default = "bytes::<84>")]
     pub credit_size: Size,
-    /// IP bytes of the packet that goes for a credit: credits have the rate at which these packets fill the link the
-    /// other way, beside credits.
+    /// IP bytes of the packet sent for a credit. The rate of credits is such that these packets fill the link in the
+    /// other direction, together with credits.
     #[serde(default = "bytes::<1538>")]
     pub packet_size: Size,
-    /// Credits that go at once after a time without.
+    /// Credits sent at once after an idle time.
     #[serde(default = "number::<2>")]
     #[schemars(range(min = 1))]
     pub credit_burst: u32,
 }
 
 impl Credits {
-    /// Sizes of the credits and packets of a transport that are larger than it takes them for.
+    /// Reports credits and packets of a transport that are larger than the sizes assumed here.
     pub(crate) fn check_sizes(&self, own: &spec::ExpressPass, packet: u32, at: &mut Report) {
         let credit = own.mean_credit() as u64;
         if self.credit_size.0.0 < credit {
@@ -49,7 +49,7 @@ impl Credits {
         }
     }
 
-    /// The queues of a port where all else has such a limit.
+    /// Queues of a port where all other packets have this limit.
     pub(crate) fn beside(&self, limit: QueueLimit) -> spec::Discipline {
         let queue = |limit: QueueLimit| QueueSpec {
             discipline: spec::Discipline::DropTail,
@@ -69,7 +69,7 @@ impl Credits {
         }
     }
 
-    /// Values that types allow.
+    /// Reports invalid values that types allow.
     pub(crate) fn check(&self, at: &mut Report) {
         for (key, size) in [("credit_size", self.credit_size), ("packet_size", self.packet_size)] {
             if !(1..=u16::MAX as u64).contains(&size.0.0) {

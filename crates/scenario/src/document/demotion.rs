@@ -1,12 +1,12 @@
-//! Priorities by bytes sent (PIAS), by size, or by what is left: what their sizes may be. Ranks and probes (pFabric),
-//! and further packets (htsim): whose they are.
+//! Priorities by bytes sent (PIAS), by size, or by remaining bytes: rules for their sizes. Rules for ranks and probes
+//! (pFabric), and for further packets (htsim).
 
 use crate::text::problem::Report;
 use crate::text::quantity::listed;
 use crate::text::words::Word;
 use incast_engine::spec::{Rank, TransportSpec};
 
-/// Contradictions in the sizes of a transport that has every value.
+/// Reports contradictions in the sizes of a transport that has every value.
 pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
     let of_tcp = |what: &str| format!("is of TCP; expected {what} with preset = \"{}\"", all.protocol.name());
     if all.rank.is_some() && all.protocol.is_driven() {

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct D3 {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// Gain of the rate that is left over, for what is given away.
+    /// Gain of the unused rate, in the capacity that a port allocates.
     #[serde(default = "thousandths::<100>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
@@ -25,13 +25,14 @@ pub struct D3 {
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: f64,
-    /// The rate that is given away changes once in this time. A flow that has no round-trip time yet asks once in it.
+    /// Interval between updates of the capacity that a port allocates. A flow without a round-trip time asks once in
+    /// it.
     #[serde(default = "microseconds::<100>")]
     pub period: Time,
-    /// The base rate: so much in a round trip of the flow.
+    /// Base rate: this many bytes per round trip of the flow.
     #[serde(default = "bytes::<1500>")]
     pub least: Size,
-    /// A flow that has not asked for so long is over.
+    /// Time without a request after which a flow is over.
     #[serde(default = "microseconds::<10_000>")]
     pub forget: Time,
 }

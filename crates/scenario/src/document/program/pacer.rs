@@ -13,29 +13,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Pacer {
-    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    /// Hosts that run it: `hosts`, or names separated by commas, with `*` for any text, such as `"h0, h1*"`.
     #[serde(default = "hosts")]
     pub on: String,
-    /// The rate changes once in this time.
+    /// Interval between changes of the rate.
     #[serde(default = "microseconds::<64>")]
     pub period: Time,
-    /// Weight of what came in that time.
+    /// Weight of the data that arrived in that interval.
     #[serde(default = "thousandths::<125>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub eta: f64,
-    /// Gain of what waits: Mb/s for each kilobyte.
+    /// Gain of the waiting data: Mb/s per kilobyte.
     #[serde(default = "thousandths::<16_000>")]
     pub beta: f64,
-    /// Tokens are saved up to so much. Without it a full packet, with what the host's link adds.
+    /// Most tokens saved up. Default: a full packet, overhead of the host's link included.
     pub burst: Option<Size>,
-    /// Least rate; the largest is that of the host's link, which is the first, too.
+    /// Smallest rate; the largest, and the first, is that of the host's link.
     #[serde(default = "slow")]
     pub least: Rate,
-    /// With this probability an ACK that echoes a mark has its flow paced from then on.
+    /// Probability that an ACK with an echoed mark starts the pacing of its flow.
     #[serde(default = "thousandths::<125>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
-    /// A flow that has heard of no mark for so long is paced no more.
+    /// Time without a mark after which a flow is no longer paced.
     #[serde(default = "microseconds::<10_000>")]
     pub timeout: Time,
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A number, or a text that says one.
+/// A number, or a text with a number.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -29,7 +29,7 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Reports what is wrong with it.
+    /// Reports a problem with it.
     pub(super) fn wrong(&self, key: &str, message: impl Into<String>, at: &mut Report) {
         match self {
             Value::Number(n) => at.value(key, n, message),

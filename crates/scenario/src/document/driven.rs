@@ -218,8 +218,8 @@ table! {
         /// With `window` unanswered tokens a message gets one more token this long after its last.
         #[schemars(extend("exclusiveMinimum" = 0))]
         skip: f64,
-        /// When all tokens of a message have been sent, tokens for missing packets are sent again this long after the
-        /// last.
+        /// Time after the last token of a message at which tokens for missing packets are sent again, once all have
+        /// been sent.
         #[schemars(extend("exclusiveMinimum" = 0))]
         reissue: f64,
         /// Number of priorities: control packets, data, and with 3 data of large messages.

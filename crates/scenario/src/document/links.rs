@@ -27,7 +27,7 @@ pub struct SingleLink {
 
 /// A queue of only some ports.
 pub(crate) struct OwnQueue<'d> {
-    /// Its key.
+    /// Key of the queue.
     pub(crate) key: String,
     pub(crate) queue: &'d Queue,
     /// Links of the ports.

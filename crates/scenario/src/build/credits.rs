@@ -1,4 +1,4 @@
-//! Credits (ExpressPass): the ports and the routes that they need, and the class that is theirs alone.
+//! Credits (ExpressPass): the required ports and routes, and the class reserved for credits.
 
 use super::priorities::key_of_class;
 use crate::document::Document;
@@ -9,7 +9,7 @@ use crate::topology::network::Network;
 use incast_cc::Rate;
 use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
 
-/// All queues of a document, by their keys.
+/// All queues of a document, with their keys.
 fn queues<'d>(doc: &'d Document, own: &[OwnQueue<'d>]) -> Vec<(String, &'d Queue)> {
     let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
     all.chain(own.iter().map(|own| (own.key.clone(), own.queue))).collect()
@@ -19,7 +19,7 @@ fn shapes(queue: &Queue) -> bool {
     matches!(queue, Queue::CreditShaping(_))
 }
 
-/// Where ports shape credits, class 0 is for these and all packets of flows have the next.
+/// At ports that shape credits, class 0 is for credits and all packets of flows have the next.
 pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec], problems: &mut Vec<Problem>) {
     if !queues(doc, own).iter().any(|(_, queue)| shapes(queue)) {
         return;
@@ -36,7 +36,7 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
     }
 }
 
-/// What ExpressPass asks of ports and routing, and ports of their links.
+/// Checks the requirements of ExpressPass on ports, their links and routing.
 pub(super) fn check(
     doc: &Document,
     network: &Network,
@@ -78,7 +78,7 @@ pub(super) fn check(
     }
 }
 
-/// A note on ports that shape credits, where no transport has any.
+/// A note on ports that shape credits if no transport has any.
 pub(super) fn without_effect(doc: &Document, transports: &[TransportSpec]) -> Option<String> {
     let none = transports.iter().all(|t| t.protocol.expresspass().is_none());
     let (key, _) = doc.queue.all().find(|(_, queue)| none && shapes(queue))?;

@@ -589,7 +589,7 @@ pub struct PacketEvent {
     pub time_ps: u64,
     /// Flow number.
     pub flow: u32,
-    /// Node or port where it happened.
+    /// Node or port of the event.
     pub place: String,
     /// Event.
     pub event: Happening,

@@ -50,7 +50,7 @@ impl Case {
 pub struct Drawn {
     /// The scenario.
     pub case: Case,
-    /// Its specification, or the reason why it is still refused.
+    /// Specification, or the reason why the scenario is still refused.
     pub spec: Result<Spec, Errors>,
     /// Number of problems met on the way.
     pub problems: u64,

@@ -275,9 +275,9 @@ pub fn kind_path(path: &str, word: &str) -> String {
 
 /// A place of the schema, with the places directly below it that must be drawn.
 pub struct Level<'s> {
-    /// Its schema.
+    /// Schema of the place.
     pub schema: Schema<'s>,
-    /// Its path.
+    /// Path of the place.
     pub path: String,
     /// Keys, words, kinds or branches.
     pub below: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! GCN: what differs from DCTCP, by hand.
+//! GCN: differences from DCTCP, by hand.
 
 use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::dctcp::{self, Dctcp};

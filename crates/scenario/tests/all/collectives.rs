@@ -1,4 +1,4 @@
-//! All-to-all and ring all-reduce: who sends what to whom, after what, and how long it takes.
+//! All-to-all and ring all-reduce: sources, destinations, dependencies and duration.
 
 use incast_engine::spec::{App, Bulk, Done, Spec};
 use incast_record::Outcome;

@@ -1,4 +1,4 @@
-//! htsim's connection matrices: what their lines become, and what a user reads when one is wrong.
+//! htsim's connection matrices: the flows of their lines, and error messages for wrong ones.
 
 use crate::wording::said;
 use incast_engine::spec::{App, Bulk, Done, Effect, Spec, Triggered};
@@ -9,7 +9,7 @@ fn built(name: &str, matrix: &str, keys: &str) -> Result<Spec, String> {
     asked(name, matrix, keys, |s| s.build())
 }
 
-/// The notes on it.
+/// Notes on the specification.
 fn notes(name: &str, matrix: &str, keys: &str) -> Vec<String> {
     asked(name, matrix, keys, |s| s.notes()).unwrap()
 }
@@ -127,16 +127,16 @@ fn what_is_wrong_is_said() {
     );
 }
 
-/// So many of these ends.
+/// Number of ends needed, and these ends.
 type Waits = (u32, Vec<(u32, Done)>);
 
-/// The ends that each flow waits for.
+/// Ends that each flow waits for.
 fn waits(spec: &Spec) -> Vec<Option<Waits>> {
     let of = |t: Triggered| (t.activation, spec.triggers[t.trigger as usize].activations.clone());
     spec.flows.iter().map(|f| f.trigger.map(of)).collect()
 }
 
-/// When the barrier of the test below is passed, as far as hosts 2 and 1 know.
+/// Time at which the barrier of the test below is passed, as known to hosts 2 and 1.
 fn last(o: &incast_record::Outcome) -> u64 {
     o.flows[1].finish_ps.max(o.flows[3].finish_ps).unwrap()
 }

@@ -1,4 +1,4 @@
-//! `[[program]]`, from the file to what happens.
+//! `[[program]]`, from the file to the run.
 
 use incast_record::Outcome;
 use incast_scenario::Scenario;
@@ -13,7 +13,7 @@ fn run(sets: &[(&str, &str)]) -> Outcome {
     incast_engine::run(&scenario("sccp-incast", sets).build().unwrap(), &mut |_| true).unwrap()
 }
 
-/// Milliseconds that queries take on average, and drops.
+/// Mean duration of queries in milliseconds, and drops.
 fn queries(sets: &[(&str, &str)]) -> (f64, u64) {
     let outcome = run(sets);
     let took: Vec<f64> = { outcome.messages.iter() }

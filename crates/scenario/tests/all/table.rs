@@ -16,7 +16,7 @@ fn run(name: &str, sets: &Sets) -> Outcome {
     incast_engine::run(&scenario(name, sets).build().unwrap(), &mut |_| true).unwrap()
 }
 
-/// What `build` says against a scenario.
+/// Error message of `build` for a scenario.
 fn said(name: &str, sets: &Sets) -> String {
     scenario(name, sets).build().map_or_else(|errors| errors.to_string(), |_| String::new())
 }
@@ -42,13 +42,13 @@ fn sccp(rtt: &str, floor: &str) -> String {
     )
 }
 
-/// All tables of results but that of entries.
+/// All tables of results except that of entries.
 fn results(outcome: &Outcome) -> String {
     let tables = TABLES.iter().filter(|(name, _)| *name != "entries");
     tables.map(|(name, make)| format!("{name} {:?}\n", make(outcome))).collect()
 }
 
-/// A scenario gives the same bytes with the program and with the tables.
+/// Checks that a scenario gives the same bytes with the program and with the tables.
 fn same(name: &str, sets: &Sets, rtt: &str, floor: &str) -> Outcome {
     let program = format!("[{{ kind = \"sccp\", common_rtt = \"{rtt}\", floor = \"{floor}\" }}]");
     let built_in = run(name, &[sets, &[("program", &*program)]].concat());
@@ -104,7 +104,7 @@ fn counted(o: &Outcome, table: &str, entry: &str) -> u64 {
     o.entries.iter().filter(|e| e.table == table && e.entry == entry).map(|e| e.packets).sum()
 }
 
-/// One program of tables, from what is inside its braces.
+/// One program of tables, from the text inside its braces.
 fn tables(keys: &str) -> String {
     format!("[{{ kind = \"table\", {keys} }}]")
 }

@@ -1,8 +1,8 @@
-//! Warnings where nothing is wrong.
+//! Warnings about valid scenarios.
 
 use super::*;
 
-/// Queues whose limits drop what flow control is to keep; a limit of the buffer's size drops nothing at a switch.
+/// Queues whose limits drop packets despite flow control; a limit of the buffer's size drops nothing at a switch.
 #[test]
 fn limits_beside_priority_flow_control_are_noted() {
     let notes = |switch: &str, host: &str, pfc: &str| {
@@ -235,7 +235,7 @@ fn failures_that_change_nothing_are_noted() {
     assert_eq!(failures(&back), [failures(same)[0].replace("agg0>core0", "core0>agg0")]);
 }
 
-/// Entries that do the same at the same time to other links of the same kind are told apart.
+/// Entries that do the same at the same time to other links of the same kind are distinguished.
 #[test]
 fn a_note_on_a_failure_is_about_its_own_links() {
     let some = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.125, at = "1ms", rate = "1Gbps" }"#;
@@ -341,7 +341,7 @@ fn a_host_that_loses_its_own_window_is_noted() {
     assert_eq!((notes("10p"), notes("none")), (vec![], vec![]));
 }
 
-/// Two controllers compared under such a transport would differ in nothing.
+/// Two controllers compared under such a transport would give equal results.
 #[test]
 fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
     let noted = |preset: &str| {

@@ -44,7 +44,7 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
         let at = &mut Report::new(format!("traffic.{name}"), problems);
         patterns.extend(t.check(duration, at));
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
-            let message = "another traffic entry has this name; expected a name of its own, as name = \"...\"";
+            let message = "another traffic entry has this name; expected a unique name, as name = \"...\"";
             at.text("name", name, message);
         }
     }
@@ -108,13 +108,13 @@ fn check_driven(
     let Some(t) = transports.iter().find(|t| t.protocol.is_driven()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
-        let message = format!("{name} has no time that hosts cost its packets; expected none of it");
+        let message = format!("{name} does not support processing times of hosts; expected none");
         problems.push(Problem::new("hosts", message));
     }
     let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
     let own = own_queues.iter().map(|own| (own.key.clone(), own.queue));
     for (key, queue) in all.chain(own).filter(|(_, queue)| matches!(queue, Queue::FairNic(_))) {
-        let message = format!("expected another kind: {name} has a queue of its own in the host");
+        let message = format!("expected another kind: {name} has its own queue in the host");
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
     // a connection would count in the ideal completion time, and never open
@@ -128,12 +128,13 @@ fn check_driven(
     }
     let Some(t) = transports.iter().find(|t| t.protocol.needs_trimming()) else { return };
     let name = t.protocol.name();
-    let message = format!("expected \"trimming\": {name} learns by the headers of cut packets what is to come again");
+    let message = format!("expected \"trimming\": {name} learns from trimmed headers which packets to retransmit");
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
         match queue {
             Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !t.protocol.lives_without_cuts() => {
-                let message = format!("expected \"either\" or \"arrival\": {name} learns by headers of cut packets");
+                let message =
+                    format!("expected \"either\" or \"arrival\": {name} learns of losses from trimmed headers");
                 problems.push(Problem::quoted(format!("{key}.cuts"), "none", message));
             }
             Queue::Trimming(_) => {}
@@ -147,7 +148,7 @@ fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Proble
     let split = |t: &&spec::TransportSpec| t.protocol.is_driven() && t.mtu > 0 && t.mss + t.header > t.mtu;
     if let Some(t) = transports.iter().find(split) {
         let (name, whole) = (t.protocol.name(), t.mss + t.header);
-        let message = format!("expected 0 or at least {whole}, mss and header: packets of {name} are no fragments");
+        let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
         problems.push(Problem::with_value("transport.mtu", t.mtu, message));
     }
 }
@@ -285,7 +286,7 @@ fn check_run(doc: &Document, at: &mut Report) {
 fn check_ties(doc: &Document, problems: &mut Vec<Problem>) {
     if doc.run.ties.0 == spec::Ties::Scheduled && doc.routing.choice().has_entropy() {
         let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
-                           \"link\" with this routing";
+                       \"link\" with this routing";
         problems.push(Problem::quoted("run.ties", "scheduled", message));
     }
 }
@@ -299,7 +300,7 @@ pub(super) fn circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str
         Some((file, line)) => format!("{file}, line {line}"),
         None => format!("traffic.{}, flow {f}", doc.traffic[spec.flows[f as usize].group as usize].name()),
     };
-    let message = "waits for itself by way of what it waits for; expected flows that wait for earlier ones alone";
+    let message = "waits for itself through other flows; expected flows that wait only for earlier ones";
     Err(Problem::new(key, message).into())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
         let given = flow.class > 0 || flow.ack_class > 0;
         if given && !std::mem::replace(&mut told[flow.group as usize], true) {
             let key = key_of_class(doc, flow);
-            let message = "expected none: ports that shape credits have one queue for all else";
+            let message = "expected none: ports that shape credits have one queue for all other packets";
             problems.push(Problem::new(key, message));
         }
         (flow.class, flow.ack_class) = (1, 1);
@@ -48,8 +48,7 @@ pub(super) fn check(
     if let Some((key, queue)) = queues.iter().find(|(_, queue)| shapes(queue))
         && let Some(link) = network.links.iter().find(|link| link.rate == Rate::INFINITE)
     {
-        let message =
-            format!("expected links that all have a rate, which {} has not: credits have a share of it", link.name);
+        let message = format!("expected all links with a finite rate, unlike {}: credits get a share of it", link.name);
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
     let sizes = |t: &TransportSpec| match &t.protocol {
@@ -60,7 +59,7 @@ pub(super) fn check(
     let Some((largest, _)) = own.iter().max_by_key(|(t, _)| t.mean_credit()) else { return };
     if !doc.routing.choice().is_symmetric() {
         let message = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their \
-                       data, the other way";
+                       data in reverse";
         problems.push(Problem::with_value("routing.symmetric", false, message));
     }
     let packet = own.iter().map(|(_, packet)| *packet).max().unwrap_or(0);
@@ -70,8 +69,8 @@ pub(super) fn check(
                 queue.credits.check_sizes(largest, packet, &mut Report::new(key.as_str(), problems))
             }
             _ => {
-                let message = "expected \"credit-shaping\": expresspass sends a packet for each credit that comes, and \
-                               ports must let no more come than the link back carries data";
+                let message = "expected \"credit-shaping\": expresspass sends a packet for each arriving credit, so \
+                               ports must pass no more credits than the reverse link carries data";
                 problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
             }
         }

@@ -20,15 +20,15 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
         && !rest.is_empty()
     {
         found.push(format!(
-            "transport.rank does nothing at {} ports of switches, whose queues do not go by ranks \
+            "transport.rank does nothing at {} ports of switches, whose queues do not use ranks \
              (docs/queues/pfabric.md)",
             rest.len()
         ));
     }
     if let (Some(first), Some((_, name))) = (going.first(), without.first()) {
         found.push(format!(
-            "traffic.{name}: its packets have no rank (transport.rank), and go before all that have one at {} ports of \
-             switches, the first of them {} (docs/queues/pfabric.md)",
+            "traffic.{name}: its packets have no rank (transport.rank), and are served before all ranked ones at {} \
+             ports of switches, the first of them {} (docs/queues/pfabric.md)",
             going.len(),
             first.name
         ));

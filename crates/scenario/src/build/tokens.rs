@@ -14,8 +14,7 @@ pub(super) fn check(network: &Network, transports: &[TransportSpec], problems: &
         && let Some(link) = network.links.iter().find(|l| l.rate == Rate::INFINITE && of_host(l.from))
     {
         let message = format!(
-            "expected links of hosts that all have a rate, which {} has not: a host gives a token in the time of a \
-             packet",
+            "expected all links of hosts with a finite rate, unlike {}: a host sends one token per packet time",
             link.name
         );
         problems.push(Problem::new("transport.phost", message));

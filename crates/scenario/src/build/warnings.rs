@@ -81,7 +81,7 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     }
     let (driven, controller) = (used.driven?, &spec.controllers[*used.controllers.first()? as usize]);
     Some(format!(
-        "traffic.{}: its controller, {controller}, has no part: {driven} sets the pace of its flows \
+        "traffic.{}: its controller, {controller}, has no effect: {driven} controls the rate of its flows \
          (docs/receiver-driven.md)",
         t.name()
     ))
@@ -91,7 +91,7 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
 fn never_emptied(t: &Traffic, config: &cc::Config, transport: &Transport) -> Option<String> {
     let nth = transport.emptying_timeout.filter(|nth| *nth > 0)?;
     let message = format!(
-        "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} has an answer of its own to timeouts",
+        "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} reacts to timeouts in its own way",
         t.name()
     );
     (!is_emptied(config) && !matches!(t.app, App::Udp(_))).then_some(message)
@@ -137,8 +137,8 @@ fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     let goes = used.driven.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
     let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
     Some(format!(
-        "traffic.{name}: {controller} goes by deadlines, and its flows have none: traffic.{name}.deadline gives them \
-         one (docs/controllers/{kind}.md)",
+        "traffic.{name}: {controller} uses deadlines, and its flows have none: traffic.{name}.deadline gives them one \
+         (docs/controllers/{kind}.md)",
         name = t.name(),
         kind = controller.kind().name
     ))
@@ -149,8 +149,8 @@ fn too_near(t: &Traffic, used: &Used) -> Option<String> {
     let Used { too_near: n, flows, .. } = *used;
     (n > 0).then(|| {
         format!(
-            "traffic.{}: the deadlines of {n} of its {flows} flows are nearer than their bytes take on the link of \
-             their host: nothing can meet them",
+            "traffic.{}: the deadlines of {n} of its {flows} flows are shorter than the transmission time of their \
+             bytes on their host's link: they cannot be met",
             t.name()
         )
     })
@@ -174,7 +174,7 @@ fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
     (asked > 1).then(|| {
         format!(
             "run.threads = {asked} does nothing: the objects of {python}, a controller in Python, may share state, so \
-             that the run has one thread"
+             the run has one thread"
         )
     })
 }
@@ -236,7 +236,7 @@ fn dropped(left: &LeftOut) -> String {
     let had: Vec<String> = left.had.iter().map(|(k, v)| format!("{k} = {v}")).collect();
     let first = left.had.first().map_or("", |(k, _)| k);
     format!(
-        "{path}.kind = \"{}\" drops what was set for {}: {}; to give it to {} set {path}.{first} too",
+        "{path}.kind = \"{}\" drops the parameters set for {}: {}; to keep them for {} set {path}.{first} too",
         left.to,
         left.from,
         had.join(", "),
@@ -260,8 +260,8 @@ fn form_of_another(doc: &Document, t: &Traffic, config: &cc::Config, transport: 
     };
     let (own, preset) = (own.name(), preset.name());
     let note = format!(
-        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": the result is \
-         that of neither reference (docs/forms.md)",
+        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": the result matches \
+         neither reference (docs/forms.md)",
         name(t.transport.as_ref().is_some_and(|own| own.preset.is_some()), "transport"),
     );
     if !found.contains(&note) {
@@ -315,13 +315,13 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, choice: &
 /// Flows that wait for events at other hosts.
 fn relayed(spec: &Spec, at_work: &Triggers) -> Option<String> {
     let (n, by_a_third) = triggers::relayed(spec, at_work);
-    let (flows, they) = if n == 1 { ("flow waits", "it hears") } else { ("flows wait", "they hear") };
+    let (flows, they) = if n == 1 { ("flow waits", "it learns of it") } else { ("flows wait", "they learn of it") };
     let later = if by_a_third {
         "the longest latency of a link later, or twice that"
     } else {
         "the longest latency of a link later"
     };
-    (n > 0).then(|| format!("{n} {flows} for what ends at another host, of which {they} {later} (docs/traffic.md)"))
+    (n > 0).then(|| format!("{n} {flows} for an end at another host, and {they} {later} (docs/traffic.md)"))
 }
 
 /// Flows that wait for flows without an end.
@@ -345,8 +345,8 @@ fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
     let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
     (window > holds as f64).then(|| {
         format!(
-            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: what a flow sends at \
-             once beyond it is lost at its own host"
+            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: packets sent at once \
+             beyond it are lost at their own host"
         )
     })
 }
@@ -367,8 +367,8 @@ fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
     let mut limited = spec.links.iter().filter(drops);
     let first = &limited.next()?.name;
     Some(format!(
-        "{} ports, the first of them {first}, have queues with a limit: what comes beyond it is dropped, although \
-         buffer.pfc pauses its class; limit = \"none\" keeps it (docs/queues/pfc.md)",
+        "{} ports, the first of them {first}, have queues with a limit: packets beyond it are dropped, although \
+         buffer.pfc pauses their class; limit = \"none\" avoids this (docs/queues/pfc.md)",
         1 + limited.count()
     ))
 }

@@ -95,7 +95,7 @@ impl Pfc {
             at.value("pfc.alpha", problem::number(alpha), "expected above 0, at most 1000000");
         }
         if let (Some(_), Some(alpha)) = (self.threshold, self.alpha) {
-            let message = "expected no alpha beside threshold, which stands in its place";
+            let message = "expected no alpha beside threshold, which replaces it";
             at.value("pfc.alpha", problem::number(alpha), message);
         }
     }
@@ -152,7 +152,7 @@ impl Buffer {
         ];
         for (key, _, value) in asked.into_iter().filter(|(_, given, _)| *given) {
             found.push(format!(
-                "buffer.{key} = {value} does nothing beside buffer.pfc, which keeps every class by links and their \
+                "buffer.{key} = {value} does nothing beside buffer.pfc, which limits every class per link by \
                  buffer.pfc.{key}"
             ));
         }

@@ -37,12 +37,12 @@ impl Credits {
     pub(crate) fn check_sizes(&self, own: &spec::ExpressPass, packet: u32, at: &mut Report) {
         let credit = own.mean_credit() as u64;
         if self.credit_size.0.0 < credit {
-            let message = format!("expected {credit}B or more: so large are the credits of transport.expresspass");
+            let message = format!("expected {credit}B or more, the mean credit of transport.expresspass");
             at.text("credit_size", self.credit_size, message);
         }
         if self.packet_size.0.0 < packet as u64 {
             let message = format!(
-                "expected {packet}B or more, transport.mss and transport.header: with less credits let more data go \
+                "expected {packet}B or more, transport.mss plus transport.header: with less, credits admit more data \
                  than the link carries"
             );
             at.text("packet_size", self.packet_size, message);

@@ -486,7 +486,7 @@ impl Homa {
         let cutoffs = all.cutoffs.as_deref().unwrap_or_default();
         let wrong = |at: &mut Report, message: &str| at.value("cutoffs", listed(cutoffs), message);
         if !cutoffs.is_sorted_by(|a, b| a < b) {
-            wrong(at, "expected sizes that rise");
+            wrong(at, "expected ascending sizes");
         } else if cutoffs.first() == Some(&0) {
             wrong(at, "expected sizes of at least 1B: no message is shorter");
         } else if cutoffs.len() >= all.levels as usize {

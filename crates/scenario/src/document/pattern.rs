@@ -82,7 +82,10 @@ impl Traffic {
             at.key("receiver", format!("the pattern {word} draws its receivers; only hotspot and incast take one"));
         }
         if self.to_itself != ToItself::default() && !is(&[Name::Hotspot]) {
-            at.key("to_itself", format!("the pattern {word} has no flows to themselves; only hotspot takes it"));
+            at.key(
+                "to_itself",
+                format!("the pattern {word} has no flows from a host to itself; only hotspot takes it"),
+            );
         }
         let what = match self.pattern {
             Name::File => Some("a CSV file of flows"),
@@ -157,7 +160,7 @@ impl Traffic {
     fn check_deadline(&self, at: &mut Report) {
         let Some(deadline) = self.deadline else {
             if self.deadline_draw != DeadlineDraw::None && self.pattern != Name::File {
-                let message = "there is no deadline to draw around; expected deadline, their mean, beside it";
+                let message = "there is no deadline; expected deadline as the mean of the draws";
                 at.text("deadline_draw", word_of(&self.deadline_draw), message);
             }
             return;
@@ -169,10 +172,10 @@ impl Traffic {
             App::OnOff(_) | App::Cbr(_) | App::Udp(_) => false,
         };
         if deadline.0 == cc::Time::ZERO {
-            let message = "it would have passed when a flow opens; expected a time above 0, counted from its opening";
+            let message = "it has already passed when a flow opens; expected a time above 0, counted from its opening";
             at.text("deadline", deadline, message);
         } else if !has_end {
-            let message = "its flows have no end that could be late; expected app.kind = \"bulk\" with a size, \
+            let message = "its flows have no end, so none can be late; expected app.kind = \"bulk\" with a size, \
                            \"query\" or \"closed-loop\"";
             at.text("deadline", deadline, message);
         }
@@ -219,7 +222,7 @@ impl Traffic {
             (_, None) => {}
         }
         if let (Name::PartitionAggregate, Some(n)) = (self.pattern, self.flows) {
-            at.value("flows", n, "the pattern partition-aggregate has one a worker of a root; expected none");
+            at.value("flows", n, "the pattern partition-aggregate has one per worker of a root; expected none");
         }
     }
 

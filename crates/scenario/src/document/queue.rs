@@ -186,15 +186,15 @@ impl Discipline for EcnThreshold {
         }
         if self.mark_at == MarkAt::Departure {
             if self.non_ect == NonEct::Drop {
-                let message = "expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more";
+                let message = "expected \"pass\" with mark_at = \"departure\": a departing packet cannot be dropped";
                 at.text("non_ect", "drop", message);
             }
             if self.port.device > 0 {
-                let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
+                let message = "expected 0 with mark_at = \"departure\", which counts all packets in the port";
                 at.value("device", self.port.device, message);
             }
             if self.count_dropped_marks {
-                let message = "expected false with mark_at = \"departure\": what is dropped never leaves";
+                let message = "expected false with mark_at = \"departure\": a dropped packet never departs";
                 at.value("count_dropped_marks", true, message);
             }
             if self.port.port.count_overhead {

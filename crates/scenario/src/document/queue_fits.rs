@@ -13,7 +13,7 @@ impl Queue {
         let Queue::Trimming(trimming) = self else { return };
         let probes = |t: &spec::TransportSpec| matches!(&t.protocol, spec::Protocol::Uet(uet) if uet.sleek);
         if trimming.cuts != Cuts::None && transports.iter().any(probes) {
-            let message = "expected \"none\" with transport.uet.sleek: what is cut is told by NACKs";
+            let message = "expected \"none\" with transport.uet.sleek: trimmed packets are reported by NACKs";
             at.text("cuts", if trimming.cuts == Cuts::Either { "either" } else { "arrival" }, message);
         }
         let takes_back = |t: &spec::TransportSpec| matches!(t.protocol, spec::Protocol::Ndp(_));
@@ -28,7 +28,7 @@ impl Queue {
         let blind = |t: &spec::TransportSpec| !t.protocol.is_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
         if transports.iter().any(blind) {
             let message =
-                "expected transports with SACK, and not ns-3's scoreboard: the sender must know single segments";
+                "expected transports with SACK, and not ns-3's scoreboard: the sender must distinguish segments";
             at.text("kind", "trimming", message);
         }
     }

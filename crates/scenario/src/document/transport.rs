@@ -607,7 +607,7 @@ impl Transport {
             at.text("rto_initial", "0s", above_zero);
         }
         if s.rto_min == cc::Time::ZERO && s.protocol.is_driven() {
-            let message = format!("expected a time above 0: {} asks again after it", s.protocol.name());
+            let message = format!("expected a time above 0: {} repeats requests after it", s.protocol.name());
             at.text("rto_min", "0s", message);
         }
         let tick = s.timestamp_clock;

@@ -131,17 +131,16 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
                 match id.and_then(|id| ids.insert(id, line)) {
                     Some(other) => fail(
                         &format!("id {}", id.unwrap_or(0)),
-                        format!("the connection on line {other} has this id; expected one of its own"),
+                        format!("the connection on line {other} has this id; expected a unique one"),
                     ),
                     None => Ok(()),
                 }
             })
         } else if *first == "trigger" {
             trigger(&words, line).and_then(|(id, trigger)| match triggers.insert(id, trigger) {
-                Some(other) => fail(
-                    &format!("id {id}"),
-                    format!("line {} has this trigger; expected an id of its own", other.line),
-                ),
+                Some(other) => {
+                    fail(&format!("id {id}"), format!("line {} has this trigger; expected a unique id", other.line))
+                }
                 None => Ok(()),
             })
         } else if *first == "failure" {
@@ -278,7 +277,7 @@ fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), Wrong> {
         (_, None, _) => fail("trigger", "no kind; expected oneshot, multishot or barrier"),
         (_, Some(Kind::Barrier), None) => fail("barrier", "no count; expected count and a whole number from 1"),
         (_, Some(Kind::Oneshot | Kind::Multishot), Some(count)) => {
-            fail(&format!("count {count}"), "expected none: a barrier alone has a count")
+            fail(&format!("count {count}"), "expected none: only a barrier has a count")
         }
         (Some(id), Some(kind), count) => Ok((id, Trigger { kind, count, line })),
     }
@@ -316,7 +315,8 @@ fn resolve(name: &str, matrix: &mut Matrix, triggers: &BTreeMap<u64, Trigger>, p
         let has = matrix.triggers[number[&id]].len();
         if activation as usize > has {
             let message = format!(
-                "never starts: it takes activation {activation} of its trigger, on line {}, and connections make {has}",
+                "never starts: it needs activation {activation} of its trigger, on line {}, but connections cause only \
+                 {has}",
                 trigger.line,
             );
             problems.push(wrong(name, c.line, &format!("trigger {id}"), message));
@@ -351,7 +351,7 @@ fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Resul
                 once(&mut start, &word, cc::Time((number * unit.picoseconds()).round() as u64))?;
             }
             "size" => {
-                let bytes = whole(&word, value, 0, MOST_BYTES, "bytes (0 is without end)")?;
+                let bytes = whole(&word, value, 0, MOST_BYTES, "bytes (0 means endless)")?;
                 once(&mut size, &word, bytes)?;
             }
             "id" => once(&mut id, &word, id_of("the id of the connection")?)?,

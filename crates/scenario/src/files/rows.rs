@@ -27,7 +27,7 @@ impl Rows {
         // values never contain line ends, so a quote left open by a line would swallow others
         let open = |line: &&str| !line.starts_with('#') && line.matches('"').count() % 2 == 1;
         if let Some(number) = text.lines().position(|line| open(&line)) {
-            let message = "a quote is opened and not closed; expected both around a value";
+            let message = "a quote is opened but not closed; expected quotes on both sides of a value";
             return Err(Problem::new(format!("{name}, line {}", number + 1), message).into());
         }
         let mut reader = csv::ReaderBuilder::new()

@@ -52,14 +52,14 @@ pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str)
     let wanted = params.iter().position(|(k, _)| k == SOURCE).map(|at| params.remove(at).1);
     let quoted = |value: &str| format!("\"{value}\"");
     let Some(resolver) = RESOLVER.get() else {
-        let message = "a controller of one's own needs the Python package: run the scenario with incast";
+        let message = "a user-defined controller needs the Python package: run the scenario with incast";
         return Err(Problem::with_value(key, quoted(name), message));
     };
     let found = resolver(name, params, key).map_err(|message| Problem::with_value(key, quoted(name), message))?;
     match wanted {
         Some(wanted) if wanted != found.0.source() => {
             let message = format!(
-                "the code of {name} is another one now, \"{}\"; leave this key out to run it as it is",
+                "the code of {name} has changed, its fingerprint is now \"{}\"; leave this key out to run it as it is",
                 found.0.source()
             );
             Err(Problem::with_value(format!("{path}.{SOURCE}"), quoted(&wanted), message))
@@ -98,7 +98,7 @@ mod tests {
     fn without_a_resolver_the_error_says_who_has_one() {
         let told = resolve("mine:My", Vec::new(), "controller", "controller").unwrap_err().to_string();
         assert!(
-            told.starts_with("controller = \"mine:My\": a controller of one's own needs the Python package"),
+            told.starts_with("controller = \"mine:My\": a user-defined controller needs the Python package"),
             "{told}"
         );
     }

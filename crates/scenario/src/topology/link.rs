@@ -116,8 +116,8 @@ impl Link {
             }
         }
         if self.error_rate > 0.0 && !self.lose.is_empty() {
-            let message = "expected 0 with lose: a link loses either by rate or what that list names; error_rate = 0 \
-                           leaves the list, lose = [] the rate";
+            let message = "expected 0 with lose: a link loses packets either at a rate or by that list; error_rate = 0 \
+                           keeps the list, lose = [] the rate";
             at.value("error_rate", self.error_rate, message);
         }
     }

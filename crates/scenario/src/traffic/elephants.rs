@@ -194,8 +194,8 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         }
     }
     let message = format!(
-        "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never were those \
-         that share {}: the topology cannot hold it; expected \"random\", or a larger network",
+        "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never shared {}: \
+         impossible in this topology; expected \"random\", or a larger network",
         numbers.len(),
         words(wanted)
     );

@@ -150,13 +150,15 @@ impl Traffic {
     pub(crate) fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
         let t = flows.settings(flow.transport);
         let (write, because) = match flow.app {
-            spec::App::OnOff(spec::OnOff { write, .. }) => (write, "a write at a rate enters it whole or not at all"),
+            spec::App::OnOff(spec::OnOff { write, .. }) => {
+                (write, "a write at a rate enters the buffer as a whole or not at all")
+            }
             // a smaller flow has less to write
             spec::App::Bulk(spec::Bulk { size, write })
                 if t.whole_writes
                     && size.is_none_or(|size| size + t.extra_packets as u64 * t.mss as u64 > t.send_buffer) =>
             {
-                (write, "with transport.whole_writes = true it enters it whole or not at all")
+                (write, "with transport.whole_writes = true a write enters the buffer as a whole or not at all")
             }
             _ => return Ok(()),
         };

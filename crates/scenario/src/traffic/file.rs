@@ -212,9 +212,9 @@ impl Reader<'_> {
         let has_end = flow.app.size().is_some() || matches!(self.entry.app, App::ClosedLoop(_));
         let message = match &self.entry.app {
             App::Query(_) => "queries have the deadlines of their entry; expected none with app.kind = \"query\"",
-            _ if !has_end => "this flow has no end that could be late; expected a size, or no deadline",
+            _ if !has_end => "this flow has no end, so it cannot be late; expected a size, or no deadline",
             _ if within.0 == cc::Time::ZERO => {
-                "it would have passed when the flow opens; expected a time above 0, counted from its opening"
+                "it has already passed when the flow opens; expected a time above 0, counted from its opening"
             }
             _ => {
                 flow.deadline = Some(self.entry.due(within.0));
@@ -317,7 +317,7 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
         return Err(row.wrong(column, format!("{} is a host; hosts do not forward", named(*h))));
     }
     if let Some(again) = nodes.iter().enumerate().find(|(i, n)| nodes[..*i].contains(n)).map(|(_, n)| *n) {
-        let message = format!("passes {} twice; expected a path that goes round no circle", named(again));
+        let message = format!("passes {} twice; expected a path without loops", named(again));
         return Err(row.wrong(column, message));
     }
     nodes

@@ -49,7 +49,11 @@ pub(super) fn place(roots: &Roots, entry: u32, flows: &Flows) -> Result<Vec<(u32
         for (key, workers, from, among) in kinds {
             if workers > among {
                 let name = &flows.network.names[root as usize];
-                return Err(wrong(key, workers, format!("expected at most the hosts so near to root {name}, {among}")));
+                return Err(wrong(
+                    key,
+                    workers,
+                    format!("expected at most the number of hosts at that distance from root {name}, {among}"),
+                ));
             }
             let bits = |draw: u32| hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, draws + draw as u64);
             for place in drawn(workers, among, |draw, below| hash::pick(bits(draw), below)) {

@@ -253,13 +253,13 @@ fn what_never_opens_or_does_nothing_is_noted() {
     assert_eq!(notes("drained", matrix, keys), [class]);
     assert_eq!(notes("reset", matrix, &format!("{keys}\nat_stop = \"reset\"")), [class, vain]);
     let one = matrix.replace("0->3 trigger 2", "0->3 start 0").replace("0->1 start 0 size 0", "0->1 start 0 size 9");
-    let waits = "1 flow waits for what ends at another host, of which it hears the longest latency of a link later \
+    let waits = "1 flow waits for an end at another host, and it learns of it the longest latency of a link later \
                  (docs/traffic.md)";
     let other = one.replace("0->2 trigger 1", "5->2 trigger 1").replace(" prio 1", "");
     assert_eq!(notes("relayed", &other, "start_unit = \"us\""), [waits]);
     // counted at host 5, whose flow it starts first: host 6 hears of host 0 by way of it
     let third = other.replace("0->3 start 0", "6->3 trigger 1");
-    let waits = "2 flows wait for what ends at another host, of which they hear the longest latency of a link later \
+    let waits = "2 flows wait for an end at another host, and they learn of it the longest latency of a link later \
                  (docs/traffic.md)";
     assert_eq!(notes("at-once", &third, "start_unit = \"us\""), [waits], "host 0 counts what ends there");
     let third = third.replace("0->4 start 0 size 10", "7->4 start 0 size 10 send_done_trigger 1");

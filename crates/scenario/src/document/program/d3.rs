@@ -58,7 +58,7 @@ impl NodeProgram for D3 {
                 at.value(key, gain, "expected a number from 0 to 1");
             }
         }
-        check_step("period", Some(self.period), "every port changes what it gives away once in it", at);
+        check_step("period", Some(self.period), "every port updates its capacity to allocate once in it", at);
         check_step("forget", Some(self.forget), "a flow asks once a round trip", at);
         if !(1..=1 << 20).contains(&self.least.0.0) {
             at.text("least", self.least, "expected 1B to 1MiB: a flow without a rate never asks again");
@@ -66,6 +66,6 @@ impl NodeProgram for D3 {
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow asks for a rate, as those with controller = \"d3\" do")
+        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow requests a rate, as flows with controller = \"d3\" do")
     }
 }

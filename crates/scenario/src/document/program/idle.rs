@@ -62,7 +62,7 @@ impl NodeProgram for Idle {
         let counts_resets =
             |p: &&spec::ProgramSpec| matches!(&p.program, spec::Program::Sccp(s) if s.reset && !s.remembers);
         if spec.programs.iter().any(|p| counts_resets(&p)) {
-            let message = "takes what a reset leaves behind from ports, and sccp with rst = \"decrement\" does, too: \
+            let message = "subtracts reset flows from ports, and so does sccp with rst = \"decrement\" does, too: \
                            expected dedupe = true there, or rst = \"ignore\"";
             return at.text("kind", "idle", message);
         }

@@ -161,7 +161,7 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
                 )
             }
             Asks::Window => (Asks::Window, "has the window that switches allow, and none allows any", "xcp"),
-            Asks::Room => (Asks::Room, "adds what switches have room for, and none tells", "bolt"),
+            Asks::Room => (Asks::Room, "adds packets when switches have room, and none reports any", "bolt"),
         };
         let answered = spec.programs.iter().any(|own| answers(&own.program) == asks);
         (!answered).then_some((flow, goes, kind))

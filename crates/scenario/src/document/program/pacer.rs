@@ -67,7 +67,7 @@ impl NodeProgram for Pacer {
 
     fn check(&self, around: &Around, at: &mut Report) {
         if around.nodes.iter().any(|node| *node >= around.network.hosts) {
-            at.text("on", &self.on, "expected hosts: what waits is what a host's own stack sends");
+            at.text("on", &self.on, "expected hosts: only packets of a host's own stack wait");
         }
         for (key, share) in [("eta", self.eta), ("share", self.share)] {
             if !(0.0..=1.0).contains(&share) {
@@ -77,12 +77,12 @@ impl NodeProgram for Pacer {
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
             at.value("beta", self.beta, "expected a number of at least 0");
         }
-        check_step("period", Some(self.period), "what waits looks at the rate once a period", at);
+        check_step("period", Some(self.period), "waiting packets read the rate once a period", at);
         if let Some(burst) = self.burst.filter(|burst| burst.0.0 == 0) {
             at.text("burst", burst, "expected at least 1B");
         }
         if self.least.0 == cc::Rate(0) || self.least.0 == cc::Rate::INFINITE {
-            at.text("least", self.least, "expected a finite rate above 0: what waits would never leave");
+            at.text("least", self.least, "expected a finite rate above 0: waiting packets would never leave");
         }
     }
 
@@ -92,6 +92,6 @@ impl NodeProgram for Pacer {
             connects(flow) && transport.ecn.unwrap_or(spec.controllers[controller].profile().ecn) != cc::Ecn::Off
         };
         (!spec.flows.iter().any(capable))
-            .then_some("no flow is ECN-capable, and only those that hear of marks are paced")
+            .then_some("no flow is ECN-capable, and only flows that receive marks are paced")
     }
 }

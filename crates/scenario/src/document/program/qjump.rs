@@ -56,7 +56,7 @@ impl NodeProgram for Qjump {
 
     fn check(&self, around: &Around, at: &mut Report) {
         if around.nodes.iter().any(|node| *node >= around.network.hosts) {
-            at.text("on", &self.on, "expected hosts: what waits is what a host's own stack sends");
+            at.text("on", &self.on, "expected hosts: only packets of a host's own stack wait");
         }
         if self.factors.is_empty() {
             at.text("factors", "[]", "expected a number for each limited traffic class, class 0 first");
@@ -70,7 +70,7 @@ impl NodeProgram for Qjump {
         if let Some(packet) = self.packet.filter(|size| size.0.0 == 0 || size.0.0 > 1 << 20) {
             at.text("packet", packet, "expected 1B to 1MiB");
         }
-        check_step("epoch", self.epoch, "what waits leaves once an epoch", at);
+        check_step("epoch", self.epoch, "waiting packets leave once an epoch", at);
     }
 
     fn check_run(&self, spec: &Spec, _nodes: &[u32], at: &mut Report) {
@@ -87,7 +87,7 @@ impl NodeProgram for Qjump {
         let limited = spec.flows.iter().any(|flow| limits(flow.class) || limits(flow.ack_class));
         let infinite = |host: u32| spec.links.iter().any(|l| l.from == host && l.rate == cc::Rate::INFINITE);
         match () {
-            () if !limited => Some("no flow is of a class that has a factor"),
+            () if !limited => Some("no flow has a class with a factor"),
             () if (0..spec.hosts).all(infinite) => Some("links of hosts are infinitely fast"),
             () => None,
         }

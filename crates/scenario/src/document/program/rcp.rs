@@ -73,11 +73,11 @@ impl NodeProgram for Rcp {
             check_step(key, time, "every port changes its rate once in it", at);
         }
         if self.least.0.0 == 0 {
-            at.text("least", self.least, "expected at least 1B: a rate of nothing never rises again");
+            at.text("least", self.least, "expected at least 1B: a rate of zero never rises again");
         }
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow asks for a rate, as those with controller = \"rcp\" do")
+        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow requests a rate, as flows with controller = \"rcp\" do")
     }
 }

@@ -129,10 +129,10 @@ impl NodeProgram for Sccp {
 
     fn check(&self, _around: &Around, at: &mut Report) {
         if self.common_rtt.0 == cc::Time::ZERO {
-            at.text("common_rtt", self.common_rtt, "expected a time above 0: no flow could have anything under way");
+            at.text("common_rtt", self.common_rtt, "expected a time above 0: no flow could have any bytes in flight");
         }
         if self.floor == Floor::Bytes(bytes::<0>()) {
-            at.text("floor", "0B", "expected at least 1B: a share of nothing shuts every window for good");
+            at.text("floor", "0B", "expected at least 1B: a share of zero closes every window for good");
         }
         if self.scale > 14 {
             at.value("scale", self.scale, "expected 0 to 14, the largest that connections agree on");

@@ -79,11 +79,11 @@ impl NodeProgram for Xcp {
         if !(self.queue_share > 0.0 && self.queue_share <= 1.0) {
             at.value("queue_share", self.queue_share, "expected a share of the round trip above 0 and at most 1");
         }
-        check_step("rtt", self.rtt, "every port shares out once in it", at);
+        check_step("rtt", self.rtt, "every port distributes its capacity once in it", at);
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
         (!is_asked(spec, cc::Asks::Window))
-            .then_some("no flow asks how its window is to change, as those with controller = \"xcp\" do")
+            .then_some("no flow requests changes of its window, as flows with controller = \"xcp\" do")
     }
 }

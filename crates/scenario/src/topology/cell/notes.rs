@@ -18,7 +18,7 @@ pub(crate) fn out_of_range(spec: &Spec) -> impl Iterator<Item = String> {
         (apart > 0).then(|| {
             format!(
                 "{apart} of {sources} sources of {} are out of range of {first}{how}: a signal reaches {range:.0} m. \
-                 Nothing of them arrives, and they count as flows without throughput",
+                 Their packets never arrive, and they count as flows without throughput",
                 spec.node_names[cell.channel as usize]
             )
         })
@@ -40,8 +40,8 @@ pub(crate) fn at_line_rate(spec: &Spec) -> impl Iterator<Item = String> {
         }
         told.push((number, flow.controller));
         Some(format!(
-            "{controller} begins at the rate of its link, which {} stations of {} share, and reads no loss: \
-             expect that nearly all it sends collides or waits",
+            "{controller} begins at the rate of its link, which {} stations of {} share, and does not react to losses: \
+             expect nearly all its packets to collide or wait",
             spec.cells[number].stations.len(),
             spec.node_names[spec.cells[number].channel as usize]
         ))

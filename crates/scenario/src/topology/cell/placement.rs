@@ -103,7 +103,7 @@ impl Placement {
         let (first, second) = (pair[0].0 + 1, pair[1].0 + 1);
         let (x, y) = pair[0].1;
         let message =
-            format!("stations number {first} and {second} are both at {x} m, {y} m; expected places of their own");
+            format!("stations number {first} and {second} are both at {x} m, {y} m; expected distinct places");
         Err(Problem::new("topology.placement", message).into())
     }
 

@@ -98,7 +98,7 @@ impl Action {
             }
         }
         if known.egress[known.number] && matches!(verb, "drop" | "output" | "class" | "meter") {
-            at.key(verb, "expected add, set, lower, raise, mark or goto: a packet that leaves has its way behind it");
+            at.key(verb, "expected add, set, lower, raise, mark or goto: a packet at egress is already routed");
         }
         match verb {
             "add" | "set" | "lower" | "raise" => self.write(verb, known, at),

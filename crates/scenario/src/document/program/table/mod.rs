@@ -231,7 +231,7 @@ impl Stage {
         let egress = self.entries.iter().enumerate().filter(|_| self.at == Point::Egress);
         for (i, entry) in egress {
             let name = name_of(&entry.name, i);
-            let none = "a packet that leaves tells no ingress; expected none in a table with at = \"egress\"";
+            let none = "a packet at egress has no ingress; expected none in a table with at = \"egress\"";
             if entry.matches.ingress.is_some() {
                 at.key(format!("entries.{name}.match.ingress"), none);
             }
@@ -241,7 +241,7 @@ impl Stage {
         }
         if self.at == Point::Egress && self.miss != Miss::Pass {
             let word = crate::text::words::word_of(&self.miss);
-            at.text("miss", word, "expected pass: a packet that leaves has its way behind it, and does not wait");
+            at.text("miss", word, "expected pass: a packet at egress is already routed, and does not wait");
         } else if self.miss == Miss::Controller && !answered {
             at.text("miss", "controller", "no controller answers; expected a table controller beside tables");
         }
@@ -292,8 +292,8 @@ impl Table {
         let Some(number) = self.tables.iter().position(|stage| stage.at == Point::Egress) else { return };
         if let Some(link) = spec.links.iter().filter(own).find(|link| !spec.is_explicit(link)) {
             let message = format!(
-                "asks for ports with explicit queues, and {} settles its departures when packets arrive; expected \
-                 queues for classes, marks at departure or a shared buffer at all ports of its nodes",
+                "needs ports with explicit queues, and {} settles its departures when packets arrive; expected queues \
+                 for classes, marks at departure or a shared buffer at all ports of its nodes",
                 link.name
             );
             at.text(format!("tables.{}.at", name_of(&self.tables[number].name, number)), "egress", message);

@@ -96,10 +96,8 @@ fn a_form_that_goes_with_its_controller_is_noted() {
     let beside = ("transport.preset", "htsim");
     assert_eq!(
         notes(&[htsim, beside, ("controller.kind", "dctcp")]),
-        [
-            "controller.kind = \"dctcp\" drops the parameters set for swift: form = \"htsim\"; to keep them for dctcp set \
-          controller.form too"
-        ]
+        ["controller.kind = \"dctcp\" drops the parameters set for swift: form = \"htsim\"; to keep them for dctcp \
+             set controller.form too"]
     );
     assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
     assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);

@@ -48,7 +48,7 @@ params! {
     t_low: Option<Time> = "auto", "", "own choice; the paper 50us";
     /// RTT above which the rate is reduced for any gradient; auto is ten times t_low, or 25 min_rtt if both are auto.
     t_high: Option<Time> = "auto", "", "own choice; the paper 500us";
-    /// Round-trip time that normalizes the gradient; auto is the idle round-trip time of the flow's path.
+    /// Round-trip time that normalises the gradient; auto is the idle round-trip time of the flow's path.
     min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
     /// Number of consecutive events without a rising RTT after which the rate rises hyperactively.
     hai_threshold: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;

@@ -44,7 +44,7 @@ counts! {
     missed,
     /// Unicast frames to this station whose reception began but was destroyed by other signals.
     collided,
-    /// Frames recognized as already received.
+    /// Frames recognised as already received.
     repeated,
     /// Packets that arrived again.
     duplicates,

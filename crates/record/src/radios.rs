@@ -37,7 +37,7 @@ pub(crate) const COLUMNS: &[Quantity<RadioRecord>] = &rows! {
         "Unicast frames to this station that ended in the measured interval and whose reception was destroyed by other \
          signals.";
     "frames_repeated" ["frames"] = U64(|r| r.counts.repeated),
-        "Frames received again in the measured interval, recognized and discarded.";
+        "Frames received again in the measured interval, recognised and discarded.";
     "packets_again" ["packets"] = U64(|r| r.counts.duplicates),
         "Packets that arrived again in the measured interval because an acknowledgement was lost.";
     "packets_incomplete" ["packets"] = U64(|r| r.counts.incomplete),

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Intervals are counted on the clock, not from a flow's start, so that all flows probe at once: otherwise the others
-//! would fill the space that one flow leaves. This assumes synchronized host clocks, as data centers have them.
+//! would fill the space that one flow leaves. This assumes synchronised host clocks, as data centres have them.
 //!
 //! The smallest delay of all time is right until the path changes: on a longer path every delay is over target for
 //! good. The smallest recent delay forgets the old path within two intervals. But if a queue stands for that long, it

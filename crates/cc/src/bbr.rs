@@ -42,8 +42,8 @@ pub static KIND: Kind = Kind {
     title: "BBR",
     source: "Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; \
              draft-cardwell-iccrg-bbr-congestion-control-00; Linux, net/ipv4/tcp_bbr.c (version 1)",
-    what: "Models the path by its largest delivery rate and its smallest round-trip time, paces at the one and \
-           bounds what is in flight by their product.",
+    what: "Models the path by its largest delivery rate and its smallest round-trip time, paces at that rate and \
+           bounds the bytes in flight by the product of both.",
     differences: &[
         "Linux' long-term rate of policed paths and its allowance for aggregated ACKs are left out.",
         "The phase in which PROBE_BW begins is drawn from the flow's time; it is never the phase with a gain below 1.",

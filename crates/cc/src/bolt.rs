@@ -42,17 +42,17 @@ pub static KIND: Kind = Kind {
     title: "Bolt",
     source: "Arslan, Li, Kumar, Dukkipati, Bolt: Sub-RTT Congestion Control for Ultra-Low Latency, NSDI 2023, \
              algorithm 2; serhatarslan-hub/bolt_cc_ns3, commit 0cf98cc",
-    what: "Takes packets from its window by notices that ports send straight back, and adds those that ports have room \
-           for.",
+    what: "Reduces its window by notices that ports send straight back, and increases it by packets for which ports \
+           have room.",
     differences: &[
-        "The transport repairs losses by SACK, where the authors' simulator goes back to the first that is missing.",
-        "A flow has a handshake where its transport has one: what the SYN tells of the round trip counts.",
-        "The first notice of a flow is held against the time since its packet was sent, where the authors' simulator \
-         takes the flow's beginning.",
+        "The transport repairs losses by SACK, where the authors' simulator goes back to the first missing packet.",
+        "A flow has a handshake if its transport has one; the SYN's round trip counts as a sample.",
+        "The first notice of a flow is compared with the time since its packet was sent; the authors' simulator takes \
+         the flow's beginning.",
     ],
     state: &[
         ("told_packets", "queue of the port that sent the latest notice, packets"),
-        ("told_after_s", "how long before it the packet was sent that met that queue"),
+        ("told_after_s", "time from the sending of the packet that met that queue to the notice"),
     ],
     profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Room, ..Profile::TCP },
     params: Params::PARAMS,

@@ -76,8 +76,8 @@ pub static KIND: Kind = Kind {
     name: "cubic",
     title: "CUBIC",
     source: "RFC 9438; HyStart: Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55, 2011",
-    what: "Loss-based: after a loss the window keeps seven tenths, grows fast, slowly around where it lost, then fast \
-           again, by a cubic function of time; never slower than Reno.",
+    what: "Loss-based: after a loss the window keeps seven tenths, grows fast, then slowly near the window of the \
+           loss, then fast again, by a cubic function of time; never slower than Reno.",
     differences: &[
         "An ACK counts for the segments that it covers, so that delayed ACKs do not slow the curve down; the RFC \
          counts ACKs there and segments in the Reno estimate, Linux segments in both.",
@@ -93,9 +93,9 @@ pub static KIND: Kind = Kind {
         "Fast recovery itself belongs to the transport (transport.recovery).",
     ],
     state: &[
-        ("w_max_bytes", "window at the latest loss, or what fast convergence makes of it; 0 before the first"),
+        ("w_max_bytes", "window at the latest loss, after fast convergence; 0 before the first"),
         ("k_s", "time from the start of the curve to w_max, seconds"),
-        ("min_rtt_s", "shortest round trip as HyStart knows it, seconds"),
+        ("min_rtt_s", "shortest round trip known to HyStart, seconds"),
     ],
     profile: Profile::TCP,
     params: Params::PARAMS,

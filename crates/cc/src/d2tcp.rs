@@ -53,14 +53,14 @@ pub static KIND: Kind = Kind {
     title: "D2TCP",
     source: "Vamanan, Hasan, Vijaykumar, Deadline-Aware Datacenter TCP (D2TCP), SIGCOMM 2012, section 3; all else \
              DCTCP's, RFC 8257",
-    what: "DCTCP that gives way the less, the nearer its deadline is: the share of marks is raised to a power which \
-           says how urgent the flow is.",
+    what: "DCTCP that reduces less the nearer its deadline: the exponent of the share of marks is the urgency of the \
+           flow.",
     differences: &[
         "The paper's text was not at hand: the rule is as second-hand summaries and a public ns-3 module (FujiZ/ns-3) \
          agree on it.",
-        "What a sender does when its deadline has passed is that module's; the paper is said to let d grow first and \
-         to give up later (missed).",
-        "A loss halves the window as RFC 8257 has it, where the module cuts by p (loss).",
+        "The behaviour after a missed deadline is that module's; the paper reportedly lets d grow first and gives up \
+         later (missed).",
+        "A loss halves the window as in RFC 8257; the module reduces by p (loss).",
         "The round-trip time is the smoothed one.",
         "Growth, floor and timeouts are DCTCP's as in Linux.",
     ],

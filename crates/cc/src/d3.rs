@@ -16,14 +16,15 @@ pub static KIND: Kind = Kind {
     title: "D3",
     source: "Wilson, Ballani, Karagiannis, Rowstron, Better never than late: Meeting deadlines in datacenter networks, \
              SIGCOMM 2011, section 4",
-    what: "Asks switches for the rate that meets its deadline, and paces at what they allocate.",
+    what: "Requests from switches the rate that meets its deadline, and paces at the allocated rate.",
     differences: &[
-        "Every packet asks, and a switch allocates anew once a round trip; in D3 one packet a round trip asks.",
-        "A flow with a base rate alone sends a full packet now and then; D3 sends a header without data.",
-        "No flow gives up because its link can no longer meet its deadline (D3's quenching): it asks for nothing then, \
-         and has its fair share.",
-        "No flow asks for more than its link carries.",
-        "The SYN asks for a fair share: the transport tells of a deadline once the connection is open.",
+        "Every packet carries a request, and a switch allocates anew once a round trip; in D3 one packet per round \
+         trip carries one.",
+        "A flow with only a base rate sends a full packet now and then; D3 sends a header without data.",
+        "No flow gives up because its link can no longer meet its deadline (D3's quenching): it requests no rate then, \
+         and gets its fair share.",
+        "No flow requests more than its link's rate.",
+        "The SYN requests a fair share: the transport reports a deadline once the connection is open.",
     ],
     state: &[("pacing_rate_bps", "rate, bits per second of payload"), ("wants_bps", "rate last asked for")],
     profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Rate, deadlines: true, ..Profile::TCP },

@@ -84,19 +84,17 @@ pub static KIND: Kind = Kind {
     title: "DCQCN",
     source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5; the authors of \
              HPCC's simulator, alibaba-edu/High-Precision-Congestion-Control (mode 1)",
-    what: "Receivers of marked data send notification packets; the sender cuts its paced rate by how often they \
-           come, and a timer raises it again.",
+    what: "Receivers of marked data send notification packets; the more frequent they are, the more the sender reduces \
+           its paced rate; a timer raises it again.",
     differences: &[
-        "The rate rises by the timer alone; the paper's byte counter beside it (10 MB) is left out, as in the \
-         simulator of \
-         HPCC's authors.",
+        "The rate rises only by the timer; the paper's additional byte counter (10 MB) is left out, as in the \
+         simulator of HPCC's authors.",
         "Later reductions wait for a timer of t_dec that runs from the first notification, as in that simulator; in \
          the paper each notification reduces the rate, and there is at most one in 50 us.",
-        "Notifications travel like ACKs, in the same queues; the paper gives them a priority of their own.",
+        "Notifications travel like ACKs, in the same queues; the paper gives them a separate priority.",
         "Rates are shares of the line's and count payload.",
-        "feedback = \"median\" asks whether most of the last intervals of t_alpha had a notification, as a \
-         trial of what \
-         Gerstein et al. (arXiv 2025, section V) expect to harm.",
+        "feedback = \"median\" tests whether most of the last intervals of t_alpha had a notification, a variant that \
+         Gerstein et al. (arXiv 2025, section V) expect to be harmful.",
         "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",
     ],
     state: &[

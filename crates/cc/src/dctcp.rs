@@ -148,12 +148,11 @@ pub static KIND: Kind = Kind {
         "Growth counts acknowledged bytes, as Linux and ns-3 do, where RFC 8257 refers to RFC 5681's count of ACKs; \
          with delayed ACKs the difference is a factor of two in slow start (slow_start_per, avoidance).",
         "No window below floor segments after a reduction; the paper names no floor, Linux has two segments.",
-        "How a reduction takes effect (at once, or spread over a round trip as in Linux) is the transport's rule \
+        "The timing of a reduction (at once, or spread over a round trip as in Linux) is the transport's rule \
          (transport.ecn_by_prr).",
-        "feedback = \"median\" reads every ACK's mark as that of most of the last ACKs, as Gerstein et al. \
-         (arXiv 2025, \
-         section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window at which \
-         most are.",
+        "feedback = \"median\" replaces every ACK's mark by the majority of the last ACKs, as Gerstein et al. (arXiv \
+         2025, section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window for \
+         which the majority is marked.",
     ],
     state: &[("alpha", "averaged share of marked bytes, 0 to 1")],
     profile: Profile { ecn: Ecn::Dctcp, ..Profile::TCP },

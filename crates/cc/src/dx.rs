@@ -29,20 +29,17 @@ pub static KIND: Kind = Kind {
     name: "dx",
     title: "DX",
     source: "Lee, Park, Jang, Moon, Han, Accurate latency-based congestion feedback for datacenters, USENIX ATC 2015",
-    what: "Delay-based: adds a packet each round trip while none of its packets waits, else gives back the \
-         share of its \
-           window that waits.",
+    what: "Delay-based: adds a packet per round trip without queuing delay, else reduces the window by its queued \
+           share.",
     differences: &[
-        "The paper's text was not at hand. V, the delay at which nothing of a window W is left, is derived from \
-         its aim: \
-         of equal senders whose windows are a packet above what fills the link, each has Q = R / (W - 1), and W (1 - \
-         Q/V) = W - 1 asks for V = R W / (W - 1), with R the delay without queues.",
-        "The queuing delay is that of round trips, without hosts: the excess over the shortest. The paper measures the \
-         way of the data alone, so that queues of ACKs do not count.",
-        "Every packet is acknowledged at once, so that no delay has a receiver's wait in it. Packets shorter \
-         than a segment \
-         have a shortest delay of their own, one for all lengths.",
-        "Slow start is TCP's, and ends with the first window of which packets have waited.",
+        "The paper's text was not at hand. V, the delay at which a window W would become zero, is derived from its \
+         aim: of equal senders whose windows are a packet above what fills the link, each has Q = R / (W - 1), and W \
+         (1 - Q/V) = W - 1 asks for V = R W / (W - 1), with R the delay without queues.",
+        "The queuing delay is that of round trips, without hosts: the excess over the shortest. The paper measures \
+         only the path of the data, so that queues of ACKs do not count.",
+        "Every packet is acknowledged at once, so that no delay includes a wait at the receiver. Packets shorter than \
+         a segment have a separate shortest delay, one for all lengths.",
+        "Slow start is TCP's, and ends with the first window with queuing delay.",
         "Losses halve the window as in TCP; the paper is about delays.",
     ],
     state: &[

@@ -83,7 +83,7 @@ pub static KIND: Kind = Kind {
     title: "FastFlow",
     source: "Bonato et al., FASTFLOW: Flexible Adaptive Congestion Control for High-Performance Datacenters, \
              arXiv 2404.01630; the SMaRTT sender of its authors' simulator, SPCL's fork of htsim",
-    what: "Takes each ACK's ECN mark and delay as one of four cases; after losses sets its window to what was \
+    what: "Classifies each ACK by ECN mark and delay into four cases; after losses sets its window to the bytes \
            delivered in the last round trip (QuickAdapt).",
     differences: &[
         "Losses replace trimmed packets: QuickAdapt begins when the transport finds a hole, about a round trip after a \
@@ -92,7 +92,7 @@ pub static KIND: Kind = Kind {
         "A delay equal to the target counts towards the fair steps; in the authors' simulator it does nothing at all.",
         "The bandwidth-delay product is the sending link's rate times the idle round trip of the flow's own path, \
          headers included.",
-        "The initial window of the transport is not used: a flow starts with its largest window, as the source has it.",
+        "The initial window of the transport is not used: a flow starts with its largest window, as in the source.",
     ],
     state: &[("avg_ecn", "moving average of marks, 0 to 1"), ("quick_adapts", "windows set by QuickAdapt so far")],
     profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, ..Profile::TCP },

@@ -36,8 +36,8 @@ pub static KIND: Kind = Kind {
     title: "GCN",
     source: "Kumar et al., Swift: Delay is simple and effective for congestion control in the datacenter, SIGCOMM \
              2020, section 4.1; all else DCTCP's, RFC 8257",
-    what: "DCTCP that cuts by the share of marks of the latest round trip instead of an average, with ACKs of marked \
-           data at once.",
+    what: "DCTCP that reduces by the share of marks of the latest round trip instead of an average; marked data is \
+           acknowledged at once.",
     differences: &[
         "The paper only names the current mark rate. Here it is the marked share of DCTCP's latest complete \
          observation window, and the first mark after a reduction reduces the window by half of this share, as in \

@@ -45,14 +45,14 @@ pub static KIND: Kind = Kind {
     title: "HPCC",
     source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019, section 3 and algorithm 1; the authors' \
              simulator, alibaba-edu/High-Precision-Congestion-Control (mode 3)",
-    what: "Sets the window so that the busiest link, by stamps that ports leave on packets, holds a little less than \
-           its rate for a round trip.",
+    what: "Sets the window so that the bytes in flight on the busiest link, by telemetry of ports, stay slightly below \
+           its rate times a round trip.",
     differences: &[
         "A port stamps a packet at its arrival, with the bytes queued before it; the paper's switches stamp at the \
          departure. The NIC's port stamps too: it is a FIFO here, while the paper's NICs schedule flows.",
-        "The stamps take no room in packets; the paper's take up to 42 bytes.",
-        "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections stamps come \
-         back with packets that only acknowledge.",
+        "Stamps do not enlarge packets; the paper's take up to 42 bytes.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections pure ACKs \
+         return the stamps.",
         "T is the idle round trip of the flow's own path; the paper has one T for all.",
         "Losses and timeouts do not change the window: the paper's fabric is lossless, and the transport repairs \
          losses.",

@@ -49,8 +49,8 @@ pub static KIND: Kind = Kind {
     title: "PowerTCP",
     source: "Addanki, Michel, Schmid, PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022, \
              section 3 and algorithm 1; inet-tub/ns3-datacenter and inet-tub/powertcp-linux",
-    what: "Divides its window by the power of the busiest link, arrival rate times queue and bandwidth-delay product, \
-           by stamps that ports leave on packets.",
+    what: "Divides its window by the power of the busiest link, arrival rate times the sum of queue and \
+           bandwidth-delay product, by telemetry of ports.",
     differences: &[
         "Power is normalised before links are compared; the printed algorithm compares raw power with normalised one \
          (lines 19 to 21).",
@@ -58,9 +58,9 @@ pub static KIND: Kind = Kind {
         "A port stamps a packet at its arrival; the paper's stamp when it is chosen for transmission. The NIC's port \
          stamps too.",
         "tau is the idle round trip of the flow's own path; the paper has one for all, the longest.",
-        "Smoothed power is at least min_power, as in the authors' Linux port; the paper divides by what it is.",
-        "Up to six ports stamp a packet, and a flow of a longer path is refused. The stamps take no room in packets. \
-         On two-way connections stamps come back with packets that only acknowledge.",
+        "Smoothed power is at least min_power, as in the authors' Linux port; the paper has no lower bound.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused. Stamps do not enlarge packets. On \
+         two-way connections pure ACKs return the stamps.",
         "Losses and timeouts do not change the window, and the transport repairs losses: the paper names no reaction.",
     ],
     state: &power::STATE,

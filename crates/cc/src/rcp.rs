@@ -16,14 +16,14 @@ pub static KIND: Kind = Kind {
     title: "RCP",
     source: "Dukkipati, Kobayashi, Zhang-Shen, McKeown, Processor Sharing Flows in the Internet, IWQoS 2005; \
              Dukkipati, Rate Control Protocol (RCP), PhD thesis, Stanford 2007",
-    what: "Paces at the rate that the switches of its way grant to every flow, from the answer to the SYN on.",
+    what: "Paces at the rate that the switches on its path grant to every flow, starting with the answer to the SYN.",
     differences: &[
-        "Packets always ask for more than any link has; RCP lets a sender ask for less.",
-        "A rate is granted in bytes on the link; the sender takes the share of it that a full segment's payload is.",
-        "Losses and timeouts do not change the rate, and the transport repairs losses: the switches see what is sent \
-         again.",
-        "After a pause of a retransmission timeout a flow begins at initial_rate, where the transport restarts after \
-         idle times; RCP's sender refreshes its rate once a round trip instead.",
+        "Packets always request more than any link has; in RCP a sender may request less.",
+        "A rate is granted in bytes on the link; the sender scales it by the payload share of a full segment.",
+        "Losses and timeouts do not change the rate, and the transport repairs losses: the switches see \
+         retransmissions.",
+        "After an idle retransmission timeout a flow begins at initial_rate, if the transport restarts after idle \
+         times; RCP's sender refreshes its rate once a round trip instead.",
     ],
     state: &[("pacing_rate_bps", "rate, bits per second of payload")],
     profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Rate, ..Profile::TCP },

@@ -495,7 +495,7 @@ macro_rules! params {
                             expected: concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+),
                             source: "own choice",
                             doc: concat!(
-                                "Named set of values of the other parameters; those given beside it win. \"standard\": \
+                                "Named set of values of the other parameters; explicit ones override it. \"standard\": \
                                  the defaults below."
                                 $(
                                     , " \"", $form_name, "\":", $($form_doc,)+ " From ", $form_source, ": "

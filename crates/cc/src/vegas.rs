@@ -130,13 +130,13 @@ pub static KIND: Kind = Kind {
     title: "Vegas",
     source: "Brakmo and Peterson, TCP Vegas: End to end congestion avoidance on a global Internet, IEEE Journal on \
              Selected Areas in Communications 13(8), 1995, sections 3.2 and 3.3",
-    what: "Delay-based: once a round trip adds a segment where fewer than alpha of its segments wait in queues, and \
-           takes one away where more than beta do.",
+    what: "Delay-based: once a round trip adds a segment if fewer than alpha of its segments wait in queues, and \
+           removes one if more than beta do.",
     differences: &[
-        "Retransmissions and what a retransmission takes from the window belong to the transport: the checks of \
-         section 3.1 at the first duplicate ACK, by a clock of microseconds, are not made.",
+        "Retransmissions and their effect on the window belong to the transport: the checks of section 3.1 at the \
+         first duplicate ACK, by a clock of microseconds, are not made.",
         "The actual rate is the window over the round trip; the paper counts the bytes sent in it, which is the same \
-         where the window limits sending.",
+         while the window limits sending.",
         "The window does not grow while something else than the window limits sending; Linux' Vegas grows then.",
         "After each comparison ssthresh is three quarters of the window at least, as in Linux and ns-3; the paper has \
          no \

@@ -86,11 +86,11 @@ pub static KIND: Kind = Kind {
     title: "Westwood",
     source: "Casetti, Gerla, Mascolo, Sanadidi and Wang, TCP Westwood: end-to-end congestion control for \
              wired/wireless networks, Wireless Networks 8, 2002, sections 2 and 3",
-    what: "NewReno that after a loss sets its window to what the bandwidth estimated from its ACKs carries in the \
+    what: "NewReno that after a loss sets its window to the product of the bandwidth estimated from its ACKs and the \
            shortest round trip.",
     differences: &[
         "Bytes that SACK reports count when they are reported; the paper counts duplicates as a segment each and \
-         corrects that at the next cumulative ACK. Without SACK what duplicates stand for counts when it is \
+         corrects that at the next cumulative ACK. Without SACK the bytes behind duplicates count when they are \
          acknowledged.",
         "ACKs at one instant make one sample with the next; the paper would divide by zero, ns-3 aborts.",
         "The first ACK begins the first sample; Linux and ns-3 begin it with the connection and with the run.",

@@ -31,9 +31,9 @@ pub static KIND: Kind = Kind {
     title: "Westwood+",
     source: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP \
              congestion control, Computer Communication Review 34(2), 2004, section 3",
-    what: "Westwood whose bandwidth is sampled once a round trip, which bunched ACKs do not inflate.",
+    what: "Westwood with one bandwidth sample per round trip, which bunched ACKs do not inflate.",
     differences: &[
-        "A sample lasts from an ACK to the first one that comes at least the latest round-trip time later.",
+        "A sample lasts from an ACK to the first one that arrives at least the latest round-trip time later.",
         "Bytes that SACK reports count when they are reported.",
         "Linux calls its Westwood+ westwood, and so does the form here: westwood:form=linux.",
         "Fast recovery itself belongs to the transport (transport.recovery).",

@@ -35,14 +35,15 @@ pub static KIND: Kind = Kind {
     title: "XCP",
     source: "Katabi, Handley, Rohrs, Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002, \
              section 3.2",
-    what: "Changes its window by what the switches of its way allow each packet, of which all flows get equal shares.",
+    what: "Changes its window by the change that the switches on its path allow each packet; all flows get equal \
+           shares.",
     differences: &[
-        "A flow begins with the transport's initial window, where the paper's begins with a packet.",
-        "The rate that a sender wants is its line's; no application asks for less.",
+        "A flow begins with the transport's initial window; in the paper it begins with a packet.",
+        "The requested rate of a sender is its line's; no application requests less.",
         "A loss halves the window and a timeout leaves the smallest, as in conventional TCP, which the paper leaves \
          open; the transport repairs losses.",
-        "After a pause of a retransmission timeout the window is the initial one, where the transport restarts after \
-         idle times; the paper leaves that open.",
+        "After an idle retransmission timeout the window is the initial one, if the transport restarts after idle \
+         times; the paper leaves that open.",
     ],
     state: &[("feedback_bytes", "change of the window by the latest ACK, bytes")],
     profile: Profile { ack_every_packet: true, asks: Asks::Window, ..Profile::TCP },

@@ -141,9 +141,9 @@ pub static KIND: Kind = Kind {
     name: "swift",
     title: "Swift",
     source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; adds \
-           below it, cuts in proportion above it, and paces windows below one packet. A second window does the same \
-           for the delay in hosts.",
+    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; increases \
+           additively below it, decreases in proportion above it, and paces windows below one packet. A second window \
+           does the same for the delay in hosts.",
     differences: &[
         "decrease_clock = \"strict\": the paper's printed line restarts the decrease timer on every ACK that leaves \
          the window unchanged, which freezes the decrease; \"literal\" brings it back.",

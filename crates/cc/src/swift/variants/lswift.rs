@@ -34,11 +34,11 @@ pub static KIND: Kind = Kind {
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
              datacenters, section III; Zhang, Zhang, Huang, Improving datacenter throughput and robustness with Lazy \
              TCP over packet spraying, Computer Communications 62, 2015",
-    what: "Swift that waits for packets which others have overtaken: only a run of consecutive late packets is a loss.",
+    what: "Swift that waits for overtaken packets: only a run of consecutive late packets counts as a loss.",
     differences: &[
-        "What LTCP's variant waits for, and for how long, is not public: lazy_wait and the reading of \"successive \
-         delayed packets\" as consecutive sequence numbers are own choices.",
-        "The trigger concerns reordering alone; delays above target reduce the window as in Swift. In a public \
+        "The conditions and length of the wait in LTCP's variant are not public: lazy_wait and the reading of \
+         \"successive delayed packets\" as consecutive sequence numbers are own choices.",
+        "The trigger concerns only reordering; delays above target reduce the window as in Swift. In a public \
          reimplementation the trigger gates these reductions too, and then one slow path in a round robin never causes \
          one.",
         "Everything else as for swift.",

@@ -34,8 +34,7 @@ pub static KIND: Kind = Kind {
     title: "MSwift",
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
              datacenters, section III",
-    what: "LSwift that decides by the median of the last delays: what a minority of the paths says does not move the \
-           window.",
+    what: "LSwift that decides by the median of the last delays: a minority of slow paths does not affect the window.",
     differences: &[
         "The median of an even number is not published (even); the history is rounded down to whole delays.",
         "The window in the history's length is the fabric window in packets.",

@@ -55,24 +55,24 @@ pub static KIND: Kind = Kind {
     what: "Swift's window, changed by the longest wait at a single hop, by stamps that ports leave on packets, against \
            a target that falls as the rate rises.",
     differences: &[
-        "A port stamps a packet at its arrival, with the bytes queued before it: the wait is what those take at its \
-         rate. The NIC's port stamps too.",
-        "Up to six ports stamp a packet, and a flow of a longer path is refused; the stamps take no room in packets. \
-         In the paper a packet carries the largest wait alone.",
-        "p and k are times, as in the paper; the authors' public simulator has bytes, which on links of several rates \
-         are several targets.",
-        "The increase of an ACK is at most U - 1 of the window: below one packet the printed one would be n / cwnd \
+        "A port stamps a packet at its arrival, with the bytes queued before it: the wait is their transmission time \
+         at its rate. The NIC's port stamps too.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused; stamps do not enlarge packets. In the \
+         paper a packet carries only the largest wait.",
+        "p and k are times, as in the paper; the authors' public simulator has bytes, which mean different targets on \
+         links of different rates.",
+        "The increase of an ACK is at most U - 1 of the window: below one packet the printed equation gives n / cwnd \
          times that.",
         "The rate r is the window over the latest round-trip time, and T is not bounded by r_min: a slower flow has a \
          higher target than p + k.",
-        "feedback = \"median\" holds the median of the last waits against the target of the latest ACK, as Gerstein et \
+        "feedback = \"median\" compares the median of the last waits with the target of the latest ACK, as Gerstein et \
          al. (arXiv 2025, section III) propose and do not evaluate.",
         "Losses, timeouts and pacing below one packet are Swift's.",
     ],
     state: &[
         ("target_delay_s", "target T of the latest ACK, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is held against the longest wait)"),
-        ("hop_delay_s", "longest wait of a single hop that the latest stamps tell, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is compared with the longest wait)"),
+        ("hop_delay_s", "longest wait at a single hop in the latest stamps, seconds"),
     ],
     profile: Profile { own_recovery: true, ack_every_packet: true, telemetry: true, ..Profile::TCP },
     params: Params::PARAMS,

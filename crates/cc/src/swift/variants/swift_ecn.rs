@@ -51,7 +51,8 @@ pub static KIND: Kind = Kind {
     name: "swift-ecn",
     title: "Swift with ECN",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020; RFC 8257",
-    what: "Swift that also hears ECN marks: either signal cuts, or (signals = \"both\") marks confirm what delay says.",
+    what: "Swift that also uses ECN marks: either signal reduces the window, or (signals = \"both\") marks confirm the \
+           delay.",
     differences: &[
         "No publication describes it.",
         "alpha is updated with every ACK, by g times the share of the window that the ACK covers; DCTCP updates it \

@@ -45,8 +45,8 @@ pub static KIND: Kind = Kind {
     name: "swift-moving",
     title: "Swift with a moving target",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
-    what: "Swift whose target is loose until a queue stands for a round trip, and then moves to the tight one of \
-           Swift.",
+    what: "Swift with a loose target until a queue stands for a round trip; then the target moves to Swift's tight \
+           one.",
     differences: &[
         "No publication describes it.",
         "The study's two targets are target = \"min-rtt\" and loose_target = \"25ms\"; the defaults are Swift's own \

@@ -41,8 +41,8 @@ pub static KIND: Kind = Kind {
     name: "swift-rebase",
     title: "Swift with a fresh base RTT",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
-    what: "Swift whose target is the smallest delay of the last one to two intervals plus room, with a short probe at \
-           lower speed in each.",
+    what: "Swift with the smallest delay of the last one to two intervals plus a margin as its target, and a short \
+           probe at lower speed in each interval.",
     differences: &[
         "No publication describes it; the probe follows BBR's idea of draining the queue to see the path without it.",
         "The target has no scaling by path or flows.",

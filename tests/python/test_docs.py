@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command, environment
-from incast import Scenario, kinds
+from incast import Scenario, glossary, kinds
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -184,3 +184,10 @@ def test_the_packages_own_examples_run() -> None:
         outcome = doctest.testmod(module)
         assert outcome.attempted > 0
         assert outcome.failed == 0
+
+
+def test_the_glossary_of_reports_is_that_of_the_page() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").replace("`", "")
+    found = dict(re.findall(r"^## (.+)\n\n(.+?)(?: \[More\]\([^)]*\)\.)?$", page, re.MULTILINE))
+    assert {term: found.get(term) for term in glossary.TERMS} == glossary.TERMS
+    assert list(glossary.TERMS) == sorted(glossary.TERMS, key=str.lower)

@@ -129,7 +129,8 @@ def test_files_that_the_pages_name_are_there() -> None:
     found += [*viewer, *ROOT.iterdir()]
     there = {f"/{path.relative_to(ROOT).as_posix()}" for path in found if "__pycache__" not in path.parts}
     whole = r"`((?:crates|python/incast|tests/python|mutants|tools|bench|docs)/[\w./-]*)`"
-    about_the_code = {ROOT / "docs" / name for name in ("extending.md", "mutants.md", "controllers/adding.md")}
+    own = ("extending.md", "mutants.md", "controllers/adding.md", "explanation/ports.md", "explanation/windows.md")
+    about_the_code = {ROOT / "docs" / name for name in own}
     missing = []
     for page in {*PAGES, *ROOT.glob("*.md")}:
         inside = page in about_the_code or (

@@ -47,7 +47,7 @@ def of_notebook(path: Path) -> str:
         source = "".join(cell["source"])
         parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
         parts += [shown(output) for output in cell.get("outputs", [])]
-    return "\n\n".join([*parts, f"This page as a notebook: [{path.name}]({path.name})."])
+    return "\n\n".join([*parts, f"This tutorial as a notebook: [{path.name}]({path.name})."])
 
 
 def shown(output: dict[str, Any]) -> str:

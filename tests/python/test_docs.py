@@ -13,6 +13,7 @@ import pytest
 
 from conftest import ROOT, Command, environment
 from incast import Scenario, glossary, kinds
+from incast.papers import reading
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -192,3 +193,20 @@ def test_the_glossary_of_reports_is_that_of_the_page() -> None:
     found = dict(re.findall(r"^## (.+)\n\n(.+?)(?: \[More\]\([^)]*\)\.)?$", page, re.MULTILINE))
     assert {term: found.get(term) for term in glossary.TERMS} == glossary.TERMS
     assert list(glossary.TERMS) == sorted(glossary.TERMS, key=str.lower)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_numbers_of_the_home_page_are_those_of_their_sources(name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    cells = re.search(
+        r"^\| \*\*all\*\* \|(.*)\|$", (ROOT / "docs/fidelity.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert cells
+    _, _, hold, explained, miss, _ = (int(cell.strip(" *")) for cell in cells[1].split("|"))
+    assert f"{hold:,d} of {hold + explained + miss:,d}" in page
+    assert re.search(rf"\b{explained}\b.*explained by a named rule, {miss}\s", page)
+    figures = sum(len(reading.find(paper)[1]) for paper in reading.names())
+    assert f"{figures} figures of" in page
+    speeds = "8.1 to 19.7"
+    assert speeds in page
+    assert "19.7, 18.3, 8.1" in (ROOT / "PERFORMANCE.md").read_text(encoding="utf-8")

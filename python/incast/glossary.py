@@ -6,17 +6,17 @@ from html import escape
 
 TERMS = {
     "best": (
-        "The best controller of a column: its paired difference to every other controller excludes zero, at least "
-        "99 % of its flows finished, no other controller dominates it, and its throughput is at least 90 % of the "
-        "highest (not asked of throughput and completion times). Marked in bold, or with * on a terminal."
+        "The best controller of a column. Its paired difference to every other controller excludes zero, at least "
+        "99 % of its flows finished, and no other controller dominates it. Except for throughput and completion "
+        "times, its throughput is at least 90 % of the highest. Marked in bold, or with * on a terminal."
     ),
     "bound": (
         "A figure that unfinished flows leave open, as an interval or as ≥ with the share that finished. The "
         "lower bound lets every unfinished flow end with the run, the upper bound lets it never end."
     ),
     "censored": (
-        "A flow that is still running when the run ends. Its completion time is unknown, and at least the time it "
-        "has run."
+        "A flow that is still running when the run ends. The completion time is unknown, and at least the time "
+        "the flow has run."
     ),
     "finished": (
         "Share of flows, queries or writes that began and completed within the run. Shown where it is below 100 %."
@@ -42,7 +42,7 @@ TERMS = {
     ),
     "paired": (
         "Compared under the same seed, so with the same flows, places and start times. A paired difference is "
-        "computed seed by seed. Its interval is narrower than two separate intervals suggest."
+        "computed seed by seed, and its interval is narrower than two separate intervals suggest."
     ),
     "percentile": (
         "p99 is the value that 99 % of the values do not exceed, by nearest rank, taken in each run and averaged "

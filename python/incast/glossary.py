@@ -42,7 +42,7 @@ TERMS = {
     ),
     "paired": (
         "Compared under the same seed, so with the same flows, places and start times. A paired difference is "
-        "computed seed by seed, and its interval is narrower than two separate intervals suggest."
+        "computed seed by seed, and its interval is usually narrower than two separate intervals suggest."
     ),
     "percentile": (
         "p99 is the value that 99 % of the values do not exceed, by nearest rank, taken in each run and averaged "

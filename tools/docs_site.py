@@ -3,7 +3,8 @@
 Pages are written for a reader of the repository: their links are paths between its files. In the site a link to the
 README leads to the home page, pages outside ``docs/`` stand at the top, and a link to a file that is no page becomes
 plain text. A link to nothing is a warning, which fails the strict build. A notebook is a page with what its cells show;
-the notebook itself lies beside it. ``extra.search`` of ``mkdocs.yml`` has the weights of pages in the search.
+the notebook itself lies beside it. ``extra`` of ``mkdocs.yml`` has the weights of pages in the search, and the wide
+pages.
 """
 
 from __future__ import annotations
@@ -64,8 +65,10 @@ def shown(output: dict[str, Any]) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: object) -> str:
-    """Fit links and lists, outside the blocks of code; give the page its weight in the search."""
+    """Fit links and lists, outside the blocks of code; give the page its width, and its weight in the search."""
     uri = page.file.src_uri
+    if listed(uri, config.extra.get("wide", [])):
+        page.meta["hide"] = ["toc"]
     found = weight(uri, config.extra.get("search", {}))
     if found is not None:
         page.meta["search"] = {"boost": found} if found else {"exclude": True}
@@ -78,6 +81,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def weight(uri: str, weights: dict[str, float]) -> float | None:
     """Return the weight of a page: its own, or that of its folder."""
     return weights.get(uri, weights.get(f"{posixpath.dirname(uri)}/"))
+
+
+def listed(uri: str, pages: list[str]) -> bool:
+    """Return whether a list names a page or its folder."""
+    return uri in pages or f"{posixpath.dirname(uri)}/" in pages
 
 
 def linked(text: str, source: str, uri: str, files: Files) -> str:

@@ -19,7 +19,7 @@ impl Port {
             self.roll(now, interval);
         }
         self.advance(now);
-        self.length_now() as u64
+        self.length_now(now) as u64
     }
 
     /// Reports the queue length since the last call, up to `now`: every change (`every` `None`), or at multiples of
@@ -38,14 +38,14 @@ impl Port {
             None => {
                 let by = if self.orders_departures() { now.saturating_sub(Time::ps(1)) } else { now };
                 while let Some(departure) = self.departed_by(by) {
-                    let before = self.length_now();
-                    self.length(departure, interval);
-                    if self.length_now() != before {
-                        self.rare.probe_last = self.length_now() as u64;
+                    let before = self.length_now(departure) as u64;
+                    let length = self.length(departure, interval);
+                    if length != before {
+                        self.rare.probe_last = length;
                         emit(departure, self.rare.probe_last);
                     }
                 }
-                let length = self.length_now() as u64;
+                let length = self.length_now(now) as u64;
                 if length != self.rare.probe_last {
                     self.rare.probe_last = length;
                     emit(now, length);

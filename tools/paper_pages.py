@@ -139,7 +139,7 @@ MARKS = {
 }
 """Words of verdicts on pages, each with its mark."""
 PART = "in part, "
-LONGEST, SHORTER = 160, 90
+LONGEST, SHORTER = 160, 110
 """Characters of numbers beside a claim, and of one that holds or has its reason beside it."""
 LEAST, REASON = 60, 220
 """Characters of a reason: from these on it may end, beyond those no sentence follows."""
@@ -295,9 +295,12 @@ def _measured(lines: Sequence[_Line], most: int) -> str:
             return text
     groups = _grouped(ranges)
     for kept in range(len(groups) - 1, 0, -1):
-        if len(text := "<br>".join([*groups[:kept], "…"])) <= max(most, len(groups[0]) + 5):
+        if len(text := "<br>".join([*groups[:kept], "…"])) <= most:
             return text
-    return groups[0]
+    first, *others = groups
+    while len(first) > most and "; *" in first:
+        first = re.sub(r"; \*[^;]*?((?: [^\d*;]*)?)$", r"; …\1", first.replace("; …", ""))
+    return f"{first}<br>…" if others else first
 
 
 def _grouped(lines: Sequence[_Line]) -> list[str]:

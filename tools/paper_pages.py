@@ -10,7 +10,8 @@ A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
 - ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: a table a figure with its claims, their verdicts and numbers;
 - ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
-  ``largest`` is scale paper where that is kept, else small.
+  ``largest`` is scale paper where that is kept, else small;
+- ``not kept: COMMAND``: text by hand whose numbers are not checked, which ``write`` says above it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "papers"
 RECORDS = PAGES / "results"
 BLOCK = re.compile(r"(<!-- (verdicts|numbers): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+NOT_KEPT = re.compile(
+    r"(<!-- not kept: ([^>]*?) -->\n)(?:\*Not checked: [^*]*\*\n)?\n*(.*?)\n*(<!-- end -->)", re.DOTALL
+)
+UNCHECKED = r"Not checked: the results of `\2` are not kept, so no test holds these numbers."
 DIGITS = 5
 """Significant digits that records keep."""
 
@@ -128,6 +133,7 @@ def read(paper: str, scale: str) -> Record | None:
 def fill(text: str) -> str:
     """Fill the blocks of a page."""
     kinds: dict[str, Callable[..., str]] = {"verdicts": _verdicts, "numbers": _numbers}
+    text = NOT_KEPT.sub(rf"\1*{UNCHECKED}*\n\n\3\n\n\4", text)
     return BLOCK.sub(lambda block: f"{block[1]}\n{kinds[block[2]](*block[3].split())}\n\n{block[5]}", text)
 
 
@@ -434,7 +440,7 @@ def faults(page: Path) -> list[str]:
     if kept:
         wrong += _stale(paper, kept)
         known = _defined(paper)
-        for part in _parts(BLOCK.sub("", text)):
+        for part in _parts(NOT_KEPT.sub("", BLOCK.sub("", text))):
             values = _values(kept, _figures_of(paper, part))
             for token, has_unit in _tokens(part):
                 if not _is_known(token, has_unit, known, values):

@@ -68,6 +68,19 @@ def test_a_page_is_filled_from_records_and_its_numbers_are_held(pages: Path) -> 
     assert "python tools/paper_pages.py write" in paper_pages.faults(pages)[0]
 
 
+def test_numbers_of_runs_that_are_not_kept_are_said_to_be_unchecked(pages: Path) -> None:
+    text = pages.read_text(encoding="utf-8")
+    more = "\n<!-- not kept: incast paper run mswift --scale paper -->\nIt has 98,765 packets.\n<!-- end -->\n"
+    pages.write_text(text + more, encoding="utf-8")
+    assert [told.split(": ")[1] for told in paper_pages.faults(pages)] == ["a block is not what the records say"]
+    filled = paper_pages.fill(text + more)
+    assert "\n*Not checked: the results of `incast paper run mswift --scale paper` are not kept, so no test" in filled
+    assert "\n\nIt has 98,765 packets.\n\n<!-- end -->" in filled
+    pages.write_text(paper_pages.fill(filled), encoding="utf-8")
+    assert filled == pages.read_text(encoding="utf-8")
+    assert paper_pages.faults(pages) == []
+
+
 def test_records_of_other_claims_are_named(pages: Path) -> None:
     (path,) = paper_pages.RECORDS.iterdir()
     path.write_text(path.read_text(encoding="utf-8").replace("All five collapse", "Four collapse"), encoding="utf-8")

@@ -11,6 +11,8 @@ A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 - ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: a table a figure with its claims, their verdicts and numbers;
 - ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
   ``largest`` is scale paper where that is kept, else small;
+- ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT ...``: means by series, a column a figure's point (the first;
+  ``_`` stands for a space in its name);
 - ``not kept: COMMAND``: text by hand whose numbers are not checked, which ``write`` says above it.
 """
 
@@ -36,7 +38,7 @@ from incast.statistics import Estimate
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "papers"
 RECORDS = PAGES / "results"
-BLOCK = re.compile(r"(<!-- (verdicts|numbers): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (verdicts|numbers|series): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 NOT_KEPT = re.compile(
     r"(<!-- not kept: ([^>]*?) -->\n)(?:\*Not checked: [^*]*\*\n)?\n*(.*?)\n*(<!-- end -->)", re.DOTALL
 )
@@ -132,7 +134,7 @@ def read(paper: str, scale: str) -> Record | None:
 
 def fill(text: str) -> str:
     """Fill the blocks of a page."""
-    kinds: dict[str, Callable[..., str]] = {"verdicts": _verdicts, "numbers": _numbers}
+    kinds: dict[str, Callable[..., str]] = {"verdicts": _verdicts, "numbers": _numbers, "series": _series}
     text = NOT_KEPT.sub(rf"\1*{UNCHECKED}*\n\n\3\n\n\4", text)
     return BLOCK.sub(lambda block: f"{block[1]}\n{kinds[block[2]](*block[3].split())}\n\n{block[5]}", text)
 
@@ -177,8 +179,11 @@ def _verdicts_of(figure: Figure, there: Mapping[str, Claims]) -> str:
         rows.append(_Row(cell, claim["says"], claim["own"], brief, _notes(claim)))
     head = f"**`{figure.name}`: {_count(list(last.values()))}.** {figure.title}{'.' * (not figure.title.endswith('?'))}"
     head += f" In part: {usual}." * bool(usual)
-    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row.cells())} |" for row in _joined(rows)]
-    return "\n".join([head, "", "| verdict | claim | measured |", "| --- | --- | --- |", *lines])
+    cells = [row.cells() for row in _joined(rows)]
+    width = 3 if any(measured for *_, measured in cells) else 2
+    table = [["verdict", "claim", "measured"], ["---"] * 3, *cells]
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row[:width])} |" for row in table]
+    return "\n".join([head, "", *lines])
 
 
 def _notes(claim: Mapping[str, Any]) -> str:
@@ -355,7 +360,12 @@ def _one_of(texts: Sequence[str]) -> str | None:
     parts = [list(dict.fromkeys(" ".join(one[i] for i in span) for one in taken)) for span in spans]
     differ = [part for part in parts if len(part) > 1]
     same = sum(len(part[0].split()) for part in parts if len(part) == 1)
-    if len(differ) > 3 or same < 4 or any(len(text.split()) not in range(1, 8) for part in differ for text in part):
+    if (
+        len(differ) > 3
+        or same < 4
+        or 2 * same < least
+        or any(len(text.split()) not in range(1, 8) for part in differ for text in part)
+    ):
         return None
     return " ".join(" / ".join(part) for part in parts if part[0])
 
@@ -392,6 +402,28 @@ def _numbers(place: str, scale: str, *measures: str) -> str:
         ]
         lines.append(f"| {x} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"*Scale {kept[0]['scale']}.*"])
+
+
+def _series(paper: str, scale: str, *asked: str) -> str:
+    """Make a table of means: a row a series, a column a point of a figure, the measures behind one another."""
+    measures, places = asked[: asked.index("@")], asked[asked.index("@") + 1 :]
+    found = read(paper, scale)
+    if found is None:
+        raise SystemExit(f"{paper}, scale {scale}: no record; incast paper run {paper} --scale {scale}, then record it")
+    heads, columns = [], []
+    for place in places:
+        name, _, point = place.partition("@")
+        rows = found["figures"][name]["points"]
+        x = point.replace("_", " ") or f"{rows[0]['x']}"
+        at = x if len({row["x"] for row in rows}) > 1 else ""
+        heads.append(at if any(f"`{name}`" in head for head in heads) else f"`{name}` {at}".strip())
+        columns.append({row["series"]: row for row in rows if f"{row['x']}" == x})
+    lines = [f"| series | {' | '.join(heads)} |", f"|{' --- |' * (len(heads) + 1)}"]
+    for series in dict.fromkeys(name for column in columns for name in column):
+        there = [column.get(series) for column in columns]
+        cells = ["; ".join(_mean(row.get(m), 2, None) for m in measures) if row else "" for row in there]
+        lines.append(f"| {series} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"*Scale {scale}.*"])
 
 
 def _mean(found: Sequence[float | None] | None, of: int, published: float | None) -> str:

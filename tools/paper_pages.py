@@ -410,7 +410,8 @@ def _series(paper: str, scale: str, *asked: str) -> str:
     found = read(paper, scale)
     if found is None:
         raise SystemExit(f"{paper}, scale {scale}: no record; incast paper run {paper} --scale {scale}, then record it")
-    heads, columns = [], []
+    heads: list[str] = []
+    columns: list[Mapping[str, Any]] = []
     for place in places:
         name, _, point = place.partition("@")
         rows = found["figures"][name]["points"]

@@ -11,8 +11,8 @@ A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 - ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: a table a figure with its claims, their verdicts and numbers;
 - ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
   ``largest`` is scale paper where that is kept, else small;
-- ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT ...``: means by series, a column a figure's point (the first;
-  ``_`` stands for a space in its name);
+- ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT FIGURE@POINT+SUFFIX ...``: means by series, a column a
+  figure's point, the first unless given, of series whose names end with the suffix alone; ``_`` stands for a space;
 - ``not kept: COMMAND``: text by hand whose numbers are not checked, which ``write`` says above it.
 """
 
@@ -413,12 +413,14 @@ def _series(paper: str, scale: str, *asked: str) -> str:
     heads: list[str] = []
     columns: list[Mapping[str, Any]] = []
     for place in places:
-        name, _, point = place.partition("@")
+        where, _, suffix = place.replace("_", " ").partition("+")
+        name, _, point = where.partition("@")
         rows = found["figures"][name]["points"]
-        x = point.replace("_", " ") or f"{rows[0]['x']}"
+        x = point or f"{rows[0]['x']}"
         at = x if len({row["x"] for row in rows}) > 1 else ""
         heads.append(at if any(f"`{name}`" in head for head in heads) else f"`{name}` {at}".strip())
-        columns.append({row["series"]: row for row in rows if f"{row['x']}" == x})
+        here = [row for row in rows if f"{row['x']}" == x and row["series"].endswith(suffix)]
+        columns.append({row["series"].removesuffix(suffix): row for row in here})
     lines = [f"| series | {' | '.join(heads)} |", f"|{' --- |' * (len(heads) + 1)}"]
     for series in dict.fromkeys(name for column in columns for name in column):
         there = [column.get(series) for column in columns]

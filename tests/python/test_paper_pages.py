@@ -166,6 +166,16 @@ def claim(says: str, verdict: str, *brief: str, part: str = "", why: str = "") -
     }
 
 
+def test_series_stand_below_each_other_with_a_column_a_point(pages: Path) -> None:
+    (path,) = paper_pages.RECORDS.iterdir()
+    points = json.loads(path.read_text(encoding="utf-8"))["figures"]["fig2"]["points"]
+    values = {(row["series"], row["x"]): row["throughput"][0] for row in points}
+    table = paper_pages._series("mswift", "small", "throughput", "@", "fig2", "fig2@0.1", "fig2@0.1+Flow")
+    assert table.startswith("| series | `fig2` 0.005 | 0.1 | 0.1 |\n")
+    assert f"\n| Swift | {values['Swift', 0.005]:.3g} | {values['Swift', 0.1]:.3g} |  |\n" in table
+    assert f"\n| Fast |  |  | {values['FastFlow', 0.1]:.3g} |\n" in table
+
+
 def test_claims_are_joined_and_numbers_cut() -> None:
     """Claims that differ in a few words are one row; long numbers are ranges, reasons end at a sentence."""
     (figure,) = reading.find("mswift/fig5")[1]

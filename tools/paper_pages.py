@@ -9,6 +9,7 @@ a page is the longest name that the page's begins with. ``counts`` prints how ma
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
 - ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: a table a figure with its claims, their verdicts and numbers;
+- ``matrix: PAPER SCALE FIGURE ...``: marks of claims that several figures have, a row a claim, a column a figure;
 - ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
   ``largest`` is scale paper where that is kept, else small;
 - ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT FIGURE@POINT+SUFFIX ...``: means by series, a column a
@@ -38,7 +39,7 @@ from incast.statistics import Estimate
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "papers"
 RECORDS = PAGES / "results"
-BLOCK = re.compile(r"(<!-- (verdicts|numbers|series): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (verdicts|matrix|numbers|series): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 NOT_KEPT = re.compile(
     r"(<!-- not kept: ([^>]*?) -->\n)(?:\*Not checked: [^*]*\*\n)?\n*(.*?)\n*(<!-- end -->)", re.DOTALL
 )
@@ -132,9 +133,20 @@ def read(paper: str, scale: str) -> Record | None:
     return found
 
 
+def _record(paper: str, scale: str) -> Record:
+    if (found := read(paper, scale)) is None:
+        raise SystemExit(f"{paper}, scale {scale}: no record; incast paper run {paper} --scale {scale}, then record it")
+    return found
+
+
 def fill(text: str) -> str:
     """Fill the blocks of a page."""
-    kinds: dict[str, Callable[..., str]] = {"verdicts": _verdicts, "numbers": _numbers, "series": _series}
+    kinds: dict[str, Callable[..., str]] = {
+        "verdicts": _verdicts,
+        "matrix": _matrix,
+        "numbers": _numbers,
+        "series": _series,
+    }
     text = NOT_KEPT.sub(rf"\1*{UNCHECKED}*\n\n\3\n\n\4", text)
     return BLOCK.sub(lambda block: f"{block[1]}\n{kinds[block[2]](*block[3].split())}\n\n{block[5]}", text)
 
@@ -148,8 +160,8 @@ MARKS = {
 """Words of verdicts on pages, each with its mark."""
 PART = "in part, "
 LONGEST, SHORTER = 160, 110
-"""Characters of numbers beside a claim, and of one that holds or has its reason beside it."""
-LEAST, REASON = 60, 220
+"""Characters of numbers beside a claim, and of one that holds or has a reason beside it."""
+LEAST, REASON = 50, 160
 """Characters of a reason: from these on it may end, beyond those no sentence follows."""
 
 
@@ -176,7 +188,7 @@ def _verdicts_of(figure: Figure, there: Mapping[str, Claims]) -> str:
     for key, claim in last.items():
         cell = _verdict({scale: claims.get(key) for scale, claims in there.items()}, usual)
         brief = [_Line.of(text, figure) for text in claim["brief"]]
-        rows.append(_Row(cell, claim["says"], claim["own"], brief, _notes(claim)))
+        rows.append(_Row(cell, claim["says"], claim["own"], brief, _unused(claim), _why(claim)))
     head = f"**`{figure.name}`: {_count(list(last.values()))}.** {figure.title}{'.' * (not figure.title.endswith('?'))}"
     head += f" In part: {usual}." * bool(usual)
     cells = [row.cells() for row in _joined(rows)]
@@ -186,15 +198,34 @@ def _verdicts_of(figure: Figure, there: Mapping[str, Claims]) -> str:
     return "\n".join([head, "", *lines])
 
 
-def _notes(claim: Mapping[str, Any]) -> str:
-    """Word what is not judged of a claim for no known reason, and the first sentences of why it does not hold."""
+def _matrix(paper: str, scale: str, *names: str) -> str:
+    """Make a table of the marks of claims with the same words in several figures."""
+    found = _record(paper, scale)["figures"]
+    marks = [{one["says"]: _mark(one["verdict"]) for one in found[name]["claims"]} for name in names]
+    lines = [f"| claim | {' | '.join(f'`{name}`' for name in names)} |", f"|{' --- |' * (len(names) + 1)}"]
+    for says in dict.fromkeys(says for told in marks for says in told):
+        lines.append(f"| {says} | {' | '.join(told.get(says, '') for told in marks)} |")
+    return "\n".join(lines)
+
+
+def _mark(verdict: str) -> str:
+    return MARKS[verdict.removeprefix(PART)][0] + " in part" * verdict.startswith(PART)
+
+
+def _unused(claim: Mapping[str, Any]) -> str:
+    """Word what is not judged of a claim for no known reason."""
     unused = "; ".join(words.told({word: "" for word, reason in claim.get("unused", {}).items() if not reason}))
+    return f"<br>*{unused[:1].upper()}{unused[1:]}.*" * bool(unused)
+
+
+def _why(claim: Mapping[str, Any]) -> str:
+    """Give the first sentences of why a claim does not hold."""
     first, *more = re.split(r"(?<=\.)\s+(?=[A-Z])", claim["why"])
     for sentence in more:
         if len(first) > LEAST and len(f"{first} {sentence}") > REASON:
             break
         first = f"{first} {sentence}"
-    return f"<br>*{unused[:1].upper()}{unused[1:]}.*" * bool(unused) + f"<br>*Why:* {first}" * bool(first)
+    return str(first)
 
 
 def _count(claims: Sequence[Mapping[str, Any]]) -> str:
@@ -287,14 +318,20 @@ class _Row:
     says: str
     own: bool
     lines: Sequence[_Line]
-    notes: str
+    unused: str
+    why: str
 
     def cells(self) -> Sequence[str]:
-        """Give the cells of a row."""
+        """Give the cells of a row, without numbers beside a reason that has some or a check of ours that holds."""
         holds = MARKS["holds"] in self.verdict
-        most = SHORTER if holds or "*Why:*" in self.notes else LONGEST
-        measured = "" if holds and self.own else _measured(self.lines, most)
-        return self.verdict, f"{self.says}{' *(ours)*' if self.own else ''}{self.notes}", measured
+        plain = (holds and self.own) or re.search(r"\d", self.why)
+        measured = "" if plain else _measured(self.lines, SHORTER if holds or self.why else LONGEST)
+        why = f"*Why:* {self.why}" if self.why else ""
+        return (
+            self.verdict,
+            f"{self.says}{' *(ours)*' * self.own}{self.unused}",
+            "<br>".join(filter(None, [measured, why])),
+        )
 
 
 def _measured(lines: Sequence[_Line], most: int) -> str:
@@ -334,7 +371,7 @@ def _joined(rows: Sequence[_Row]) -> Iterator[_Row]:
         first, *others = left
         same, left, says = [first], [], first.says
         for row in others:
-            alike = (row.verdict, row.own, row.notes) == (first.verdict, first.own, first.notes)
+            alike = replace(row, says="", lines=[]) == replace(first, says="", lines=[])
             joined = _one_of([one.says for one in [*same, row]]) if alike else None
             if joined is None:
                 left.append(row)
@@ -407,9 +444,7 @@ def _numbers(place: str, scale: str, *measures: str) -> str:
 def _series(paper: str, scale: str, *asked: str) -> str:
     """Make a table of means: a row a series, a column a point of a figure, the measures behind one another."""
     measures, places = asked[: asked.index("@")], asked[asked.index("@") + 1 :]
-    found = read(paper, scale)
-    if found is None:
-        raise SystemExit(f"{paper}, scale {scale}: no record; incast paper run {paper} --scale {scale}, then record it")
+    found = _record(paper, scale)
     heads: list[str] = []
     columns: list[Mapping[str, Any]] = []
     for place in places:

@@ -166,6 +166,17 @@ def claim(says: str, verdict: str, *brief: str, part: str = "", why: str = "") -
     }
 
 
+def test_marks_of_claims_with_the_same_words_stand_in_one_row(pages: Path) -> None:
+    (path,) = paper_pages.RECORDS.iterdir()
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["figures"]["other"] = {"claims": [claim("New", "in part, undecided"), *record["figures"]["fig2"]["claims"]]}
+    path.write_text(json.dumps(record), encoding="utf-8")
+    head, _, *rows, new = paper_pages._matrix("mswift", "small", "fig2", "other").splitlines()
+    assert head == "| claim | `fig2` | `other` |"
+    assert [row[-10:] for row in rows] == [" | ✓ | ✓ |"] * 3
+    assert new == "| New |  | ? in part |"
+
+
 def test_series_stand_below_each_other_with_a_column_a_point(pages: Path) -> None:
     (path,) = paper_pages.RECORDS.iterdir()
     points = json.loads(path.read_text(encoding="utf-8"))["figures"]["fig2"]["points"]
@@ -197,8 +208,8 @@ def test_claims_are_joined_and_numbers_cut() -> None:
     )
     joined, cut = rows[2:]
     assert joined == "| ✓ holds | With 9 / 25 paths it is within 7 / 8 % of the model | ratio: 1.01; 1.02 |"
-    assert f"{label} at 9 to 64: *{series}* 1.123456789012345 to 5.123456789012345 Gb/s<br>… |" in cut
-    assert cut.startswith("| ✗ does not hold in part | It falls<br>*Why:* Short. Long. ")
+    assert f"{label} at 9 to 64: *{series}* 1.123456789012345 to 5.123456789012345 Gb/s<br>…<br>" in cut
+    assert cut.startswith("| ✗ does not hold in part | It falls | ") and "<br>*Why:* Short. Long. " in cut
     assert len(cut) < 600
 
 

@@ -60,6 +60,15 @@ impl Port {
         if self.has_ahead { self.rare.ahead.as_deref().copied().unwrap_or_default() } else { Ahead::default() }
     }
 
+    /// Packets and bytes in front of the port that count as accepted. None if programs run at its node: they may hold or
+    /// drop a packet between the NIC and the port.
+    pub(super) fn accepted_ahead(&self) -> (u32, u64) {
+        match self.is_programmed() {
+            true => (0, 0),
+            false => (self.ahead().packets, self.ahead().bytes),
+        }
+    }
+
     /// Packets and bytes that the discipline counts at `at`, with `ahead` in front of a FIFO port. If the port's last
     /// transmission ends at `at`, the next packet is about to be transmitted. If the port is empty without that, a
     /// program holds the packet in service, and all of `ahead` wait.

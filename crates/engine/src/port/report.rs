@@ -113,7 +113,7 @@ impl Port {
             queue_mean_bytes: mean((byte_time - byte_time_before) as f64),
             queue_max_bytes: b.max_bytes,
             packets_total: self.count.packets - total.withdrawn - self.held(end).packets,
-            accepted_total: self.count.packets + self.ahead().packets as u64,
+            accepted_total: self.count.packets + self.accepted_ahead().0 as u64,
             lost_total: total.drops + total.losses + taken.total,
             classes: queues.map_or(Vec::new(), |q| q.records(span, end, interval)),
             pauses: queues.map_or(0, |q| q.pausing.pauses),

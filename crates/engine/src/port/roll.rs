@@ -251,7 +251,7 @@ impl Port {
         let (events, bytes_in) = (self.rare.events, self.bytes_in);
         let station = self.station().is_some();
         let owed = self.rare.queues.as_ref().map_or_else(|| self.owed(at), |queues| queues.unpaid(at, station));
-        let (held, ahead) = (self.held(at), (ahead.packets, ahead.bytes));
+        let (held, ahead) = (self.held(at), self.accepted_ahead());
         Snapshot { count, events, bytes_in, owed, held, ahead }
     }
 

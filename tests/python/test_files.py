@@ -201,9 +201,7 @@ def test_memory_that_is_free_is_what_every_limit_leaves(tmp_path: Path, monkeypa
 
 def test_what_contradicts_itself_is_told_and_a_mistake_of_ones_own_is_not_hidden(tmp_path: Path) -> None:
     with (
-        pytest.raises(
-            FolderError, match=r"cannot be read: KeyError: 'a'; if incast wrote it, please report"
-        ) as told,
+        pytest.raises(FolderError, match=r"cannot be read: KeyError: 'a'; if incast wrote it, please report") as told,
         files.held(tmp_path),
     ):
         {}["a"]

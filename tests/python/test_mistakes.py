@@ -148,8 +148,8 @@ COMPARE = ["compare", "dumbbell", "--cc", "dctcp", "--vary"]
         (["describe", "controller", "swfit"], ["swfit", "swift"]),
         (["describe", "contoller", "swift"], ["contoller", "controller"]),
         (["describe", "cubik"], ["cubik: unknown name", 'did you mean "cubic"?']),
-        (["describe", "controller"], ["controller: a kind", "incast list controller"]),
-        (["describe", "queues"], ["queues: a kind", "incast list queues"]),
+        (["describe", "controller"], ["controller: this is a kind", "incast list controller"]),
+        (["describe", "queues"], ["queues: this is a kind", "incast list queues"]),
         (["describe", "controller", "swift", "cubic"], ["controller swift cubic: expected", "KIND NAME"]),
         (["run", "/dev/zero"], ["/dev/zero: has 67.2 MB or more; expected at most"]),
         (["run", "dumbbell", "--set", "transport.mss=65535"], ["transport.mss = 65535", "at most 65483"]),
@@ -403,13 +403,13 @@ def test_a_standard_input_that_is_no_scenario_is_refused(tmp_path: Path, given: 
 
 def test_a_report_refuses_options_that_its_folder_has_no_use_for(incast: Command, tmp_path: Path) -> None:
     Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).run().save(tmp_path / "r")
-    told = "expected the folder of a comparison, and r has one run"
+    told = "only for the folder of a comparison, and r has one run"
     incast("report", "r", "--bins", "nonsense").refused(f"--bins: {told}")
     incast("report", "r", "--paired", "--format", "svg").refused(f"--paired and --format: {told}")
     assert incast("report", "r").status == 0
     (tmp_path / "p").mkdir()
     (tmp_path / "p/coexistence.json").write_text("{}")
-    incast("report", "p", "--bins", "1kB").refused("--bins: expected the folder of a comparison", "pairs")
+    incast("report", "p", "--bins", "1kB").refused("--bins: only for the folder of a comparison", "pairs")
 
 
 @pytest.mark.parametrize(

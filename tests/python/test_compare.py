@@ -123,8 +123,8 @@ def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
 def test_differences_are_taken_seed_by_seed(made: Path, incast: Command) -> None:
     done = incast("report", str(made), "--paired")
     assert done.status == 0, done.err
-    assert "less dctcp under the same seed" in done.out
-    assert "<h2>Less dctcp</h2>" in (made / "report.html").read_text()
+    assert "difference from dctcp under the same seed" in done.out
+    assert "<h2>Difference from dctcp</h2>" in (made / "report.html").read_text()
     written = json.loads((made / "comparison.json").read_text())
     assert written["first"] == "dctcp"
     comparison = load(made)
@@ -412,7 +412,7 @@ def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
         assert answer.status == 0, answer.err
         assert (tmp_path / "there" / name / "comparison.json").read_bytes() == kept
     shutil.rmtree(tmp_path / "there/lab")
-    incast("report", "there/a").refused("there/lab does not exist")
+    incast("report", "there/a").refused("there/lab, the store of the runs of there/a, does not exist")
 
 
 def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_path: Path) -> None:
@@ -605,7 +605,7 @@ def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path
     without, _, table = answer.out.partition("linux-incast: means")
     assert "query" not in without
     assert header_of(table)[-3:] == ["query mean ms", "query p99 ms", "with timeout"]
-    bounds = "; figures that unfinished flows could still change are bounds"
+    bounds = "; figures that unfinished queries could still change are bounds"
     told = f"run.duration = 600ms, dctcp linux: {finished} of {count} queries finished{bounds}"
     none = f"run.duration = 310ms, newreno linux: 0 of 1 queries finished{bounds}"
     page = (tmp_path / "c/report.html").read_text()

@@ -214,7 +214,7 @@ def test_a_difference_of_what_is_open_is_no_mean(incast: Command, tmp_path: Path
         if "less_first" in figure:
             assert figure["less_first"]["mean"] is None
             assert {"at_least", "at_most"} <= figure["less_first"].keys()
-    assert "open" in done.out.partition("less dctcp under the same seed")[2]
+    assert "open" in done.out.partition("difference from dctcp under the same seed")[2]
 
 
 def test_the_line_that_makes_it_again_has_bins_and_formats(websearch: tuple[Path, str]) -> None:

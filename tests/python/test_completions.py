@@ -236,9 +236,9 @@ def test_pictures_come_in_the_formats_asked_for(websearch: tuple[Path, str]) -> 
 def test_a_key_that_does_nothing_is_told(websearch: tuple[Path, str]) -> None:
     """NewReno's packets ask for no ECN: the marking threshold is nothing to them."""
     folder, out = websearch
-    assert "newreno: queue.mark does nothing" in out
-    assert "dctcp: queue.mark does nothing" not in out
-    assert "newreno: queue.mark does nothing" in (folder / "report.html").read_text()
+    assert "newreno: queue.mark has no effect" in out
+    assert "dctcp: queue.mark has no effect" not in out
+    assert "newreno: queue.mark has no effect" in (folder / "report.html").read_text()
 
 
 def test_unknown_bins_and_formats_are_refused_before_a_run(incast: Command, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ app = { kind = "bulk", size = "10MB" }
 
 def test_one_flow_that_stretches_the_interval_is_told_and_moves_no_active_throughput() -> None:
     result = Scenario.from_toml(LONE).run(seed=1)
-    assert any("flow 3 alone takes" in note for note in result.notes())
+    assert any("flow 3 runs alone for" in note for note in result.notes())
     short = result.summary["groups"]["short"]["flows"]
     rates = [row["throughput_active_bps"] for row in result.flows.to_pylist() if row["group"] == "short"]
     alone = Scenario.from_toml(LONE).with_({"traffic.long.app.size": "20MB"}).run(seed=1)
@@ -300,7 +300,7 @@ def test_one_flow_that_stretches_the_interval_is_told_and_moves_no_active_throug
     assert longer["throughput_active_mean_bps"] == short["throughput_active_mean_bps"]
     assert longer["throughput_mean_bps"] < 0.6 * short["throughput_mean_bps"]
     even = Scenario.from_toml(LONE).with_({"traffic.long.app.size": "100kB"}).run(seed=1)
-    assert not any("alone takes" in note for note in even.notes())
+    assert not any("runs alone for" in note for note in even.notes())
 
 
 def test_flows_whose_packets_take_several_paths_do_not_beat_their_ideal(incast: Command, tmp_path: Path) -> None:

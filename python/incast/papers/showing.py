@@ -32,7 +32,7 @@ def of_paper(paper: Paper) -> Iterator[str]:
 
 
 def of_figure(paper: Paper, whole: Figure, scale: str) -> Iterator[str]:
-    """Say what a figure is made of at a scale, and what another scale changes."""
+    """Yield the parts of a figure at a scale, and the differences of other scales."""
     figure = whole.at(scale)
     yield f"{paper.called(figure)}: {figure.title}"
     yield figure.where
@@ -51,7 +51,7 @@ def of_figure(paper: Paper, whole: Figure, scale: str) -> Iterator[str]:
     yield from (_measure(one) for one in figure.measures.values())
     yield from _claims(figure.claims)
     if figure.assumptions:
-        yield "Assumed, since the paper does not say"
+        yield "Assumptions (not stated in the paper)"
         yield from (f"  {text}" for text in figure.assumptions)
     yield from _published(figure)
     for other in (one for one in SCALES if one != scale):
@@ -63,7 +63,7 @@ def of_figure(paper: Paper, whole: Figure, scale: str) -> Iterator[str]:
 def _scenarios(paper: Paper, figure: Figure) -> Iterator[str]:
     names = scenarios_of(figure)
     if not names:
-        yield "Scenario: none, every series is worked out by a formula"
+        yield "Scenario: none, every series is computed by a formula"
     for name in names:
         path = paper.folder / name
         beside = [one for one, _ in Scenario.load(path).files()]

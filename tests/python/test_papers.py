@@ -408,7 +408,7 @@ def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Comman
 
 def test_a_report_of_nothing_names_the_figure_that_was_asked_for(incast: Command, paper: Path) -> None:
     incast("paper", "report", f"{paper}/fig1", "--out", "p").refused(
-        f"begin with incast paper run {paper}/fig1 --out p\n"
+        f"start with incast paper run {paper}/fig1 --out p\n"
     )
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     shutil.rmtree(paper.parent / "p/runs")

@@ -54,7 +54,7 @@ def test_what_a_scenario_names_is_not_copied_from_behind_a_link(paper: Path, tmp
     (paper / "fig1.toml").write_text(f"{SCENARIO}[[traffic]]\n{traffic}")
     (tmp_path / "secret.csv").write_text("start,source,destination,size\n0s,h0,h1,30000\n")
     (paper / "flows.csv").symlink_to(tmp_path / "secret.csv")
-    with pytest.raises(PaperError, match=r"flows\.csv is a link, or lies behind one"):
+    with pytest.raises(PaperError, match=r"flows\.csv is a link, or behind one"):
         copying.copy(reading.load(paper), None, tmp_path / "mine", "1")
     assert not (tmp_path / "mine").exists()
 

@@ -94,9 +94,7 @@ def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, p
     refused("--series", "Swift", told="needs --set or --vary too")
     refused("--vary", f"{TARGET}=30us,30000ns", told="30us and 30000ns are the same")
     refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="also given by --set")
-    incast("paper", "run", "mswift/fig2", "--set", "run.duration=1ms").refused(
-        "every series is computed by a formula"
-    )
+    incast("paper", "run", "mswift/fig2", "--set", "run.duration=1ms").refused("every series is computed by a formula")
     incast("paper", "run", "swift", "--set", "run.duration=1ms").refused("change one figure: expected one of swift")
     assert left_in(tmp_path) == ["small"], "nothing is made of what is refused"
     # one series alone may become what another one is not

@@ -503,10 +503,10 @@ def counts() -> Iterator[str]:
 
 
 _UNIT = re.compile(r"\s?(?:[kKMGT]i?|[mun])?(?:B|b/s|bit/s|bytes|s|W|Hz)\b|\s?(?:thousand|million)\b")
-"""What behind a number says that a record may have it in thousands, or thousandths."""
+"""Units behind a number that a record may have in thousands, or thousandths."""
 _TOKEN = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 _COST = re.compile(r"\s*(?:[MG] |thousand |million )*(?:runs|hops|CPU|minutes|slow|cores|fast)\b")
-"""What behind a number says that it is of the work, which differs from machine to machine."""
+"""Words behind a number of the work, which differs from machine to machine."""
 _SMALL = 12
 """Whole numbers up to this are words: counts of things, numbers of figures."""
 
@@ -590,7 +590,7 @@ def _values(kept: Sequence[Record], figures: set[str]) -> list[float]:
 
 
 def _is_known(token: str, has_unit: bool, known: set[float], values: Sequence[float]) -> bool:
-    """Whether a number stands in a paper's files, or is one of these values to the digits that it has, two at least."""
+    """Return whether a paper's files have a number, or these values to its digits, two at least."""
     value = float(token.replace(",", ""))
     whole, _, decimals = token.replace(",", "").partition(".")
     if value in known or (not decimals and value <= _SMALL):

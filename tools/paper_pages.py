@@ -590,7 +590,7 @@ def _values(kept: Sequence[Record], figures: set[str]) -> list[float]:
 
 
 def _is_known(token: str, has_unit: bool, known: set[float], values: Sequence[float]) -> bool:
-    """Return whether a paper's files have a number, or these values to its digits, two at least."""
+    """Return whether a number is in a paper's files, or is one of these values to its digits, two at least."""
     value = float(token.replace(",", ""))
     whole, _, decimals = token.replace(",", "").partition(".")
     if value in known or (not decimals and value <= _SMALL):

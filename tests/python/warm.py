@@ -7,6 +7,7 @@ commands.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +28,10 @@ from incast import cli
 
 LOADED = (
     "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.front", "incast.papers.page",
-    "pyarrow.parquet", "matplotlib.backends.backend_agg",
+    "incast.model", "incast.gallery", "incast.view.page", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.acero",
+    "pyarrow.pandas_compat", "pandas", "matplotlib.backends.backend_agg", "PIL.BmpImagePlugin", "PIL.GifImagePlugin",
+    "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "typer._adapters", "typer.rich_utils", "encodings.ascii",
+    "importlib.readers",
 )  # fmt: skip
 LATER = {"tune": ("incast.tuning.outcome",), "sensitivity": ("incast.tuning.sensitivity",)}
 """What some commands load beside: when the first of them comes."""
@@ -38,6 +43,8 @@ class Warm:
     """A process that carries out one command after another."""
 
     process: subprocess.Popen[str]
+    cpu_s: float = 0.0
+    """CPU time of all commands, and of what they started and awaited."""
 
     @classmethod
     def start(cls, env: Mapping[str, str]) -> Warm:
@@ -58,7 +65,8 @@ class Warm:
             asked = {"words": list(words), "env": dict(env), "timeout": timeout, **places}
             self.process.stdin.write(json.dumps(asked) + "\n")
             self.process.stdin.flush()
-            status = json.loads(self.process.stdout.readline())
+            status, cpu_s = json.loads(self.process.stdout.readline())
+            self.cpu_s += cpu_s
             if status is None:
                 raise subprocess.TimeoutExpired(["incast", *words], timeout)
             return subprocess.CompletedProcess(["incast", *words], status, out.read_text(), err.read_text())
@@ -101,20 +109,34 @@ def _become(asked: Mapping[str, Any]) -> None:
     sys.argv[1:] = asked["words"]
 
 
-def _awaited(child: int, timeout: float) -> int | None:
-    """Wait for a command: its exit status, as ``subprocess`` has it; ``None`` where it had to be killed."""
+def _awaited(child: int, timeout: float) -> tuple[int | None, float]:
+    """Wait for a command: exit status, as ``subprocess`` has it (``None``: it had to be killed), and CPU time."""
     until = time.monotonic() + timeout
     while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
+        ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         if time.monotonic() > until:
             os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return None
+            _, _, used = os.wait4(child, 0)
+            return None, used.ru_utime + used.ru_stime
         time.sleep(LOOKS_EVERY_S)
+
+
+def _end(status: int) -> None:
+    """End a command as the interpreter does, but for the modules: taking them down copies all that was loaded."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":
     serve()
-    runpy.run_module("incast", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("incast", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int):
+            raise
+        _end(ended.code)

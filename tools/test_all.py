@@ -1,7 +1,7 @@
 """Everything that is tested beside ``make test``, part by part: ``make test-all``.
 
 A part is a command. Those of pytest run the tests that are marked ``extended(part="NAME")``. The last lines say what
-ran, for how long, and what was skipped and why. ``--minutes 30`` starts no part that would not be done by then, and ends
+ran, for how long, and what was skipped and why. ``--minutes 30`` starts no part that would not be done by then and ends
 one that is not: both are named, and are no failure. Exit status 1: a part failed.
 """
 
@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "test-all"
 PREPARING_S = 300
+STOPPING_S = 10
 
 
 @dataclass(frozen=True)
@@ -97,13 +98,20 @@ def carried_out(part: Part, until: float | None) -> Done:
     if part.prepare:
         prepared(part)
     report = REPORTS / f"{part.name}.xml"
+    REPORTS.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     status, text, cut = streamed(part.words, until)
     counts, skipped = of_pytest(report) if report.exists() else (of_cargo(text), Counter())
-    outcome = "ended: no time was left" if cut else "passed" if status == 0 else f"FAILED (exit status {status})"
-    if status == 5 and part.words[1:3] == ("-m", "pytest"):
-        outcome = "FAILED: no test is marked for it"
-    return Done(part, outcome, time.monotonic() - begun, counts, skipped)
+    return Done(part, outcome_of(status, counts, cut=cut), time.monotonic() - begun, counts, skipped)
+
+
+def outcome_of(status: int, counts: str, *, cut: bool) -> str:
+    """Say in words how a part ended."""
+    if cut:
+        return "ended: no time was left"
+    if status:
+        return f"FAILED (exit status {status})"
+    return "passed" if "passed" in counts or not counts else "skipped"
 
 
 def prepared(part: Part) -> None:
@@ -119,38 +127,41 @@ def prepared(part: Part) -> None:
 
 def streamed(words: Sequence[str], until: float | None) -> tuple[int, str, bool]:
     """Run a command and print what it prints: exit status, text, and whether it was ended as no time was left."""
-    process = subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-        start_new_session=True,
-    )  # fmt: skip
     cut = threading.Event()
 
     def end() -> None:
         cut.set()
         for how in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, how)
-            time.sleep(5)
+            stop(process, how)
+            ended.wait(STOPPING_S)
 
-    timer = None if until is None else threading.Timer(max(1.0, until - time.monotonic()), end)
-    if timer is not None:
-        timer.daemon = True
-        timer.start()
+    ended = threading.Event()
     lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            lines.append(line)
-        status = process.wait()
-    except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        raise
-    finally:
-        if timer is not None:
+    timer = threading.Timer(max(1.0, (until or 0.0) - time.monotonic()), end)
+    with subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        if until is not None:
+            timer.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                lines.append(line)
+        except BaseException:
+            stop(process, signal.SIGTERM)
+            raise
+        finally:
+            ended.set()
             timer.cancel()
-    return status, "".join(lines), cut.is_set()
+    return process.returncode, "".join(lines), cut.is_set()
+
+
+def stop(process: subprocess.Popen[str], how: signal.Signals) -> None:
+    """Send a signal to a command and to all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, how)
 
 
 def of_pytest(report: Path) -> tuple[str, Counter[str]]:
@@ -199,7 +210,6 @@ def main(words: Sequence[str] | None = None) -> int:
         for part in chosen:
             print(f"{part.name:12} {part.minutes:4g} min  {part.about}")
         return 0
-    REPORTS.mkdir(parents=True, exist_ok=True)
     until = None if options.minutes is None else time.monotonic() + options.minutes * 60
     done = [carried_out(part, until) for part in chosen]
     text = summary(done)

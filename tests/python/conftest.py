@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import skips
 from cpu_time import CpuTime
 from incast import Store
 from own_paper import PAPER, SCENARIO
@@ -44,8 +45,9 @@ _warm: list[Warm] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure every test."""
-    config.pluginmanager.register(CpuTime(lambda: sum(process.cpu_s for process in _warm)))
+    """Measure every test, and hold the list of skips in CI."""
+    for plugin in (CpuTime(lambda: sum(process.cpu_s for process in _warm)), *skips.plugins()):
+        config.pluginmanager.register(plugin)
 
 
 def environment() -> dict[str, str]:

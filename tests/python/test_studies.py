@@ -428,9 +428,10 @@ def kill_at_random(words: list[str], folder: Path, moments: random.Random, longe
 
 
 KILLS = int(os.environ.get("INCAST_KILLS", "3"))
-"""Kills in all; `make kills` sets 200."""
+"""Kills in all; `make kills` sets 200, and `make test-all` 30."""
 
 
+@pytest.mark.extended(part="kills")
 def test_kills_at_random_moments_leave_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(FILE.replace("seeds = 2", "seeds = 30").replace('"1ms"', '"4ms"'))
     steps = [

@@ -54,6 +54,10 @@ def tests(name: str, about: str, minutes: float, *more: str, prepare: tuple[str,
 
 BOTH = ("-n", "auto", "--dist", "worksteal")
 RAY = (sys.executable, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", "ray[client]>=2.40")
+DAMAGES = (
+    *("env", "INCAST_CASES=all", sys.executable, "-m", "pytest", "-q", f"--junitxml={REPORTS}/damages.xml", *BOTH),
+    *("tests/python/test_damages.py", "tests/python/test_damages_of_results.py"),
+)
 PARTS = (
     tests("python", "tests of the package and the program that take long", 3, *BOTH),
     tests("papers", "figures of the papers, and every scheme of `rivals`", 3, *BOTH),
@@ -66,6 +70,7 @@ PARTS = (
     Part("fuzz", "1,000 random scenarios by every engine", ("make", "fuzz"), 3),
     Part("loom", "the barrier of threads under all interleavings", ("make", "loom"), 2),
     Part("kills", "studies killed at 30 random moments", ("make", "kills", "KILLS=30"), 2),
+    Part("damages", "every damage of every file, by every command that reads it", DAMAGES, 6),
     Part("wheel", "a wheel, installed and run outside the clone", ("make", "wheel"), 6),
 )  # fmt: skip
 

@@ -101,7 +101,21 @@ def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_pa
 def test_pairs_grow_in_a_store_and_need_no_original(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(Scenario.load("coexistence").toml())
     (tmp_path / "own.py").write_text(OWN)
-    words = ("coexist", "two.toml", "--cc", "dctcp", "--cc", "own.py:Own", *SHORT[:4], "--out", "r", "--store", "lab")
+    words = (
+        "coexist",
+        "two.toml",
+        "--cc",
+        "dctcp",
+        "--cc",
+        "own.py:Own",
+        *SHORT[:4],
+        "--out",
+        "r",
+        "--store",
+        "lab",
+        "--workers",
+        "1",
+    )
     done = incast(*words, "--seeds", "1")
     assert done.status == 0, done.err
     grown = incast(*words, "--seeds", "2", "--cc", "swift")
@@ -139,6 +153,7 @@ class Own:
 """
 
 
+@pytest.mark.extended(part="python")
 def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     names = [*(name for name, _ in _core.list_kind("controllers")), "own.py:Own"]

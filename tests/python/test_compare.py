@@ -305,6 +305,7 @@ def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: 
     incast("compare", *smaller, "--out", "c").refused("another comparison", "grows by controllers, values and seeds")
 
 
+@pytest.mark.extended(part="python")
 def test_a_comparison_that_is_killed_leaves_the_same_bytes(tmp_path: Path) -> None:
     words = [
         "compare",
@@ -415,7 +416,7 @@ def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
 
 def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own").write_text(BESIDE_DATAGRAMS)
-    words = ("compare", "./own", "--cc", "swift", "--cc", "mine.py:Mine", "--seeds", "1", "--quiet")
+    words = ("compare", "./own", "--cc", "swift", "--cc", "mine.py:Mine", "--seeds", "1", "--workers", "1", "--quiet")
     (tmp_path / "mine.py").write_text(MINE.format(window=4))
     assert incast(*words, "--out", "a").status == 0
     before = (tmp_path / "a/comparison.json").read_bytes()
@@ -426,7 +427,18 @@ def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_
         (tmp_path / name).unlink()
     assert incast("report", "a", "--quiet").status == 0
     assert (tmp_path / "a/comparison.json").read_bytes() == before
-    grown = incast("study", "extend", "a/runs", "--study", study_of(tmp_path / "a"), "--seeds", "2", "--allow-code")
+    grown = incast(
+        "study",
+        "extend",
+        "a/runs",
+        "--study",
+        study_of(tmp_path / "a"),
+        "--seeds",
+        "2",
+        "--workers",
+        "1",
+        "--allow-code",
+    )
     assert grown.status == 0, grown.err
     assert "2 points, 2 seeds, 4 runs" in grown.out
 

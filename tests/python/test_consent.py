@@ -98,7 +98,8 @@ def test_a_class_on_the_command_line_runs_as_it_is(incast: Command, ran: Callabl
         assert (answer.status, "runs code" in answer.err) == (0, False), answer.err
         assert ran()
         shutil.rmtree(tmp_path / "r")
-    assert incast("compare", "dumbbell", *short, "--cc", "evil.py:Mine", "--seeds", "1", "--out", "c", "-q").status == 0
+    one = ("--cc", "evil.py:Mine", "--seeds", "1", "--workers", "1")
+    assert incast("compare", "dumbbell", *short, *one, "--out", "c", "-q").status == 0
     assert ran()
     assert incast("report", "c", "-q").status == 0 and not ran(), "a report of what was sent runs nothing"
     # in the place of a class that the scenario names, which nobody is asked for

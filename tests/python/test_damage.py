@@ -95,7 +95,8 @@ def test_a_damaged_copy_of_a_class_is_put_back_before_its_runs_are_made_again(in
         "class Own:\n    def init(self, env): self.cwnd = 14600\n    def on_ack(self, ack): pass\n"
         "    def on_loss(self, event): pass\n    def on_timeout(self, event): pass\n"
     )
-    words = ["compare", "dumbbell", "--cc", "own.py:Own", "--seeds", "1", *QUICK, "--out", "c", "--quiet"]
+    one = ["--seeds", "1", *QUICK, "--workers", "1", "--out", "c", "--quiet"]
+    words = ["compare", "dumbbell", "--cc", "own.py:Own", *one]
     assert incast(*words).status == 0
     store = tmp_path / "c/runs"
     before = _results(store)

@@ -101,7 +101,7 @@ def test_reports_of_comparisons_show_names_as_text(scenario: Path, tmp_path: Pat
 
 
 def test_pages_of_pairs_and_of_a_run_show_names_as_text(scenario: Path, tmp_path: Path, incast: Command) -> None:
-    words = ("--cc", "dctcp", "--cc", f"./{IN_FOLDER}.py:Mine", "--seeds", "1")
+    words = ("--cc", "dctcp", "--cc", f"./{IN_FOLDER}.py:Mine", "--seeds", "1", "--workers", "1")
     answer = incast("coexist", scenario.name, *words, "--out", IN_FOLDER)
     assert answer.status == 0, answer.err
     check((tmp_path / IN_FOLDER / "report.html").read_text(encoding="utf-8"))

@@ -33,7 +33,11 @@ LOADED = (
     "PIL.JpegImagePlugin", "PIL.PngImagePlugin", "typer._adapters", "typer.rich_utils", "encodings.ascii",
     "importlib.readers",
 )  # fmt: skip
-LATER = {"tune": ("incast.tuning.outcome",), "sensitivity": ("incast.tuning.sensitivity",)}
+LATER = {
+    "tune": ("incast.tuning.outcome",),
+    "sensitivity": ("incast.tuning.sensitivity",),
+    "query": ("duckdb",),
+}
 """What some commands load beside: when the first of them comes."""
 LOOKS_EVERY_S = 0.002
 

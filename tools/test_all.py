@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+TESTS = ROOT / "tests" / "python"
 REPORTS = ROOT / "build" / "test-all"
 PREPARING_S = 300
 STOPPING_S = 10
@@ -42,14 +43,10 @@ class Part:
 
 def tests(name: str, about: str, minutes: float, *more: str, prepare: tuple[str, ...] = ()) -> Part:
     """Make a part of the tests in Python that are marked for it."""
-    chosen = (
-        "-m",
-        f'extended(part="{name}")',
-        f"--junitxml={REPORTS / name}.xml",
-        "--durations=10",
-        "--durations-min=1",
-    )
-    return Part(name, about, (sys.executable, "-m", "pytest", "-q", *chosen, *more), minutes, prepare)
+    marker = f'extended(part="{name}")'
+    files = [str(file) for file in sorted(TESTS.glob("test_*.py")) if marker in file.read_text(encoding="utf-8")]
+    chosen = ("-m", marker, f"--junitxml={REPORTS / name}.xml", "--durations=10", *files)
+    return Part(name, about, (sys.executable, "-m", "pytest", "-q", *more, *chosen), minutes, prepare)
 
 
 BOTH = ("-n", "auto", "--dist", "worksteal")

@@ -50,7 +50,8 @@ def tests(name: str, about: str, minutes: float, *more: str, prepare: tuple[str,
 
 
 BOTH = ("-n", "auto", "--dist", "worksteal")
-RAY = (sys.executable, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", "ray[client]>=2.40")
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--retries", "1", "--timeout", "20")
+RAY = (*PIP, "--constraint", "constraints.txt", "ray[client]>=2.40")
 DAMAGES = (
     *("env", "INCAST_CASES=all", sys.executable, "-m", "pytest", "-q", f"--junitxml={REPORTS}/damages.xml", *BOTH),
     *("tests/python/test_damages.py", "tests/python/test_damages_of_results.py"),

@@ -23,6 +23,7 @@ def figures(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow("a figure of a paper is run and drawn")
 def test_a_key_is_changed_and_the_published_results_stay_apart(incast: Command, paper: Path, tmp_path: Path) -> None:
     published = incast("paper", "run", "./small", "--seeds", "1")
     assert published.status == 0, published.err
@@ -73,6 +74,7 @@ def test_values_of_a_key_have_a_figure_each_and_one_together(incast: Command, pa
     }
 
 
+@pytest.mark.slow("a figure of a paper is run and drawn")
 def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, paper: Path, tmp_path: Path) -> None:
     def refused(*words: str, told: str) -> None:
         incast("paper", "run", "./small/fig1", *words).refused(told)

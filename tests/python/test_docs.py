@@ -39,6 +39,7 @@ def matches(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern.strip() or "", " ".join(printed.split())) is not None
 
 
+@pytest.mark.slow("the runs and pictures that the page shows")
 @pytest.mark.parametrize(("page", "found"), blocks("console"))
 def test_console_examples_print_what_the_page_shows(
     page: Path, found: list[str], incast: Command, tmp_path: Path
@@ -60,6 +61,7 @@ def test_console_examples_print_what_the_page_shows(
     assert commands
 
 
+@pytest.mark.slow("the runs and pictures that the page shows")
 @pytest.mark.parametrize(("page", "found"), blocks("python"))
 def test_python_examples_run(page: Path, found: list[str], tmp_path: Path) -> None:
     for block in found:

@@ -59,6 +59,7 @@ SMALL = 6_000_000
 """Bytes that threads and the allocator may take more or less than is told."""
 
 
+@pytest.mark.slow("a process a run, of a large network")
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are read from /proc")
 @pytest.mark.parametrize("case", [MANY if case == "many-flows" else case for case in CASES])
 def test_memory_that_is_told_is_what_a_run_takes(case: str) -> None:

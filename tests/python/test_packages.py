@@ -28,6 +28,7 @@ PACKAGE = {
 }
 
 
+@pytest.mark.slow("workers are processes where a class is Python's")
 def test_the_package_of_a_class_is_copied(tmp_path: Path, incast: Command) -> None:
     top = tmp_path / "laboratory"
     for name, text in PACKAGE.items():

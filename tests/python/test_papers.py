@@ -29,6 +29,7 @@ from incast.verdict import Verdict
 from own_paper import BY_FLOW, PAPER, SCENARIO, WORKED_OUT
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_figure_of_the_swift_paper_runs_and_holds(incast: Command, tmp_path: Path) -> None:
     answer = incast("paper", "run", "swift/fig19", "--seeds", "1", "--out", "s")
     assert answer.status == 0, answer.err
@@ -71,6 +72,7 @@ def test_a_target_below_the_unloaded_round_trip_leaves_the_link_empty() -> None:
     assert at[25]["goodput_total_bps"] == pytest.approx(48e9, rel=0.03), "as published"
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_models_are_a_figure_of_the_mswift_paper(incast: Command, tmp_path: Path) -> None:
     """Figure 2 has no runs."""
     answer = incast("paper", "run", "mswift/fig2", "--out", "m")
@@ -128,6 +130,7 @@ def test_switches_that_set_windows_keep_queries_without_loss(incast: Command, tm
     assert "\n  undecided: SCCP gives the background more than DCTCP" in answer.out, "two seeds are not clear of zero"
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_students_windows_are_those_of_its_picture(incast: Command) -> None:
     """Figure 15 of the report of CSE 322, which calls NewReno's window Swift's, with one seed."""
     answer = incast("paper", "run", "cse322/fig15", "--seeds", "1", "--out", "c")
@@ -181,6 +184,7 @@ def test_a_students_report_is_run_over_its_own_parameters() -> None:
         assert points[name] == [100, 200, 300, 400, 500, 600]
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_students_printed_numbers_come_out_in_its_own_world(incast: Command, tmp_path: Path) -> None:
     """Swift's least windows in the study yasomam."""
     answer = incast("paper", "run", "yasomam/min-cwnd", "--out", "y")
@@ -221,6 +225,7 @@ def test_a_students_report_on_fat_trees_has_all_its_figures() -> None:
     assert (len(printed), printed["min RTT", "throughput"]) == (21, 1027.01)
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: Path) -> None:
     """HULL's trade, with two seeds."""
     answer = incast("paper", "run", "hull", "--seeds", "2", "--out", "h")
@@ -228,6 +233,7 @@ def test_phantom_queues_trade_bandwidth_for_latency(incast: Command, tmp_path: P
     assert answer.out.startswith("drain: all 4 claims hold - ")
 
 
+@pytest.mark.slow("a figure of a paper")
 def test_a_sender_sees_what_the_narrowest_of_three_switches_grants(incast: Command, tmp_path: Path) -> None:
     """Figure 2 of SCCP's paper."""
     answer = incast("paper", "run", "sccp/fig2", "--out", "s")
@@ -303,6 +309,7 @@ def runs(name: str) -> Iterator[tuple[Paper, Figure, list[Series]]]:
 RIVALS = pytest.param("rivals", marks=pytest.mark.extended(part="papers"))
 
 
+@pytest.mark.slow("some hundred scenarios")
 @pytest.mark.parametrize("name", [RIVALS if name == "rivals" else name for name in reading.names()])
 def test_every_run_of_every_figure_is_valid_at_both_scales(name: str) -> None:
     different = {
@@ -353,6 +360,7 @@ def test_a_folder_is_a_paper_and_verdicts_follow_from_its_numbers(incast: Comman
     )
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_pictures_of_papers_are_written_in_the_formats_asked_for(incast: Command, paper: Path) -> None:
     words = (str(paper), "--seeds", "1", "--out", "p", "--quiet", "--format")
     for word, formats in (("run", "svg,pdf"), ("report", "pdf")):
@@ -366,6 +374,7 @@ def test_pictures_of_papers_are_written_in_the_formats_asked_for(incast: Command
     incast("paper", "run", *words, "gif").refused("gif", "png, svg, pdf")
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, paper: Path) -> None:
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     out = paper.parent / "p"
@@ -388,6 +397,7 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
     assert strip_cost((out / "report.html").read_text()) == strip_cost(report.decode())
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper: Path) -> None:
     out = paper.parent / "p"
     one = incast("paper", "run", str(paper), "--seeds", "1", "--scale", "paper", "--out", "p")
@@ -408,6 +418,7 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     assert {row["runs"] for row in results["figures"]["fig1"]["points"]} == {3}
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO)
@@ -433,6 +444,7 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     assert "<code>fig1</code> (1 of 2)" in (paper.parent / "p" / "report.html").read_text()
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Command, paper: Path) -> None:
     assert incast("paper", "run", str(paper), "--out", "p").status == 0
     summary = next((paper.parent / "p").rglob("summary.json"))
@@ -485,6 +497,7 @@ def test_texts_are_counted_and_nothing_else(incast: Command, paper: Path) -> Non
         assert not list((paper.parent / column).rglob("manifest.json")), "the first run tells"
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_points_may_be_flows_and_pictures_of_series_and_rows(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(BY_FLOW)
     answer = incast("paper", "run", str(paper), "--out", "p")
@@ -532,6 +545,7 @@ def test_a_curve_over_time_is_in_seconds_whatever_the_axis_shows() -> None:
     assert max(values) > 4.49
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, paper: Path) -> None:
     (paper / "paper.toml").write_text(WORKED_OUT)
     (paper / "more.toml").write_text(SCENARIO)
@@ -571,6 +585,7 @@ def strip_cost(page: str) -> str:
     return re.sub(r"hops in [^<]*", "", page)
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_ctrl_c_leaves_no_half_run_and_no_report(paper: Path) -> None:
     text = (paper / "fig1.toml").read_text().replace('duration = "20ms"', 'duration = "200s"')
     (paper / "fig1.toml").write_text(text)
@@ -634,6 +649,7 @@ def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "report", "swift", "--out", "none").refused("none holds no results of a paper")
 
 
+@pytest.mark.slow("a paper is run or reported several times")
 def test_a_folder_of_something_else_is_left_alone(incast: Command, paper: Path) -> None:
     (paper.parent / "mine").mkdir()
     (paper.parent / "mine" / "notes.txt").write_text("mine")

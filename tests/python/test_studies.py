@@ -322,6 +322,7 @@ def test_a_run_that_fails_loses_nothing_that_was_made(tmp_path: Path) -> None:
     assert store.chunks() == ["0001-0000"]  # made before the failure
 
 
+@pytest.mark.slow("parts of the store are made by processes that are killed")
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import os, pathlib\n"
@@ -514,6 +515,7 @@ done
 """
 
 
+@pytest.mark.slow("parts of the store are made by processes that are killed")
 def test_an_array_job_is_gone_on_with_where_parts_of_it_were_killed(
     tmp_path: Path, incast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -289,6 +289,7 @@ def test_a_text_with_a_unit_is_a_number_in_its_base_unit(text: object, number: t
     assert in_base_unit(text) == number
 
 
+@pytest.mark.slow("a study is made twice, by processes")
 def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:
     small().run(tmp_path / "one", workers=1)
     small().run(tmp_path / "two", workers=2)
@@ -365,6 +366,7 @@ def test_a_torn_journal_is_cut_off_behind_its_last_whole_record(tmp_path: Path) 
         assert journal.path.read_bytes() == whole
 
 
+@pytest.mark.slow("a study is made twice, by processes")
 def test_a_store_goes_on_without_what_it_was_made_from(tmp_path: Path) -> None:
     """Scenario, its list of flows, and a class are copied; the originals are then gone, and the store elsewhere."""
     home = tmp_path / "home"
@@ -581,6 +583,7 @@ def test_what_takes_more_memory_than_there_is_is_refused(file: Path, incast: Com
     incast("run", "dumbbell", "--memory-limit", "lots").refused('--memory-limit "lots": expected a size such as "8GB"')
 
 
+@pytest.mark.slow("a study is made twice, by processes")
 def test_a_full_disk_is_an_error_and_loses_nothing(file: Path, incast: Command) -> None:
     def small_files() -> None:
         # no file above 300 kB can be written: the journal is full before the study's end

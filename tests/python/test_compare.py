@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import html
 import json
-import random
 import re
 import shlex
 import shutil
-import signal
 import subprocess
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -312,44 +309,6 @@ def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: 
     incast("compare", *smaller, "--out", "c").refused("another comparison", "grows by controllers, values and seeds")
 
 
-@pytest.mark.extended(part="python")
-def test_a_comparison_that_is_killed_leaves_the_same_bytes(tmp_path: Path) -> None:
-    words = [
-        "compare",
-        "random-pairs",
-        "--cc",
-        "dctcp",
-        "--cc",
-        "swift",
-        "--vary",
-        "traffic.flows=20,21",
-        "--seeds",
-        "2",
-    ]
-    words = command([*words, *QUICK, "--workers", "1", "--quiet", "--out"])
-    draw, killed = random.Random(1), 0
-    whole = time.monotonic()
-    subprocess.run([*words, "whole"], cwd=tmp_path, env=environment(), check=True, capture_output=True)
-    whole = time.monotonic() - whole
-    for _ in range(6):
-        process = subprocess.Popen(
-            [*words, "c"], cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            process.wait(draw.uniform(0.2, 1) * whole)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            killed += 1
-    assert killed >= 2
-    last = subprocess.run([*words, "c"], cwd=tmp_path, env=environment(), capture_output=True, text=True)
-    assert last.returncode == 0, last.stderr
-    for name in ("comparison.json", "runs/SHA256SUMS", "runs/store.json", "study.json", "points.parquet"):
-        assert (tmp_path / "c" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
-    assert not list((tmp_path / "c").rglob(".*.partial-*"))
-    assert not Store.at(tmp_path / "c/runs").damaged()
-
-
 @pytest.mark.slow("comparisons and reports, each with six pictures")
 def test_files_can_be_what_is_varied(incast: Command, tmp_path: Path) -> None:
     for place, rate in (("a", "1Gbps"), ("b", "2Gbps")):
@@ -531,30 +490,6 @@ def test_runs_of_another_build_of_the_engine_are_repeated(made: Path, incast: Co
 def test_another_study_is_refused_in_the_same_folder(made: Path, incast: Command) -> None:
     other = [word.replace("4,20", "4,21") for word in STUDY]
     incast("compare", *other, "--out", str(made)).refused("another comparison", "--out")
-
-
-@pytest.mark.slow("a process of its own, which loads the program")
-def test_ctrl_c_keeps_finished_runs_and_counts_no_half_ones(incast: Command, tmp_path: Path) -> None:
-    words = ["compare", "random-pairs", "--cc", "dctcp", "--cc", "newreno", "--vary", "traffic.flows=20,21", "--seeds"]
-    words += ["1", "--set", "run.warmup=0s", "--set", "run.duration=1s", "--workers", "1", "--out", "c", "--quiet"]
-    process = subprocess.Popen(
-        command(words), cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 120
-    while not any(path.stat().st_size for path in (tmp_path / "c/runs").glob("journal/*.bin")):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, (out, err)
-    assert "interrupted" in err
-    assert "Traceback" not in err
-    assert not (tmp_path / "c/report.html").exists()
-    assert not list((tmp_path / "c").rglob(".*.partial-*"))
-    pending = json.loads(incast("study", "status", "c/runs", "--json").out)["pending"]
-    assert 1 <= pending["made"] < pending["runs"] == 4
-    incast("report", "c").refused("not finished", "incast compare random-pairs")
 
 
 def test_a_run_that_fails_is_named(incast: Command, tmp_path: Path) -> None:

@@ -289,7 +289,6 @@ def test_a_text_with_a_unit_is_a_number_in_its_base_unit(text: object, number: t
     assert in_base_unit(text) == number
 
 
-@pytest.mark.slow("a study is made twice, by processes")
 def test_threads_and_processes_make_the_same_bytes(tmp_path: Path) -> None:
     small().run(tmp_path / "one", workers=1)
     small().run(tmp_path / "two", workers=2)

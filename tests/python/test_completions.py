@@ -159,6 +159,7 @@ def websearch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return place / "w", done.stdout
 
 
+@pytest.mark.slow("a comparison with its report")
 def test_a_comparison_over_sizes_shows_slowdowns_and_no_pooled_time(websearch: tuple[Path, str]) -> None:
     folder, out = websearch
     assert "p99 slowdown by size" in out

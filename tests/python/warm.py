@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incast import cli
+from incast import cli, look
 
 LOADED = (
     "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.front", "incast.papers.page",
@@ -86,6 +86,7 @@ def serve() -> None:
     for name in LOADED:
         importlib.import_module(name)
     cli.program()  # loads every command
+    _draw()
     for line in sys.stdin:
         asked = json.loads(line)
         for name in LATER.get(next(iter(asked["words"]), ""), ()):
@@ -98,6 +99,16 @@ def serve() -> None:
             return
         print(json.dumps(_awaited(child, asked["timeout"])), flush=True)
     os._exit(0)
+
+
+def _draw() -> None:
+    """Draw a picture, so that fonts and what measures texts are loaded too."""
+    canvas = look.new_canvas(6, 4)
+    axes = canvas.subplots()
+    axes.set_yscale("log")
+    axes.plot([1, 2], [1, 1000], label="line")
+    axes.legend()
+    look.png_bytes(canvas)
 
 
 def _become(asked: Mapping[str, Any]) -> None:

@@ -1,9 +1,9 @@
 """Hold the simulator against ns-3, htsim and Linux: ``make parity``.
 
-Runs every comparison and writes ``docs/fidelity.md``, its pictures, and ``docs/fidelity.csv``, the
-rows it is made from; cut off, it goes on where it stopped. A part of the comparisons (``--only``,
-``--quick``) prints its rows; with ``--write`` it also replaces them in the page. Exit status 1 when
-a row misses its tolerance.
+Runs every comparison and writes ``docs/fidelity.md``, a page a reference in ``docs/fidelity``, their pictures, and the
+rows behind them, ``parity/results/fidelity.csv``. After an interruption it continues where it stopped. A part of the
+comparisons (``--only``, ``--quick``) prints its rows; ``--write`` also replaces them on the pages. Exit status 1 when a
+row misses its tolerance.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ from parity.checks import (
 from parity.figures import SCENARIOS
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "fidelity.md"
-ROWS = ROOT / "docs" / "fidelity.csv"
-PICTURES = ROOT / "docs" / "images" / "fidelity"
+DOCS = ROOT / "docs"
+ROWS = ROOT / page.CSV
+PICTURES = DOCS / "images" / "fidelity"
 
 
 def references() -> list[Reference]:
@@ -328,7 +328,7 @@ class Journal:
         here = Path(__file__).parent
         for folder in (package, here):
             for path in sorted(folder.rglob("*")):
-                if path.is_file() and path.suffix in (".py", ".so", ".toml", ".csv", ".cm"):
+                if path.is_file() and path != ROWS and path.suffix in (".py", ".so", ".toml", ".csv", ".cm"):
                     digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
         return digest.hexdigest()
 
@@ -398,11 +398,12 @@ def show(row: Row) -> str:
 def update(
     rows: Sequence[Row], outcomes: dict[str, Outcome], all_references: Sequence[Reference], *, whole: bool
 ) -> list[Row]:
-    """Write rows, page and pictures; a part replaces its own rows and leaves the others."""
+    """Write rows, pages and pictures; a part replaces its own rows and leaves the others."""
     ran = {row.case for row in rows}
     before = [] if whole or not ROWS.exists() else [row for row in read_rows(ROWS) if row.case not in ran]
     merged = in_order([*before, *rows], all_references)
-    files = {ROWS: csv_of(merged).encode(), PAGE: page.render(merged, all_references).encode()}
+    files = {ROWS: csv_of(merged).encode()}
+    files |= {DOCS / name: text.encode() for name, text in page.render(merged, all_references).items()}
     for reference in all_references:
         for section in reference.sections:
             inside = [case for case in reference.cases if page.home(case.id, reference) is section]
@@ -414,13 +415,13 @@ def update(
                 own = [row for row in merged if row.case in named]
                 files[PICTURES / page.picture_name(section)] = pictures.draw(section.picture, inside, own, drawings)
     # Everything is made before anything is replaced: a page that cannot be drawn leaves the old one.
-    PICTURES.mkdir(parents=True, exist_ok=True)
     for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.with_name(f".{path.name}")
         aside.write_bytes(content)
         aside.replace(path)
     if whole:
-        for path in PICTURES.glob("*.png"):
+        for path in (*PICTURES.glob("*.png"), *(DOCS / page.FOLDER).glob("*.md")):
             if path not in files:
                 path.unlink()
     return merged
@@ -453,7 +454,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--published", action="store_true", help="print the published table, and run only its cases")
     parser.add_argument("--list", action="store_true", help="print the cases and run nothing")
     parser.add_argument(
-        "--write", action="store_true", help="put the rows of a part into the page; all of them always are"
+        "--write", action="store_true", help="put the rows of a part into the pages; all rows always are"
     )
     parser.add_argument(
         "--jobs", type=int, default=min(4, os.cpu_count() or 1), help="runs at a time (default %(default)s)"
@@ -505,7 +506,7 @@ def main(words: Sequence[str] | None = None) -> int:
         update(rows, outcomes, all_references, whole=whole)
         if journal is not None:
             journal.close()
-        print(f"written: {PAGE.relative_to(ROOT)}, {ROWS.relative_to(ROOT)}")
+        print(f"written: docs/{page.INDEX}, docs/{page.FOLDER}, {page.CSV}")
     if options.published:
         print(published.text(rows))
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in (HOLDS, EXPLAINED, MISS, SHOWN)}

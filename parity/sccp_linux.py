@@ -41,8 +41,8 @@ def reference() -> Reference:
         "SCCP on Linux",
         "An aggregator asks n workers, each behind a link of its own of 1 Gb/s, 20 times; the buffer of the port that "
         "feeds the aggregator overflows, or the switch there runs SCCP (a tc-BPF program with the rules of "
-        "[docs/programs/sccp.md](programs/sccp.md)). Connections are persistent and open 1 ms apart, or new for every "
-        "query (fresh), or opened by the workers (push). RTT 240 us and 86 packets of buffer unless said.\n\n"
+        "[docs/programs/sccp.md](../programs/sccp.md)). Connections are persistent and open 1 ms apart, or new for "
+        "every query (fresh), or opened by the workers (push). RTT 240 us and 86 packets of buffer unless said.\n\n"
         "The reference's timers are up to 1 us late a hop, and its processes take time when they read the clock: in "
         "its packet traces data leaves a worker 1.0 to 4.1 us after the request that asks for it, on average 1.3 and "
         "1.4 us on persistent connections and 2.4 us on fresh ones. The scenario has 1.3 us for all (`hosts.send`). "

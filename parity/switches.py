@@ -644,7 +644,7 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
                 "ns3/artefacts",
                 "What each artefact of the study's set-up is worth",
                 f"{TURNED}These decide results on ns-3, and none of them belongs to a controller: "
-                "[forms](forms.md#artefacts) has them with their keys.",
+                "[forms](../forms.md#artefacts) has them with their keys.",
             ),
             ARTEFACTS,
         ),

@@ -19,7 +19,7 @@ def reference() -> Reference:
         means.append(mean)
     return Reference(
         "uet",
-        "htsim, transports that receivers drive",
+        "htsim, receiver-driven transports",
         "Broadcom/csg-htsim, commit 841d9e7 (NDP, EQDS), and ultraethernet/uet-htsim, commit 40ccb05 "
         "(NSCC, RCCC, both): "
         "100 Gb/s, 1 us a link, data packets of 4160 bytes, control packets of 64. The accidents of "

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from incast import _core, completions, gallery, marks, run_index, slowdowns, tables
+from incast import _core, completions, gallery, glossary, marks, run_index, slowdowns, tables
 from incast.comparison import Comparison, Run, aggregate_json, series_cases
 from incast.completions import NAMES, STATISTICS, Reading
 from incast.figures import Figure, axis_name, draw_all, figures_of
@@ -316,10 +316,11 @@ def _view(comparison: Comparison) -> str:
 def document(title: str, parts: Sequence[str]) -> str:
     """Put the parts of a page into a document that needs nothing else."""
     style = files("incast").joinpath("report.css").read_text(encoding="utf-8")
+    body = "\n".join([glossary.linked(parts[0]), *parts[1:], glossary.section()])
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Incast: {escape(title)}</title>\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>{style}</style></head>\n<body><main>\n" + "\n".join(parts) + "\n</main></body></html>\n"
+        f"<style>{style}</style></head>\n<body><main>\n{body}\n</main></body></html>\n"
     )
 
 

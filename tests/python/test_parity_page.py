@@ -213,7 +213,7 @@ def test_every_case_gives_the_rows_of_the_page(reference: Reference) -> None:
     cases = [case for case in reference.cases if not case.quick]
     outcomes = run.run_all(cases, os.cpu_count() or 1, lambda *_: None)
     moved = [row for case in cases for row in outcomes[case.id].rows if row not in rows_by_case()[case.id]]
-    assert not moved, "make parity writes the page anew\n" + "\n".join(map(run.show, moved))
+    assert not moved, "make parity writes the pages anew\n" + "\n".join(map(run.show, moved))
 
 
 def test_every_kind_of_comparison_has_a_quick_case() -> None:

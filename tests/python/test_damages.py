@@ -1,7 +1,7 @@
 """Damaged and hostile files, read by every command: one sentence, and an end.
 
-Each command reads folders in which one file has one damage. All of them together would be a thousand commands: every
-file of a folder meets every damage in some command, and every command meets every file. ``INCAST_CASES=all`` has all.
+Each command reads folders in which one file has one damage. All of them together would be a thousand commands: each
+file is read by every second command, with another damage by each. ``make test-all`` has all (``INCAST_CASES=all``).
 """
 
 from __future__ import annotations

@@ -17,6 +17,9 @@ from incast.papers import reading
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
+FIGURES = ("docs/choosing.md", "docs/papers/changing.md", "docs/papers/index.md")
+"""Pages whose examples run figures of papers, or sweeps as long: in ``make test-all``."""
+
 
 def blocks(kind: str) -> list[object]:
     """Find every page with blocks of a kind, and their texts."""
@@ -24,7 +27,9 @@ def blocks(kind: str) -> list[object]:
     for page in PAGES:
         found = re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
         if found:
-            pages.append(pytest.param(page, found, id=str(page.relative_to(ROOT))))
+            name = page.relative_to(ROOT).as_posix()
+            marks = [pytest.mark.extended(part="papers")] if kind == "console" and name in FIGURES else []
+            pages.append(pytest.param(page, found, id=name, marks=marks))
     return pages
 
 

@@ -157,6 +157,7 @@ def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) 
     assert [row.split(",")[0] for row in rows] == ["set", *map(str, range(1, 15))]
 
 
+@pytest.mark.slow("a search of many runs")
 def test_several_objectives_end_in_a_front_of_sets_that_no_other_beats(tmp_path: Path) -> None:
     # a low mark makes a short queue, and takes throughput
     found = searched(

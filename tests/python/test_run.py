@@ -317,7 +317,6 @@ def test_load_takes_names_and_paths_only() -> None:
         Scenario.load(3)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow("a dozen of commands")
 def test_a_form_beside_the_transport_of_another_reference_is_noted(incast: Command) -> None:
     short = ["--set", "run.duration=1ms", "--set", "run.warmup=0s"]
     told = 'note: controller.form = "yasomam" belongs beside transport.preset = "ns3", here it is "linux"'

@@ -14,7 +14,7 @@ DEMO_CC := --cc dctcp --cc swift --cc swift:target=min-rtt --cc swift:target=min
 # Warm-up: the first ON and OFF second. Measured: the second ON second, all of it.
 DEMO := $(BIN)/incast compare $(DEMO_SCENARIOS) $(DEMO_CC) --seeds 3 --workers $(WORKERS) --set run.warmup=2s
 
-.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer test-viewer lint-viewer test test-rust test-rust-build properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
+.PHONY: help build dev release wheel demo demo-full docs docs-pictures viewer-pictures paper-pages notebooks viewer test-viewer lint-viewer test test-all test-rust test-rust-build properties fuzz test-python test-ray kills lint bench bench-cells bench-store bench-view mutants parity papers \
         learn recordings published layers lines loom deny proto-sccp clean
 
 help: ## List the targets
@@ -61,7 +61,7 @@ notebooks: dev ## Run the notebooks of the documentation and store what their ce
 	$(BIN)/python tools/notebooks.py
 
 # The two builds have folders of their own and go side by side: each ends with what one core does alone.
-test: ## Build, then run every test and lint
+test: ## Build, then lints and tests: what a change must pass
 	@$(MAKE) --no-print-directory -j2 -O dev test-rust-build
 	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python
 	@echo "make test: all passed"
@@ -71,6 +71,7 @@ lint: dev lines lint-viewer ## Formatting, lints and types
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	$(BIN)/python tools/layers.py
+	$(BIN)/python tools/words.py
 	$(BIN)/ruff check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/ruff format --check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/mypy
@@ -131,8 +132,13 @@ FUZZ ?= --count 1000
 fuzz: ## Random scenarios of the whole grammar by every engine; one that breaks a law is made small (FUZZ="--count 100000")
 	cargo run --quiet --profile test -p incast-fuzz -- $(FUZZ)
 
-test-python: dev ## The Python, command-line and documentation tests
-	$(BIN)/pytest -n auto --dist worksteal
+test-python: dev ## The Python, command-line and documentation tests, but for those of make test-all
+	$(BIN)/pytest -n auto --dist worksteal -m "not extended" --durations=20
+
+# TEST_ALL="--list" names the parts, "papers ray" are two of them, and "--minutes 20" is done by then.
+TEST_ALL ?=
+test-all: dev ## What make test leaves out: figures of papers, notebooks, browser, Ray, all random cases (TEST_ALL="--minutes 20")
+	$(BIN)/python tools/test_all.py $(TEST_ALL)
 
 # Ray is 100 MB and more: only this target installs it. RAY_KILLS is how often a node is killed.
 RAY_KILLS ?= 1

@@ -1,5 +1,4 @@
-//! A random scenario: drawn from the schema, and mended where the checks refuse it, by the keys that their problems
-//! name.
+//! A random scenario: drawn from the schema, and repaired at the keys that the problems of the checks name.
 
 use crate::grammar::{Around, Draw, kind_path};
 use crate::random::Random;
@@ -12,61 +11,61 @@ use std::io;
 use std::path::Path;
 use toml::Table;
 
-/// Times that a scenario is mended before it is left refused.
+/// Number of repairs before a scenario stays refused.
 const MENDED: usize = 40;
 
-/// A scenario, and the files that it names.
+/// A scenario, and its files.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
     /// The document.
     pub table: Table,
-    /// Name and content of its files.
+    /// Name and content of each file.
     pub files: Vec<(String, String)>,
 }
 
 impl Case {
-    /// Its text.
+    /// Text of the scenario.
     pub fn text(&self) -> String {
         toml::to_string(&self.table).unwrap_or_default()
     }
 
-    /// Writes what it needs to `dir`.
+    /// Writes the scenario's files to `dir`.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         fs::create_dir_all(dir)?;
         self.files.iter().try_for_each(|(name, content)| fs::write(dir.join(name), content))
     }
 
-    /// Reads it; its files lie in `dir`.
+    /// Reads the scenario; its files are in `dir`.
     pub fn scenario(&self, dir: &Path) -> Result<Scenario, Errors> {
         Scenario::from_toml(&self.text(), dir, "fuzz")
     }
 
-    /// The specification; its files lie in `dir`.
+    /// Builds the specification; the files are in `dir`.
     pub fn build(&self, dir: &Path) -> Result<Spec, Errors> {
         Ok(self.scenario(dir)?.prepare()?.spec)
     }
 }
 
-/// What was drawn.
+/// Result of a draw.
 pub struct Drawn {
     /// The scenario.
     pub case: Case,
-    /// Its specification, or why it is refused after all.
+    /// Specification, or the reason why the scenario is still refused.
     pub spec: Result<Spec, Errors>,
-    /// Problems on the way.
+    /// Number of problems met on the way.
     pub problems: u64,
-    /// One of them that does not say where it is.
+    /// A problem that does not say where it is, if there was one.
     pub lost: Option<Problem>,
 }
 
-/// Problems met.
+/// Problems met so far.
 #[derive(Default)]
 struct Seen {
     problems: u64,
     lost: Option<Problem>,
 }
 
-/// Scenario `number` of `seed`; files go to `dir`.
+/// Draws scenario `number` of `seed`; files go to `dir`.
 pub fn draw(seed: u64, number: u64, dir: &Path) -> io::Result<Drawn> {
     let mut random = Random::new(seed, number);
     let whole = Schema::new(schema());
@@ -85,7 +84,7 @@ pub fn draw(seed: u64, number: u64, dir: &Path) -> io::Result<Drawn> {
         around.files = vec![("places", "places.csv".into())];
     }
     let mut seen = Seen::default();
-    // the network first: the rest has its names
+    // the network first: the rest uses its names
     let mut base = network_alone(kind, &around, &mut random);
     if kind == "cell" {
         let sources = base.table["topology"].get("sources").and_then(toml::Value::as_integer).unwrap_or(1);
@@ -113,13 +112,13 @@ pub fn draw(seed: u64, number: u64, dir: &Path) -> io::Result<Drawn> {
     Ok(Drawn { case, spec, problems: seen.problems, lost: seen.lost })
 }
 
-/// Rates, and how long packets take at them.
+/// Rates, and transmission times at these rates.
 fn scale(kind: &str, random: &mut Random) -> Around {
     let (rate, duration) = if kind == "cell" {
         (1e7, random.scaled(5e8, 8e9))
     } else {
         let rate = *random.one(&[1e8, 1e9, 1e9, 1e10, 1e10, 2.5e10, 1e11, 4e11]);
-        // as long as so many full packets take
+        // as long as that many full packets take
         (rate, random.scaled(30.0, 1000.0) * 12_000.0 / rate * 1e9)
     };
     let longer = *random.one(&[1.0, 1.0, 1.0, 3.0, 30.0, 300.0]);
@@ -127,7 +126,7 @@ fn scale(kind: &str, random: &mut Random) -> Around {
     Around { nodes: Vec::new(), hosts: 0, links: Vec::new(), run, duration, rate, files: Vec::new() }
 }
 
-/// A scenario of a network of a kind, and little beside.
+/// A scenario of a network of a kind, and little else.
 fn network_alone(kind: &str, around: &Around, random: &mut Random) -> Case {
     let text = format!(
         "[topology]\nkind = \"{kind}\"\n[run]\nduration = \"{:.0}ns\"\n[queue]\nkind = \"drop-tail\"\n\
@@ -142,7 +141,7 @@ fn network_alone(kind: &str, around: &Around, random: &mut Random) -> Case {
     Case { table, files: Vec::new() }
 }
 
-/// Builds it, and draws anew or leaves out what problems name until it can be built.
+/// Builds the scenario; draws anew or leaves out the keys named by problems until it can be built.
 fn mend(
     case: &mut Case,
     around: &Around,

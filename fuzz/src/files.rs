@@ -1,10 +1,10 @@
-//! Files that scenarios name: graphs, lists of flows, matrices, sizes, places of stations.
+//! Files used by scenarios: graphs, lists of flows, matrices, sizes, places of stations.
 
 use crate::grammar::Around;
 use crate::random::Random;
 use std::fmt::Write;
 
-/// A random connected graph, with paths of unequal rates and numbers of links, and links side by side.
+/// A random connected graph, with paths of unequal rates and lengths, and parallel links.
 pub fn graphs(random: &mut Random) -> Vec<(String, String)> {
     let (hosts, switches) = (2 + random.below(6), 1 + random.below(6));
     let list = |letter: &str, n: u64| (0..n).map(|i| format!("\"{letter}{i}\"")).collect::<Vec<_>>().join(", ");
@@ -45,7 +45,7 @@ pub fn graphs(random: &mut Random) -> Vec<(String, String)> {
     vec![("graph.toml".into(), text)]
 }
 
-/// Places of so many stations.
+/// Places of a number of stations.
 pub fn places(stations: i64, random: &mut Random) -> Vec<(String, String)> {
     let mut text = "x,y\n".to_owned();
     for i in 0..stations.clamp(2, 50) {
@@ -54,7 +54,7 @@ pub fn places(stations: i64, random: &mut Random) -> Vec<(String, String)> {
     vec![("places.csv".into(), text)]
 }
 
-/// Files of traffic between the hosts of a network: what they hold, their names and contents.
+/// Files of traffic between the hosts of a network: kinds, names and contents.
 pub fn of_traffic(around: &Around, random: &mut Random) -> Vec<(&'static str, String, String)> {
     let hosts = &around.nodes[..around.hosts];
     if hosts.len() < 2 {

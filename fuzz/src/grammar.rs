@@ -1,5 +1,5 @@
-//! Values drawn from the schema: what a key may be is asked of the schema alone, so a key that is new is drawn too.
-//! What the schema cannot say (names of nodes, plausible magnitudes, formulas) is in [`crate::hints`].
+//! Values drawn from the schema. The valid values of a key come from the schema alone, so a new key is drawn too.
+//! [`crate::hints`] adds what the schema cannot express (names of nodes, plausible magnitudes, formulas).
 
 use crate::hints;
 use crate::random::Random;
@@ -9,44 +9,44 @@ use incast_scenario::text::schema::{Schema, Shape};
 use std::collections::BTreeSet;
 use toml::{Table, Value as Toml};
 
-/// Most tables within one another; deeper keys are left out where they may be.
+/// Deepest nesting of tables; deeper optional keys are left out.
 const DEEPEST: usize = 12;
-/// Optional keys that a table has, about.
+/// Approximate number of optional keys in a table.
 const FEW: f64 = 3.0;
-/// Part of the draws that ends at a bound of its type.
+/// Share of the draws at a bound of the type.
 const EXTREME: f64 = 0.01;
 
-/// What draws know of the scenario that they are for.
+/// Facts about the scenario for which values are drawn.
 #[derive(Clone, Debug)]
 pub struct Around {
     /// Names of all nodes, hosts first.
     pub nodes: Vec<String>,
-    /// So many of them are hosts.
+    /// Number of hosts among them.
     pub hosts: usize,
     /// Names of links.
     pub links: Vec<String>,
-    /// Length of the run, nanoseconds,
+    /// Length of the run, nanoseconds.
     pub run: f64,
-    /// and the scale of times in it.
+    /// Scale of times in the run, nanoseconds.
     pub duration: f64,
-    /// The scale of rates, bits per second.
+    /// Scale of rates, bits per second.
     pub rate: f64,
-    /// Names of the files that the scenario may name, by what they hold.
+    /// Names of files available to the scenario, by kind.
     pub files: Vec<(&'static str, String)>,
 }
 
 /// Draws values.
 pub struct Draw<'a> {
-    /// The numbers.
+    /// Source of random numbers.
     pub random: &'a mut Random,
     /// The scenario.
     pub around: &'a Around,
-    /// Words and kinds drawn so far, with their places, the last one last: what others go with.
+    /// Words and kinds drawn so far, with their places, in order; hints depend on them.
     pub said: Vec<String>,
 }
 
 impl Draw<'_> {
-    /// A value for the place `path` of the schema. `named` are words that the value might be.
+    /// Draws a value for the place `path` of the schema. `named` are candidate words.
     pub fn value(&mut self, schema: Schema<'_>, path: &str, named: &[String]) -> Toml {
         if let Some(value) = hints::value(self, path) {
             return value;
@@ -99,7 +99,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Words that a problem names, or that go with what was drawn before.
+    /// Words named by a problem, or fitting the earlier draws.
     fn fitting(&mut self, path: &str, named: &[String]) -> Vec<String> {
         match hints::goes_with(path, &self.said).filter(|_| named.is_empty()) {
             Some(words) if self.random.chance(0.9) => words.iter().map(|word| (*word).to_owned()).collect(),
@@ -107,13 +107,13 @@ impl Draw<'_> {
         }
     }
 
-    /// One of several, rather one whose word is among `named`.
+    /// Draws one of several, preferring one whose word is among `named`.
     fn one_named<'t, T>(&mut self, of: &'t [T], named: &[String], word: fn(&T) -> &str) -> &'t T {
         let fits: Vec<&T> = of.iter().filter(|one| named.iter().any(|name| name == word(one))).collect();
         if fits.is_empty() { self.random.one(of) } else { self.random.one::<&T>(&fits) }
     }
 
-    /// The keys of a table: those that must be there, and some of the others.
+    /// Draws the keys of a table: all required ones, and some of the others.
     pub fn keys(&mut self, schema: Schema<'_>, path: &str, table: &mut Table) {
         let keys = schema.keys();
         let optional = keys.iter().filter(|(.., required)| !required).count();
@@ -129,7 +129,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A value of a format.
+    /// Draws a value of a format.
     fn text(&mut self, format: &str, path: &str) -> Toml {
         let text = match format {
             "time" => self.time(path),
@@ -151,7 +151,7 @@ impl Draw<'_> {
         Toml::String(text)
     }
 
-    /// A time up to the run's.
+    /// Draws a time up to the run's length.
     fn time(&mut self, path: &str) -> String {
         if self.random.chance(EXTREME) {
             return (*self.random.one(&["0s", "1ps", "1s", "1000000s", "18446743s"])).to_owned();
@@ -171,7 +171,7 @@ impl Draw<'_> {
         in_units(bps, &[("Gbps", 1e9), ("Mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)])
     }
 
-    /// A limit of a queue, rather in the unit of the one before: limits of one queue have one unit.
+    /// Draws a limit of a queue, preferring the unit of the previous one: limits of one queue have one unit.
     fn limit(&mut self, path: &str) -> String {
         if self.random.chance(0.06) {
             return "none".to_owned();
@@ -256,34 +256,34 @@ impl Draw<'_> {
     }
 }
 
-/// The largest unit that leaves a whole number.
+/// Writes a value in the largest unit that leaves a whole number.
 fn in_units(value: f64, units: &[(&str, f64)]) -> String {
     let fits = units.iter().find(|(_, scale)| value >= *scale && value % scale == 0.0);
     let (unit, scale) = fits.or(units.last()).copied().unwrap_or(("", 1.0));
     format!("{:.0}{unit}", value / scale)
 }
 
-/// The place of a key of the table at `path`.
+/// Place of a key of the table at `path`.
 pub fn key_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// The place of a table of kind `word` at `path`.
+/// Place of a table of kind `word` at `path`.
 pub fn kind_path(path: &str, word: &str) -> String {
     format!("{path}<{word}>")
 }
 
-/// A place of the schema with the places right below it that must be drawn there.
+/// A place of the schema, with the places directly below it that must be drawn.
 pub struct Level<'s> {
-    /// Its schema.
+    /// Schema of the place.
     pub schema: Schema<'s>,
-    /// Where it is.
+    /// Path of the place.
     pub path: String,
     /// Keys, words, kinds or branches.
     pub below: BTreeSet<String>,
 }
 
-/// Every place of the schema that has others below it.
+/// All places of the schema with others below.
 pub fn levels<'s>(schema: Schema<'s>, path: &str, all: &mut Vec<Level<'s>>) {
     let mut below = BTreeSet::new();
     match schema.shape() {
@@ -324,7 +324,7 @@ fn levels_of_keys<'s>(schema: Schema<'s>, path: &str, all: &mut Vec<Level<'s>>) 
     all.push(Level { schema, path: path.to_owned(), below });
 }
 
-/// Every place of the schema: keys, and of kinds and words each.
+/// All places of the schema: keys, kinds and words.
 pub fn places(schema: Schema<'_>) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     visit(schema, "", &mut all);
@@ -376,7 +376,7 @@ fn visit_keys(schema: Schema<'_>, path: &str, all: &mut BTreeSet<String>) {
     }
 }
 
-/// The places of the schema that a document uses, as [`places`] names them.
+/// Places of the schema used by a document, named as by [`places`].
 pub fn used(schema: Schema<'_>, value: &Toml, path: &str, all: &mut BTreeSet<String>) {
     match (schema.shape(), value) {
         (Shape::Controller, value) => {

@@ -1,10 +1,10 @@
-//! What the schema does not say of a key: names that exist, numbers that keep a network small, formulas. A key without
-//! a hint is drawn by its type.
+//! Hints beyond the schema: names that exist, numbers that keep a network small, formulas. A key without a hint is
+//! drawn by its type.
 
 use crate::grammar::Draw;
 use toml::Value as Toml;
 
-/// Keys with the numbers that they have here: sizes of networks and of traffic, so that a scenario takes milliseconds.
+/// Ranges of keys that set sizes of networks and of traffic, so that a scenario takes milliseconds.
 const COUNTS: &[(&str, i64, i64)] = &[
     ("topology<fat-tree>.k", 1, 2),
     ("topology<dumbbell>.senders", 1, 5),
@@ -41,7 +41,7 @@ const COUNTS: &[(&str, i64, i64)] = &[
     ("transport.syn_size", 1, 120),
 ];
 
-/// Keys with the part of the scenarios that has them, where it is not that of a few in each table.
+/// Share of the scenarios that have a key, if it differs from the default of a few keys per table.
 const CHANCES: &[(&str, f64)] = &[
     ("name", 0.05),
     ("description", 0.02),
@@ -85,18 +85,19 @@ const CHANCES: &[(&str, f64)] = &[
     ("topology<graph>.link.delay", 1.0),
 ];
 
-/// Places that are not drawn: a queue of a host's NIC has hosts' queues of its own, which the schema allows and the
-/// checks refuse. The scenario's own seed and threads are set by who runs it.
+/// Places that are not drawn. The queue of a host's NIC has host queues of its own, which the schema allows and the
+/// checks refuse. The caller sets the scenario's own seed and threads.
 pub fn is_left_out(path: &str) -> bool {
     let nested = |key: &str| path.split(['.', '<', '>', '[']).filter(|part| *part == key).count() > 1;
     let of_another = path.contains("classes[]") || path.starts_with("links[]");
     nested("host") || of_another && path.contains(".host")
 }
 
-/// Patterns that have a number of flows, or (`poisson`) a largest one.
+/// Patterns with a number of flows, or (`poisson`) a largest number.
 const FLOWS: &[&str] = &["hotspot", "random-hotspot", "random-pairs", "incast", "elephants", "poisson"];
 
-/// Keys that only some words of another key have, with the part of the scenarios with such a word that has them.
+/// Keys valid only with some words of another key, with the share of the scenarios with such a word that have the
+/// key.
 const OF: &[(&str, &str, &[&str], f64)] = &[
     ("traffic[].of", "traffic[].pattern", &["elephants"], 1.0),
     ("traffic[].placement", "traffic[].pattern", &["elephants"], 0.3),
@@ -121,10 +122,10 @@ const OF: &[(&str, &str, &[&str], f64)] = &[
     ("transport.phost", "transport.preset", &["phost"], 0.5),
 ];
 
-/// Keys that fit everywhere but are rare, as most of what stands beside them does not go with them.
+/// Keys that are valid everywhere but rare, because they exclude most keys beside them.
 const RARE: &[&str] = &[".burst", ".lose", ".device", ".count_in_service", ".count_overhead"];
 
-/// Words of a key that go with another word or kind, the last one said.
+/// Words of a key that fit another word or kind, the last one drawn.
 const WITH: &[(&str, &str, &[&str])] = &[
     ("transport.preset", "queue<trimming>", &["ndp", "eqds", "uet"]),
     ("transport.preset", "queue<credit-shaping>", &["expresspass"]),
@@ -142,7 +143,7 @@ const WITH: &[(&str, &str, &[&str])] = &[
     ("traffic[].app", "traffic[].pattern=partition-aggregate", &["query"]),
 ];
 
-/// The words that a key may rather have, by what was said before.
+/// Preferred words of a key, given earlier draws.
 pub fn goes_with(path: &str, said: &[String]) -> Option<&'static [&'static str]> {
     let fits = |word: &&String| WITH.iter().find(|(key, with, _)| *key == path && with == word).map(|row| row.2);
     // of each entry of traffic the last word counts
@@ -151,7 +152,7 @@ pub fn goes_with(path: &str, said: &[String]) -> Option<&'static [&'static str]>
     said.iter().filter(last).chain(pattern).find_map(|word| fits(&word))
 }
 
-/// How often a key that may be left out is there.
+/// Probability of an optional key.
 pub fn chance(path: &str, said: &[String]) -> Option<f64> {
     if is_left_out(path) {
         return Some(0.0);
@@ -188,7 +189,7 @@ pub fn chance(path: &str, said: &[String]) -> Option<f64> {
     CHANCES.iter().find(|(key, _)| *key == path).map(|(_, chance)| *chance)
 }
 
-/// A value for a place, where there is a hint.
+/// A value for a place with a hint.
 pub fn value(draw: &mut Draw, path: &str) -> Option<Toml> {
     let ends = |key: &str| path == key || path.ends_with(key) && (key.starts_with('.') || path.len() == key.len());
     if let Some((_, least, most)) = COUNTS.iter().find(|(key, ..)| ends(key)) {
@@ -211,7 +212,7 @@ pub fn value(draw: &mut Draw, path: &str) -> Option<Toml> {
     names(draw, path).or_else(|| formula(draw, path)).map(Toml::String)
 }
 
-/// Places in metres, and powers about those of the standard.
+/// Places in metres, and powers near those of the standard.
 fn radio(draw: &mut Draw, path: &str) -> Option<Toml> {
     let number = |draw: &mut Draw, least: f64, most: f64| {
         Some(Toml::Float((draw.random.scaled(least, most) * 100.0).round() / 100.0))
@@ -229,7 +230,7 @@ fn radio(draw: &mut Draw, path: &str) -> Option<Toml> {
     }
 }
 
-/// Names of things that the scenario has.
+/// Names of things in the scenario.
 fn names(draw: &mut Draw, path: &str) -> Option<String> {
     let patterns = ["*>*", "*>h*", "h*>*", "*>sink", "*"];
     let link = |draw: &mut Draw| {
@@ -315,7 +316,7 @@ fn formula(draw: &mut Draw, path: &str) -> Option<String> {
     const FLAGS: &[&str] =
         &["SYN/SYN", "FIN/FIN", "ACK/ACK+RST", "SYN/SYN+ACK", "ACK", "PSH/PSH", "ECE/ECE", "RST/RST"];
     let last = path.rsplit('.').next()?;
-    // a number, or a text that is drawn when it comes to it
+    // a number, or a text, drawn on demand
     if ["to", "add", "source", "destination"].contains(&last) && draw.random.chance(0.25) {
         return None;
     }
@@ -340,7 +341,7 @@ fn formula(draw: &mut Draw, path: &str) -> Option<String> {
 }
 
 impl Draw<'_> {
-    /// The name of one of these nodes.
+    /// Name of one of these nodes.
     fn node(&mut self, of: impl std::slice::SliceIndex<[String], Output = [String]>) -> String {
         match self.around.nodes.get(of) {
             Some(nodes) if !nodes.is_empty() => self.random.one(nodes).clone(),

@@ -1,5 +1,5 @@
-//! A hunt: scenarios one after the other, by workers that are processes of their own, so that one that hangs or dies
-//! takes nothing with it. A journal has a line a scenario; a hunt that was interrupted goes on behind it.
+//! A hunt: tries scenarios one after the other, in worker processes, so that a hanging or dying worker affects
+//! nothing else. A journal has one line per scenario; an interrupted hunt resumes after it.
 
 use crate::case::{self, Case};
 use crate::grammar;
@@ -18,27 +18,27 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Scenarios of one law that are made small; of the others the numbers are kept.
+/// Number of scenarios to shrink per broken law; of the others only the numbers are kept.
 const SHRUNK: u64 = 1;
-/// Time without a word from a worker, after which it hangs.
+/// Time without output of a worker after which it counts as hanging.
 const SILENT: Duration = Duration::from_secs(300);
 
-/// What a hunt is asked for.
+/// Options of a hunt.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// Seed of all scenarios.
     pub seed: u64,
-    /// Scenarios: numbers 0 to this.
+    /// Number of scenarios, from number 0.
     pub count: u64,
-    /// Time, if it ends then.
+    /// Time limit, if any.
     pub minutes: Option<f64>,
-    /// Workers.
+    /// Number of workers.
     pub cores: u64,
-    /// Scenarios that broke a law are tried again.
+    /// Tries scenarios again that broke a law.
     pub again: bool,
-    /// Laws that are known to be broken: counted, and kept apart.
+    /// Laws known to be broken: counted, and kept apart.
     pub apart: Vec<String>,
-    /// Folder of journals and of what was found.
+    /// Folder of journals and findings.
     pub out: PathBuf,
 }
 
@@ -48,7 +48,7 @@ impl Asked {
     }
 }
 
-/// What the lines of the journal add up to.
+/// Totals of the journal.
 #[derive(Default)]
 struct Counts {
     done: HashSet<u64>,
@@ -63,7 +63,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Takes a line: `NUMBER held|refused PROBLEMS RUNS HOPS MS`, `NUMBER broken PROBLEMS MS LAW`, `place PLACE`.
+    /// Adds a line: `NUMBER held|refused PROBLEMS RUNS HOPS MS`, `NUMBER broken PROBLEMS MS LAW`, `place PLACE`.
     fn take(&mut self, line: &str) {
         if let Some(place) = line.strip_prefix("place ") {
             self.places.insert(place.to_owned());
@@ -72,7 +72,7 @@ impl Counts {
         let parts: Vec<&str> = line.splitn(5, ' ').collect();
         let number = |i: usize| parts.get(i).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
         let Some(Ok(scenario)) = parts.first().map(|n| n.parse()) else { return };
-        // what broke a law may have been tried again
+        // a scenario that broke a law may have been tried again
         self.done.insert(scenario);
         self.broken.values_mut().for_each(|numbers| numbers.retain(|n| *n != scenario));
         self.problems += number(2);
@@ -91,7 +91,7 @@ impl Counts {
     }
 }
 
-/// Hunts, prints the counts, and says whether every law held that is not kept apart.
+/// Hunts, prints the counts, and returns whether every law held, except those kept apart.
 pub fn hunt(asked: &Asked) -> io::Result<bool> {
     let folder = asked.folder();
     fs::create_dir_all(&folder)?;
@@ -124,8 +124,8 @@ pub fn hunt(asked: &Asked) -> io::Result<bool> {
     Ok(report(asked, counts, begin.elapsed()))
 }
 
-/// One worker, started anew where it hangs or dies, until its scenarios are done; its lines. An error where it dies
-/// without a word.
+/// Runs one worker until its scenarios are done, and restarts it if it hangs or dies; passes on its lines. An error
+/// if it dies without output.
 fn supervise(
     asked: &Asked,
     worker: u64,
@@ -163,7 +163,7 @@ fn supervise(
                 Err(RecvTimeoutError::Disconnected) => break at.map(|_| "no death of the process"),
             }
         };
-        // it may have ended by itself
+        // the worker may have ended by itself
         let _ = child.kill();
         let status = child.wait()?;
         if !spoke {
@@ -180,7 +180,7 @@ fn supervise(
     Ok(all)
 }
 
-/// A process that tries these scenarios.
+/// Starts a process that tries these scenarios.
 fn start(asked: &Asked, worker: u64, left: &[u64]) -> io::Result<(Child, Receiver<String>)> {
     let list = asked.folder().join(format!("left-{worker}"));
     fs::write(&list, left.iter().map(|n| format!("{n}\n")).collect::<String>())?;
@@ -196,7 +196,7 @@ fn start(asked: &Asked, worker: u64, left: &[u64]) -> io::Result<(Child, Receive
     Ok((child, receiver))
 }
 
-/// The counts, and whether all is well.
+/// Prints the counts; returns whether all is well.
 fn report(asked: &Asked, mut counts: Counts, time: Duration) -> bool {
     let places = grammar::places(Schema::new(schema()));
     let drawn = places.intersection(&counts.places).count();
@@ -226,7 +226,7 @@ fn report(asked: &Asked, mut counts: Counts, time: Duration) -> bool {
     broken == known
 }
 
-/// The worker: a line a scenario on standard output.
+/// The worker: writes one line per scenario to standard output.
 pub fn work(asked: &Asked, worker: u64, list: &Path) -> io::Result<()> {
     trial::keep_panics();
     let numbers: Vec<u64> = fs::read_to_string(list)?.lines().filter_map(|n| n.parse().ok()).collect();
@@ -262,7 +262,7 @@ pub fn work(asked: &Asked, worker: u64, list: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Draws and tries a scenario; first, how many problems were met.
+/// Draws and tries a scenario; returns the number of problems first.
 pub fn try_one(seed: u64, number: u64, dir: &Path) -> io::Result<(u64, Option<Case>, Verdict)> {
     let drawn = match trial::caught(|| case::draw(seed, number, dir)) {
         Ok(drawn) => drawn?,
@@ -280,7 +280,7 @@ pub fn try_one(seed: u64, number: u64, dir: &Path) -> io::Result<(u64, Option<Ca
     Ok((drawn.problems, Some(drawn.case), verdict))
 }
 
-/// Makes a scenario small, and leaves it with the command that repeats it.
+/// Shrinks a scenario, and saves it with the command that repeats it.
 pub fn save(asked: &Asked, number: u64, case: Case, broken: Broken, dir: &Path) -> io::Result<()> {
     let law = broken.law.clone();
     let (small, broken) = shrink::smallest(case, broken, &mut |case| {

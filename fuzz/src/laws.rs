@@ -1,28 +1,28 @@
-//! What must hold of the outcome of every run.
+//! Laws that hold for the outcome of every run.
 
 use incast_engine::spec::{Discipline, Effect, LinkSpec, Spec};
 use incast_record::{FlowRecord, Outcome, PortRecord};
 
-/// A law that does not hold: its name, and what was found.
+/// A broken law: its name, and the finding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Broken {
     /// Name of the law.
     pub law: String,
-    /// What was found.
+    /// Finding.
     pub what: String,
 }
 
 impl Broken {
-    /// This law, and what breaks it.
+    /// The law and its violation.
     pub fn new(law: impl Into<String>, what: impl Into<String>) -> Broken {
         Broken { law: law.into(), what: what.into() }
     }
 }
 
-/// Part of a completion time that rounding may take away.
+/// Tolerance of a completion time for rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// The first law that the outcome of a run breaks.
+/// First law broken by the outcome of a run.
 pub fn broken(spec: &Spec, outcome: &Outcome) -> Option<Broken> {
     let o = outcome;
     if o.packets_sent != o.packets_delivered + o.packets_dropped + o.packets_in_flight {
@@ -33,7 +33,7 @@ pub fn broken(spec: &Spec, outcome: &Outcome) -> Option<Broken> {
     o.flows.iter().find_map(of_flow).or_else(|| of_ports(spec, o)).or_else(|| of_others(o))
 }
 
-/// A time is at least its ideal, but for rounding.
+/// True if a time is at least its ideal, except for rounding.
 fn is_at_least(time: u64, ideal: u64) -> bool {
     time as f64 >= ideal as f64 * (1.0 - ROUNDING)
 }
@@ -83,7 +83,7 @@ fn of_flow(flow: &FlowRecord) -> Option<Broken> {
 
 fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
     let interval = o.measure_to_ps.saturating_sub(o.measure_from_ps);
-    // what waits in a fair NIC is accepted before its hop
+    // packets waiting in a fair NIC are accepted before their hop
     let accepted: u64 = o.ports.iter().map(|port| port.accepted_total).sum();
     let fair = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::FairNic { .. }));
     if o.hops > accepted || o.hops < accepted && !fair {
@@ -117,8 +117,8 @@ fn of_ports(spec: &Spec, o: &Outcome) -> Option<Broken> {
     None
 }
 
-/// Bytes that a link carries at most in an interval, at `rate` at most. Packets leave a token bucket whole: what it
-/// holds, or the first of them. At other rates than whole bytes a time, each packet's time is rounded.
+/// Most bytes that a link carries in an interval at `rate`. Packets leave a token bucket whole: add the burst, or the
+/// first packet. At rates without a whole time per byte, each packet's time is rounded.
 fn most_bytes(spec: &Spec, link: &LinkSpec, (port, rate): (&PortRecord, u64), interval: u64) -> u128 {
     let largest = spec.transports.iter().map(|t| (t.mss + t.header).max(t.mtu)).max().unwrap_or(0);
     let held = if link.bucket > 0 { link.bucket.max(largest + link.overhead) } else { 0 };

@@ -1,8 +1,8 @@
-//! Random scenarios of the whole grammar, and what must hold of every one (`make fuzz`).
+//! Random scenarios of the whole grammar, and laws that hold for every one (`make fuzz`).
 //!
-//! Scenario `number` of a seed is always the same. It is drawn from the schema ([`grammar`], with what the schema does
-//! not say in [`hints`]), mended until the checks take it ([`case`], [`place`]), and run in every way ([`runs`]), whose
-//! outcomes [`laws`] hold. One that breaks a law is made small ([`shrink`]).
+//! Scenario `number` of a seed is always the same. It is drawn from the schema ([`grammar`], with [`hints`] beyond
+//! the schema), repaired until the checks accept it ([`case`], [`place`]), and run in every way ([`runs`]); [`laws`]
+//! checks the outcomes. A scenario that breaks a law is shrunk ([`shrink`]).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! `make fuzz`: random scenarios of the whole grammar, and what must hold of every one.
+//! `make fuzz`: random scenarios of the whole grammar, and laws that hold for every one.
 
 use incast_fuzz::case::Case;
 use incast_fuzz::hunt::{self, Asked};
@@ -12,7 +12,7 @@ const USAGE: &str =
        fuzz [--seed N] --only N        draws one scenario, prints it, and makes it small where it breaks a law
        fuzz --file FILE [--draws N]    tries a scenario of a file";
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Line {
     asked: Asked,
     only: Option<u64>,
@@ -104,7 +104,7 @@ fn only(asked: &Asked, number: u64) -> std::io::Result<bool> {
     }
 }
 
-/// Tries a scenario of a file; the files that it names lie beside it.
+/// Tries a scenario of a file, with its files beside it.
 fn of_file(file: &Path, draws: u64) -> Result<bool, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let table = text.parse().map_err(|e| format!("{}: {e}", file.display()))?;

@@ -1,11 +1,11 @@
-//! Where a problem points to in a document, and what is changed there.
+//! Places of problems in a document, and changes there.
 
 use crate::grammar::{Draw, key_path, kind_path};
 use incast_scenario::text::schema::{Schema, Shape};
 use incast_scenario::{Problem, schema};
 use toml::{Table, Value as Toml};
 
-/// Whether a problem says where it is: a key of the document, or a place in a file.
+/// True if a problem says where it is: a key of the document, or a place in a file.
 pub fn is_found(problem: &Problem) -> bool {
     let key = &problem.key;
     let first = key.split('.').next().unwrap_or_default();
@@ -13,20 +13,20 @@ pub fn is_found(problem: &Problem) -> bool {
     of_file || key.contains(", ") || known(&[Step::Key(first.to_owned())])
 }
 
-/// One part of the way to a value.
+/// One step of the path to a value.
 #[derive(Clone, PartialEq, Debug)]
 enum Step {
     Key(String),
     Entry(usize),
 }
 
-/// The way to a key, by name or number of lists' entries; the last may be a key that is not there.
+/// Path to a key, by name or by index of list entries; the last key may be missing.
 fn steps(table: &Table, key: &str) -> Option<Vec<Step>> {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
     let mut way = vec![Step::Key(first.to_owned())];
     let mut at = table.get(first);
     for part in rest.into_iter().flat_map(|rest| rest.split('.')) {
-        // a key that has a default, or should be there, perhaps with keys of its own
+        // a missing key: it has a default, or is required, perhaps with keys of its own
         let Some(here) = at else { break };
         at = match here {
             Toml::Table(table) => {
@@ -48,17 +48,17 @@ fn steps(table: &Table, key: &str) -> Option<Vec<Step>> {
     known(&way).then_some(way)
 }
 
-/// Whether the first part is a key of scenarios.
+/// True if the first step is a key of scenarios.
 fn known(way: &[Step]) -> bool {
     matches!(way.first(), Some(Step::Key(key)) if Schema::new(schema()).keys().iter().any(|(name, ..)| name == key))
 }
 
-/// Changes the document where `problem` is: `often` is how many times it was so before.
+/// Changes the document at the place of `problem`; `often` counts its earlier occurrences.
 pub fn mend(table: &mut Table, problem: &Problem, often: usize, draw: &mut Draw) {
     let Some(mut way) = steps(table, &problem.key).filter(|way| !way.is_empty()) else {
         return anything(table, draw);
     };
-    // what does not help at the key may help around it
+    // if a change at the key does not help, one around it may
     for _ in 0..often / 3 {
         if way.len() > 1 {
             way.pop();
@@ -95,14 +95,14 @@ struct Change<'c> {
     named: &'c [String],
 }
 
-/// Goes the way down, and drops or draws what is at its end.
+/// Follows the path, and drops or draws the value at its end.
 fn change(value: &mut Toml, schema: Schema<'_>, path: &str, way: &[Step], how: &Change, draw: &mut Draw) {
     match (schema.shape(), value) {
         (Shape::Variants(variants), Toml::Table(table)) => {
             let word = |tag: &str| table.get(tag).and_then(Toml::as_str).map(str::to_owned);
             let found = variants.iter().find(|(tag, of, _)| word(tag).as_deref() == Some(of));
             let Some((tag, word, of)) = found else { return };
-            // another kind is another table
+            // another kind means another table
             if matches!(way, [Step::Key(key)] if key == tag) {
                 if let Toml::Table(new) = draw.value(schema, path, how.named) {
                     *table = new;
@@ -150,7 +150,7 @@ fn change(value: &mut Toml, schema: Schema<'_>, path: &str, way: &[Step], how: &
 
 fn change_key(table: &mut Table, of: Schema<'_>, path: &str, way: &[Step], how: &Change, draw: &mut Draw) {
     let [Step::Key(key), rest @ ..] = way else { return };
-    // what the table says already, as it would be known had it just been drawn
+    // existing words of the table count as drawn
     for (key, value) in table.iter() {
         let path = key_path(path, key);
         match value {
@@ -182,7 +182,7 @@ fn change_key(table: &mut Table, of: Schema<'_>, path: &str, way: &[Step], how: 
     }
 }
 
-/// Words in quotes: what a message expects.
+/// Words in quotes: the values that a message expects.
 fn words(message: &str) -> Vec<String> {
     message.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! Random draws: a sequence of numbers that a seed and a number of a scenario decide (SplitMix64).
+//! Random draws: a sequence of numbers determined by a seed and the number of a scenario (SplitMix64).
 
 /// A sequence of draws.
 #[derive(Clone, Debug)]
@@ -26,28 +26,28 @@ impl Random {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// A whole number from `least` to `most`, both among them.
+    /// A whole number from `least` to `most`, both included.
     pub fn between(&mut self, least: i64, most: i64) -> i64 {
         let span = (most as i128 - least as i128).max(0) as u128 + 1;
         (least as i128 + ((u128::from(self.bits()) * span) >> 64) as i128) as i64
     }
 
-    /// A part of 1.
+    /// A number from 0 to 1.
     pub fn part(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Yes, with this probability.
+    /// True with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.part() < probability
     }
 
-    /// One of a list that is not empty.
+    /// One element of a non-empty list.
     pub fn one<'t, T>(&mut self, of: &'t [T]) -> &'t T {
         &of[self.below(of.len() as u64) as usize]
     }
 
-    /// A number from `least` to `most`, both above 0, as likely below as above their geometric mean.
+    /// A number from `least` to `most`, both above 0, below and above their geometric mean with equal probability.
     pub fn scaled(&mut self, least: f64, most: f64) -> f64 {
         least * (most / least).powf(self.part())
     }

@@ -1,5 +1,5 @@
-//! The runs of a scenario: by every engine, under partitions, threads and observation, whose outcomes must be the same
-//! to the byte.
+//! Runs of a scenario: by every engine, with several partitions, threads and observations. Their outcomes must be
+//! equal to the byte.
 
 use crate::laws::{self, Broken};
 use crate::random::Random;
@@ -13,9 +13,9 @@ use std::fmt::Write;
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Parts of a run at whose ends its hops are counted.
+/// Number of parts of a run at whose ends its hops are counted.
 const PARTS: u64 = 128;
-/// Processor time of one run, above which it hangs.
+/// Processor time of one run above which it counts as hanging.
 const HANGS: Duration = Duration::from_secs(10);
 
 /// A clock of one run.
@@ -28,7 +28,7 @@ impl Clock {
         Clock { begin: Clock::now() }
     }
 
-    /// Processor time of this thread, whatever runs beside it; wall time where the system does not tell.
+    /// Processor time of this thread only; wall time if the system does not provide it.
     fn now() -> Duration {
         let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
         let ns = told.and_then(|text| text.split(' ').next()?.parse().ok());
@@ -40,25 +40,25 @@ impl Clock {
     }
 }
 
-/// Runs that one scenario had, and what is wrong with them.
+/// Runs of one scenario, and the first error found.
 pub struct Judged {
-    /// Runs made.
+    /// Number of runs.
     pub runs: u64,
     /// Hops of one run.
     pub hops: u64,
-    /// The first law that is broken.
+    /// First broken law.
     pub broken: Option<Broken>,
 }
 
-/// A run that has at most `hops` hops.
+/// A run of at most `hops` hops.
 pub enum Cut {
     /// All of it.
     Whole(Box<Outcome>),
-    /// It has more, and ends at this end of a part of it.
+    /// The run has more; the end of a part of it.
     At(Time),
 }
 
-/// Runs a scenario until it has had more than `hops` hops.
+/// Runs a scenario until it exceeds `hops` hops.
 pub fn cut(spec: &Spec, hops: u64) -> Result<Cut, RunError> {
     let mut spec = Spec { threads: Some(1), ..spec.clone() };
     let mut looked_closer = 0;
@@ -90,7 +90,7 @@ pub fn cut(spec: &Spec, hops: u64) -> Result<Cut, RunError> {
             return Ok(Cut::At(end));
         }
         looked_closer += 1;
-        // all of it in the first part: look closer
+        // all hops are in the first part: divide it again
         (spec.duration, spec.measure_from, spec.measure_to) = (every, Time::ZERO, every);
     }
 }
@@ -100,7 +100,7 @@ pub fn plain(spec: &Spec) -> Result<Outcome, RunError> {
     windows_run(&Spec { threads: Some(1), ..spec.clone() }, Visit::Forward, Threads::Own(1))
 }
 
-/// Runs a scenario, whose outcome by a plain run is `first`, in other ways that `random` chooses.
+/// Runs a scenario in other ways that `random` chooses, and compares with `first`, the outcome of a plain run.
 pub fn judge(spec: &Spec, first: Outcome, random: &mut Random) -> Judged {
     let mut judged = Judged { runs: 1, hops: first.hops, broken: None };
     let text = format!("{first:?}");
@@ -118,7 +118,7 @@ fn windows_run(spec: &Spec, visit: Visit, threads: Threads) -> Result<Outcome, R
     windows::run(Simulation::new(spec)?, visit, threads, &mut |_| clock.goes_on())
 }
 
-/// No figure is infinite or no number. A point of a time series may be missing, which is no number.
+/// Checks that no figure is infinite or not a number. A point of a time series may be missing, which is no number.
 fn all_numbers(text: &str) -> Option<Broken> {
     let missing = ["value: NaN", "value: number"];
     let text = text.replace(missing[0], missing[1]);
@@ -127,7 +127,7 @@ fn all_numbers(text: &str) -> Option<Broken> {
     Some(Broken::new("figures are numbers", around))
 }
 
-/// Figures of the summary say nothing infinite.
+/// Checks that no figure of the summary is infinite.
 fn sound_summary(outcome: &Outcome) -> Option<Broken> {
     let text = summary::summary_text(&summary::summarize(outcome, "fuzz", "0"));
     let at = ["NaN", "inf,", "Infinity"].iter().find_map(|word| text.find(word))?;
@@ -137,8 +137,8 @@ fn sound_summary(outcome: &Outcome) -> Option<Broken> {
     ))
 }
 
-/// The same by the reference engine, and by the engine of windows with 3 and 7 threads under some partitions and orders
-/// of visits, where these threads are there from the first window on or only now and then.
+/// Runs the scenario with the reference engine, and with the engine of windows with 3 and 7 threads under some
+/// partitions and visiting orders; these threads work from the first window on or only now and then.
 fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Option<Broken> {
     let nodes = spec.node_names.len() as u32;
     let partition = |random: &mut Random| match random.below(4) {
@@ -148,7 +148,7 @@ fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Opti
         _ => ("drawn", (0..nodes).map(|_| random.below(u64::from(nodes)) as u32).collect()),
     };
     let (own, changing) = (random.chance(0.15), random.chance(0.3));
-    // the reference engine always, and two of the others
+    // always the reference engine, and two of the others
     let left_out = *random.one(&[1, 3, 7]);
     for threads in [0, 1, 3, 7].into_iter().filter(|threads| *threads != left_out) {
         let (name, domain_of) = if threads == 0 { ("as given", spec.domain_of.clone()) } else { partition(random) };
@@ -178,7 +178,7 @@ fn compare(spec: &Spec, text: &str, random: &mut Random, runs: &mut u64) -> Opti
     None
 }
 
-/// Numbers without gaps, as specifications have them.
+/// Renumbers without gaps, as specifications require.
 fn dense(domain_of: Vec<u32>) -> Vec<u32> {
     let mut used = domain_of.clone();
     used.sort_unstable();
@@ -186,7 +186,7 @@ fn dense(domain_of: Vec<u32>) -> Vec<u32> {
     domain_of.iter().map(|d| used.partition_point(|u| u < d) as u32).collect()
 }
 
-/// Where an outcome differs, if it does.
+/// First difference between outcomes, if any.
 fn different(text: &str, other: &Outcome) -> Option<String> {
     let mut of_other = String::with_capacity(text.len());
     let _ = write!(of_other, "{other:?}");
@@ -201,7 +201,7 @@ fn different(text: &str, other: &Outcome) -> Option<String> {
     Some(format!("\n  {}\nand\n  {}", part(text), part(&of_other)))
 }
 
-/// The same with other observation: without where there is some, and with all of it where there is none.
+/// Runs the scenario with other observations: none if it has some, all if it has none.
 fn observed_otherwise(spec: &Spec, first: Outcome, random: &mut Random) -> Option<Broken> {
     let mut other = Spec { threads: Some(1), ..spec.clone() };
     let o = &mut other.observe;

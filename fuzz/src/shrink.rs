@@ -1,16 +1,16 @@
-//! The smallest scenario that breaks the same law: keys and entries are left out, numbers made small, lines of files
-//! dropped, as long as it still does (delta debugging).
+//! Smallest scenario that breaks the same law (delta debugging): keys, entries and lines of files are dropped and
+//! numbers reduced, as long as the law stays broken.
 
 use crate::case::Case;
 use crate::laws::Broken;
 use std::time::{Duration, Instant};
 use toml::{Table, Value as Toml};
 
-/// Trials and time that a scenario is made smaller in.
+/// Limits on trials and time for shrinking a scenario.
 const TRIALS: u32 = 1_500;
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// A scenario that breaks a law, made smaller: `judge` says what law a smaller one breaks.
+/// Shrinks a scenario that breaks a law; `judge` returns the law that a smaller one breaks.
 pub fn smallest(case: Case, broken: Broken, judge: &mut dyn FnMut(&Case) -> Option<Broken>) -> (Case, Broken) {
     let mut shrink = Shrink { case, broken, judge, trials: 0, begin: Instant::now() };
     while shrink.round() {}
@@ -26,7 +26,7 @@ struct Shrink<'s> {
     begin: Instant,
 }
 
-/// The way to a value, by keys and numbers of entries.
+/// Path to a value, by keys and indices of entries.
 type Way = Vec<String>;
 
 impl Shrink<'_> {
@@ -34,7 +34,7 @@ impl Shrink<'_> {
         self.trials >= TRIALS || self.begin.elapsed() > LONGEST
     }
 
-    /// Takes a smaller scenario, if it breaks the law too.
+    /// Keeps a smaller scenario if it breaks the law too.
     fn try_case(&mut self, case: Case) -> bool {
         if self.over() || case == self.case {
             return false;
@@ -55,7 +55,7 @@ impl Shrink<'_> {
         self.try_case(case)
     }
 
-    /// One round over everything: whether something became smaller.
+    /// One round over everything; returns whether something became smaller.
     fn round(&mut self) -> bool {
         let mut smaller = self.shorter();
         for way in ways(&self.case.table) {
@@ -74,7 +74,7 @@ impl Shrink<'_> {
         smaller && !self.over()
     }
 
-    /// The run ends earlier.
+    /// Ends the run earlier.
     fn shorter(&mut self) -> bool {
         let way = ["run".to_owned(), "duration".to_owned()].to_vec();
         let mut smaller = false;
@@ -88,7 +88,7 @@ impl Shrink<'_> {
         smaller
     }
 
-    /// Lines of files go, many at once and then one by one; of graphs whole links.
+    /// Drops lines of files, many at once and then one by one; whole links of graphs.
     fn files(&mut self) -> bool {
         let mut smaller = false;
         for file in 0..self.case.files.len() {
@@ -119,7 +119,7 @@ impl Shrink<'_> {
     }
 }
 
-/// Ways to all values, those of larger parts first.
+/// Paths to all values, those of larger parts first.
 fn ways(table: &Table) -> Vec<Way> {
     fn visit(value: &Toml, way: &Way, all: &mut Vec<Way>) {
         let below = |key: String| [way.as_slice(), &[key]].concat();
@@ -179,7 +179,7 @@ fn set(table: &mut Table, way: &[String], value: Toml) {
     }
 }
 
-/// Values that are simpler than one, the simplest first.
+/// Values simpler than the given one, the simplest first.
 fn simpler(value: &Toml) -> Vec<Toml> {
     match value {
         Toml::Integer(n) => {

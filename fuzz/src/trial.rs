@@ -1,4 +1,4 @@
-//! A scenario tried: built, cut to a length, run in every way. Whatever happens is a verdict, a panic too.
+//! Trial of a scenario: built, cut to a length, run in every way. Every result is a verdict, also a panic.
 
 use crate::case::Case;
 use crate::laws::Broken;
@@ -13,44 +13,44 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 
-/// Hops of a run at most, about.
+/// Approximate largest number of hops in a run.
 pub const HOPS: u64 = 3_000;
-/// Bytes that a run may take; a scenario that takes more is left out.
+/// Largest memory of a run, in bytes; a scenario that takes more is left out.
 const MOST_MEMORY: u64 = 300_000_000;
 
-/// Points of time series, samples of queues and rows of a timeline that a run may have.
+/// Largest number of points of time series, samples of queues and rows of a timeline in a run.
 const MOST_POINTS: u64 = 1_000_000;
 
-/// What became of a scenario.
+/// Result of a trial.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// Every law holds in so many runs of so many hops.
+    /// Every law holds.
     Held {
-        /// Runs.
+        /// Number of runs.
         runs: u64,
-        /// Hops of one.
+        /// Hops per run.
         hops: u64,
     },
-    /// It is refused, and says why.
+    /// The scenario is refused, with a reason.
     Refused,
     /// A law is broken.
     Broken(Broken),
 }
 
 thread_local! {
-    /// What a panic of this thread becomes.
+    /// Treatment of a panic of this thread.
     static PANIC: RefCell<Panic> = const { RefCell::new(Panic::Printed) };
 }
 
-/// What a panic becomes.
+/// Treatment of a panic.
 enum Panic {
-    /// Text on standard error, as ever: nobody catches it.
+    /// Printed on standard error as usual: nobody catches it.
     Printed,
-    /// A verdict, which begins with the place of the first.
+    /// Caught as a verdict, which begins with the place of the first panic.
     Caught(Option<String>),
 }
 
-/// Keeps where panics are that [`caught`] catches, instead of printing them. All others are printed.
+/// Records the places of panics that [`caught`] catches, instead of printing them. All others are printed.
 pub fn keep_panics() {
     static SET: Once = Once::new();
     SET.call_once(|| {
@@ -73,7 +73,7 @@ pub fn keep_panics() {
     });
 }
 
-/// The first place in a backtrace in a crate of ours that is no operator of a unit.
+/// First place in a backtrace in a crate of ours, except operators of units.
 fn place(trace: &str) -> Option<String> {
     let places = trace.lines().filter_map(|line| line.trim().strip_prefix("at "));
     let ours = |at: &&str| at.contains("crates/") && !at.contains("cc/src/units.rs");
@@ -81,7 +81,7 @@ fn place(trace: &str) -> Option<String> {
     Some(at.rsplit_once(':').map_or(at, |(line, _)| line).to_owned())
 }
 
-/// What `run` gives, or the panic that it ends in. One of another thread of the run is printed, and has no place.
+/// Result of `run`, or the panic that ended it. A panic in another thread of the run is printed, without a place.
 pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Broken> {
     let outer = PANIC.replace(Panic::Caught(None));
     let result = panic::catch_unwind(AssertUnwindSafe(run));
@@ -92,13 +92,13 @@ pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, Broken> {
     })
 }
 
-/// What a panic says.
+/// Message of a panic.
 fn text_of(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().cloned();
     text.or_else(|| payload.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
 }
 
-/// Tries a scenario whose files lie in `dir`; `draws` decides which partitions and observations.
+/// Tries a scenario whose files are in `dir`; `draws` selects the partitions and observations.
 pub fn of_case(case: &Case, dir: &Path, draws: u64) -> Verdict {
     let tried = caught(|| match case.build(dir) {
         Ok(spec) => of_spec(spec, draws),
@@ -107,7 +107,7 @@ pub fn of_case(case: &Case, dir: &Path, draws: u64) -> Verdict {
     tried.unwrap_or_else(Verdict::Broken)
 }
 
-/// Tries what was built.
+/// Tries a built specification.
 pub fn of_spec(spec: Spec, draws: u64) -> Verdict {
     caught(|| judged(spec, draws)).unwrap_or_else(Verdict::Broken)
 }
@@ -139,7 +139,7 @@ fn judged(mut spec: Spec, draws: u64) -> Verdict {
     }
 }
 
-/// Points that a run of the whole duration has at most of what is observed at fixed intervals.
+/// Largest number of points of observations at fixed intervals in a run of full length.
 fn points(spec: &Spec) -> u64 {
     let (o, ports) = (&spec.observe, spec.links.len() as u64);
     let instants = |interval: Time| spec.duration.0 / interval.0.max(1);
@@ -149,17 +149,17 @@ fn points(spec: &Spec) -> u64 {
     of_series.saturating_add(of_queues).saturating_add(spec.timeline_rows())
 }
 
-/// The engine refuses what the checks of scenarios took, without a key.
+/// Verdict if the engine refuses, without a key, what the checks of scenarios accepted.
 fn unrefused(error: &RunError) -> Verdict {
     let text = error.to_string();
-    // an endless loop is found as it runs, and the records' size too
+    // an endless loop shows only at run time, and so does the size of records
     if text.starts_with("more than ") || text.starts_with("records of the run") {
         return Verdict::Refused;
     }
     Verdict::Broken(Broken::new(without_key(&text), text))
 }
 
-/// The law that `text`, which says no key, breaks: one for each kind of message.
+/// Law broken by a `text` that names no key: one for each kind of message.
 pub fn without_key(text: &str) -> String {
     let kind: String = text.chars().filter(|c| !c.is_ascii_digit()).take(50).collect();
     format!("refused scenarios say a key: {kind}")

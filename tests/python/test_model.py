@@ -100,7 +100,7 @@ def test_bounds_of_a_scenarios_flows() -> None:
 def test_one_point_is_told_with_its_meaning(incast: Command) -> None:
     answer = incast("model", "swift", "--q", "0.01")
     assert answer.status == 0, answer.err
-    for words in ["12.2474 packets", "27.9942 Gb/s", "Window before a fall"]:
+    for words in ["12.2474 packets", "27.9942 Gb/s", "Window before a reduction"]:
         assert words in answer.out
 
 

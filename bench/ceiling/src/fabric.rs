@@ -1,19 +1,19 @@
-//! A k-ary fat tree: its ports by domain, and the next one of a packet.
+//! A k-ary fat tree: its ports by domain, and the next port of a packet.
 
 use crate::packet::{Address, Kind, Packet, mix};
 use crate::port::Port;
 
-/// The shape of a fat tree. A rack is a domain (its switch and hosts), and so is every switch above.
+/// Shape of a fat tree. A rack (its switch and hosts) is a domain, and so is every switch above.
 ///
-/// Ports of a rack: down to its hosts, up to the aggregation switches, from the hosts. Of an aggregation switch: down,
-/// up. Of a core switch: one a pod.
+/// Order of the ports. Rack: down to its hosts, up to the aggregation switches, from the hosts. Aggregation switch:
+/// down, up. Core switch: one per pod.
 pub struct Fabric {
     /// Half the ports of a switch.
     half: u32,
     /// Number of the first aggregation switch, and of the first core switch, among domains.
     aggregations: u32,
     cores: u32,
-    /// Number of the first port of each of these two kinds.
+    /// Number of the first port of an aggregation switch, and of a core switch.
     aggregation_ports: u32,
     core_ports: u32,
 }
@@ -43,7 +43,7 @@ impl Fabric {
         self.aggregations * self.half
     }
 
-    /// Where host `host` is.
+    /// Address of host `host`.
     pub fn address(&self, host: u32) -> Address {
         let edge = host / self.half;
         Address { edge: edge as u16, pod: (edge / self.half) as u8, place: (host % self.half) as u8 }
@@ -71,7 +71,7 @@ impl Fabric {
         ports
     }
 
-    /// The port that `packet` takes at the node of `domain` where it arrives. A host sends it on.
+    /// Port that forwards `packet` at the node of `domain` where it arrives; at a host its NIC.
     #[inline(always)]
     pub fn next<A>(&self, domain: u32, packet: &Packet<A>) -> u32 {
         let Fabric { half, .. } = *self;
@@ -92,14 +92,14 @@ impl Fabric {
         }
     }
 
-    /// The port of the host at `address`.
+    /// Port of the host at `address`.
     #[inline(always)]
     pub fn nic(&self, address: Address) -> u32 {
         (address.edge as u32 * 3 + 2) * self.half + address.place as u32
     }
 }
 
-/// One of `n` by the upper half of a hash.
+/// Selects one of `n` by the upper half of a hash.
 #[inline(always)]
 fn pick(hash: u64, n: u32) -> u32 {
     (((hash >> 32) * n as u64) >> 32) as u32

@@ -1,9 +1,9 @@
-//! A bare forwarding loop: the engine's windows, ports and ECMP on a fat tree, and nothing else. No transport, no
-//! accounts; hosts answer every packet. Its hops per CPU second are what a machine can do at the moment, and
-//! `bench/run.py` states the engine's as a share of them.
+//! A bare forwarding loop: the engine's windows, ports and ECMP on a fat tree, without transport and statistics;
+//! hosts answer every packet. Its hops per CPU second show the current speed of the machine, and `bench/run.py`
+//! states the engine's as a share of them.
 //!
-//! `ceiling [K [HOPS [BYTES]]]` runs one size of fat tree (8, 16, 32 and 64 unless given) with packets of 32 bytes, or
-//! of 64 as the engine's.
+//! `ceiling [K [HOPS [BYTES]]]` runs one size of fat tree (default: 8, 16, 32 and 64) with packets of 32 bytes, or 64
+//! as in the engine.
 
 mod fabric;
 mod packet;
@@ -14,7 +14,7 @@ use packet::{HalfLine, Line};
 use std::time::Instant;
 use windows::Loop;
 
-/// CPU seconds of this process: of its one thread by the scheduler's own clock, wall-clock time where there is none.
+/// CPU seconds of this process: of its one thread by the scheduler's clock; wall-clock time if there is none.
 fn cpu_s(begin: Instant) -> f64 {
     let spent = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let ns = spent.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());

@@ -1,11 +1,11 @@
-//! What travels, in two sizes.
+//! Packets, in two sizes.
 
-/// A packet fills one cache line, as the engine's.
+/// Makes a packet fill one cache line, as the engine's.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub struct Line;
 
-/// Two packets fill one cache line.
+/// Makes two packets fill one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub struct HalfLine;
@@ -16,15 +16,15 @@ pub struct HalfLine;
 pub enum Kind {
     /// Sends and answers.
     Host,
-    /// Has the hosts of a rack below.
+    /// Top-of-rack switch, above the hosts of a rack.
     Edge,
-    /// Has the edge switches of its pod below.
+    /// Above the edge switches of its pod.
     Aggregation,
-    /// Has every pod below.
+    /// Above all pods.
     Core,
 }
 
-/// Where a host is: its edge switch among all, its pod, its place in the rack.
+/// Address of a host: its edge switch among all, its pod, its place in the rack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
     /// Number of its edge switch.
@@ -35,7 +35,7 @@ pub struct Address {
     pub place: u8,
 }
 
-/// A packet on its way over `link`; `A` sets its size.
+/// A packet in flight on `link`; `A` sets its size.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Packet<A> {
@@ -43,17 +43,17 @@ pub struct Packet<A> {
     pub time: u64,
     /// Hash of its flow and direction, into which every switch folds itself.
     pub hash: u64,
-    /// Link it travels on, which has its port's number.
+    /// Link it travels on; equal to the number of its port.
     pub link: u32,
-    /// Twice its flow, and one more in the direction of ACKs.
+    /// Twice its flow, plus one in the direction of ACKs.
     pub flow: u32,
     /// Destination.
     pub to: Address,
     /// IP bytes.
     pub size: u16,
-    /// Where it arrives.
+    /// Kind of the node at which it arrives.
     pub at: Kind,
-    /// Nothing: aligned to the size.
+    /// Empty; sets the alignment to the size.
     pub align: [A; 0],
 }
 

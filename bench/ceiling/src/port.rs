@@ -8,21 +8,21 @@ pub const DELAY: u64 = 1_000_000;
 const PS_PER_BYTE: u64 = 80;
 /// Packets that may be queued or in service.
 const LIMIT: u32 = 128;
-/// Departures that a port has room for beside its other state.
+/// Departures stored inline with the port's other state.
 const INLINE: u32 = 8;
 
-/// One port, the node that its link leads to, and the ring of departures ahead.
+/// One port, the node at the end of its link, and the ring of future departures.
 #[repr(align(64))]
 pub struct Port {
-    /// When everything accepted has been sent, ps.
+    /// Time at which everything accepted has been sent, ps.
     free_at: u64,
     /// Lower words of departure times, once more than `INLINE` have waited.
     ring: Option<Box<[u32; LIMIT as usize]>>,
     head: u32,
     len: u16,
-    /// What its link leads to.
+    /// Kind of the node at the end of its link.
     pub to: Kind,
-    /// Domain of that.
+    /// Domain of that node.
     pub domain: u32,
     near: [u32; INLINE as usize],
 }
@@ -35,7 +35,7 @@ impl Port {
         Port { free_at: 0, ring: None, head: 0, len: 0, to, domain, near: [0; INLINE as usize] }
     }
 
-    /// Accepts a packet of `size` bytes: its arrival at the far end. `None`: the queue is full.
+    /// Accepts a packet of `size` bytes and returns its arrival at the far end. `None`: the queue is full.
     #[inline(always)]
     pub fn enqueue(&mut self, now: u64, size: u16) -> Option<u64> {
         if self.free_at <= now {
@@ -60,7 +60,7 @@ impl Port {
         Some(departure + DELAY)
     }
 
-    /// Forgets what has left by `now`. No queue lasts as long as half of what a word counts.
+    /// Removes departures until `now`. No queue lasts as long as half the range of a word.
     #[inline(always)]
     fn drain(&mut self, now: u64) {
         while self.len > 0 {
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(port.enqueue(0, 4000), Some(i * 320_000 + DELAY));
         }
         assert_eq!(port.enqueue(0, 4000), None);
-        // a departure at the instant of an arrival has left
+        // a departure at the instant of an arrival comes first
         assert_eq!(port.enqueue(320_000, 40), Some(LIMIT as u64 * 320_000 + 3_200 + DELAY));
         assert_eq!(port.enqueue(1 << 40, 40), Some((1 << 40) + 3_200 + DELAY));
     }

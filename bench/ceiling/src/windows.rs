@@ -1,22 +1,22 @@
-//! The loop: windows as long as the smallest latency, their packets dealt out to domains and put in order.
+//! The loop: windows as long as the smallest latency; their packets are distributed to domains and sorted.
 
 use crate::fabric::Fabric;
 use crate::packet::{Address, Kind, Packet, mix};
 use crate::port::{DELAY, Port};
 use std::mem::take;
 
-/// Packets that every host has on their way; about the load of Swift's permutation (a third of the links' rate).
+/// Packets in flight per host; about the load of Swift's permutation (a third of the links' rate).
 const WINDOW: u32 = 16;
 /// IP bytes of a data packet and of its answer.
 const DATA: u16 = 4000;
 const ACK: u16 = 40;
-/// What is dealt out arrives less than a link's latency after the window has opened.
+/// Packets distributed in a window arrive less than a link's latency after its start.
 const LENGTH: u64 = DELAY;
-/// Bits of such an offset.
+/// Bits of an offset into a window.
 const OFFSET_BITS: u32 = 20;
-/// Windows ahead that have a bucket; a full queue lasts 41 of them.
+/// Number of windows ahead that have a bucket; a full queue lasts 41 of them.
 const NEAR: u64 = 64;
-/// How many packets before its turn one is fetched.
+/// Prefetch distance, in packets.
 const AHEAD: usize = 16;
 
 const _: () = assert!(LENGTH < 1 << OFFSET_BITS);
@@ -33,12 +33,12 @@ impl<A> Default for Bucket<A> {
     }
 }
 
-/// Counts of a run.
+/// Counters of a run.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counts {
     /// Packets that passed a port.
     pub hops: u64,
-    /// Packets that hosts sent, that arrived at hosts, and that full queues refused.
+    /// Packets sent by hosts, arrived at hosts, and refused by full queues.
     pub sent: u64,
     /// See `sent`.
     pub delivered: u64,
@@ -46,30 +46,30 @@ pub struct Counts {
     pub dropped: u64,
 }
 
-/// Everything that moves.
+/// State of the loop.
 pub struct Loop<A> {
     fabric: Fabric,
     ports: Vec<Port>,
     /// Destination of each flow and direction.
     to: Vec<Address>,
     near: Vec<Bucket<A>>,
-    /// Empty buckets with room in them, the one used last on top.
+    /// Empty buckets with capacity, the last used on top.
     spare: Vec<Bucket<A>>,
-    /// Where in `index` the packets of each domain lie.
+    /// Range of the packets of each domain in `index`.
     runs: Vec<(u32, u32)>,
     index: Vec<u32>,
     todo: Vec<u32>,
     window: u64,
-    /// What happened so far.
+    /// Counters so far.
     pub counts: Counts,
 }
 
-/// The packets of the domain that is visited, each a word: the offset into the window above its place among them.
+/// Packets of the current domain, each a word: the offset into the window above its index among them.
 struct Scratch {
     order: Vec<u64>,
     sorted: Vec<u64>,
     starts: Vec<u32>,
-    /// By place: the packet's place in the bucket, and the port that it takes.
+    /// By index: the packet's place in the bucket, and its next port.
     plans: Vec<(u32, u32)>,
 }
 
@@ -103,7 +103,7 @@ impl<A: Copy> Loop<A> {
         all
     }
 
-    /// Runs until `hops` more have been made, at a window's end.
+    /// Runs for `hops` more hops, to the end of a window.
     pub fn run(&mut self, hops: u64) {
         let mut scratch = Scratch { order: Vec::new(), sorted: Vec::new(), starts: Vec::new(), plans: Vec::new() };
         let end = self.counts.hops + hops;
@@ -122,7 +122,7 @@ impl<A: Copy> Loop<A> {
         }
     }
 
-    /// Gives `packet` to `port`, and what comes of it to the window of its arrival.
+    /// Passes `packet` to `port`, and puts it into the window of its arrival.
     #[inline(always)]
     fn send(&mut self, port: u32, packet: &Packet<A>) {
         let sender = &mut self.ports[port as usize];
@@ -143,7 +143,7 @@ impl<A: Copy> Loop<A> {
         bucket.packets.push(Packet { time, link: port, at: sender.to, ..*packet });
     }
 
-    /// Deals the packets of a window out to their domains.
+    /// Distributes the packets of a window to their domains.
     fn deal(&mut self, domains: &[u32]) {
         for d in domains {
             let run = &mut self.runs[*d as usize];
@@ -205,7 +205,7 @@ impl<A: Copy> Loop<A> {
         }
     }
 
-    /// A host answers data, and sends new data for an answer.
+    /// Answers data as a host does, or sends new data after an answer.
     #[inline(always)]
     fn answer(&mut self, port: u32, packet: &Packet<A>) {
         self.counts.delivered += 1;
@@ -218,7 +218,7 @@ impl<A: Copy> Loop<A> {
 }
 
 impl Scratch {
-    /// Orders the packets of a domain by time, those of equal time by place: by counting, then by insertion.
+    /// Sorts the packets of a domain by time, those of equal time by index: by counting, then by insertion.
     #[inline(always)]
     fn sort(&mut self) {
         let Scratch { order, sorted, starts, .. } = self;
@@ -252,7 +252,7 @@ impl Scratch {
         }
     }
 
-    /// Orders those of equal time by a hash of link and time, then by link; those of a link keep their order.
+    /// Sorts packets of equal time by a hash of link and time, then by link; packets of a link keep their order.
     #[inline(always)]
     fn break_ties<A>(&mut self, packets: &[Packet<A>]) {
         let mut i = 1;
@@ -283,7 +283,7 @@ impl Scratch {
     }
 }
 
-/// Every host's partner: none is its own.
+/// Partner of every host; no host is its own.
 fn permutation(hosts: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..hosts).collect();
     order.sort_unstable_by_key(|h| mix(*h as u64 ^ 0x5045_524d));
@@ -295,7 +295,7 @@ fn permutation(hosts: u32) -> Vec<u32> {
     partner
 }
 
-/// Asks the processor to bring the first cache line of `value` near.
+/// Prefetches the first cache line of `value`.
 #[inline(always)]
 fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -320,12 +320,12 @@ mod tests {
         }
     }
 
-    /// What is sent arrives, is refused, or is under way; and every host has its window.
+    /// Checks that sent packets have arrived, were refused or are in flight, and that every host has its window.
     fn conserved<A: Copy>(run: &Loop<A>) {
         let Counts { hops, sent, delivered, dropped } = run.counts;
         assert_eq!(sent, delivered + dropped + run.under_way());
         assert_eq!(run.under_way() + dropped, (run.fabric.hosts() * WINDOW) as u64);
-        // the longest way has six ports, and a packet on its way has passed one
+        // the longest path has six ports, and a packet in flight has passed one
         assert!(hops <= 6 * sent && hops >= sent - dropped);
     }
 

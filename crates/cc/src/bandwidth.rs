@@ -1,35 +1,35 @@
-//! The bandwidth that ACKs tell, as Westwood and Westwood+ estimate it: what one sample is, and how samples
-//! are averaged. Controllers own an [`Estimate`] and decide what they make of it.
+//! Bandwidth estimated from ACKs, as in Westwood and Westwood+: the definition of a sample, and the averaging of
+//! samples. Controllers own an [`Estimate`] and decide how to use it.
 
 use crate::{Ack, Time};
 
 choice! {
     /// The definition of one sample of the bandwidth.
     Sampling {
-        /// Westwood: what an ACK newly reports over the time since the ACK before it.
+        /// Westwood: the bytes newly reported by an ACK over the time since the previous ACK.
         Ack = "ack",
-        /// Westwood+: what the ACKs of a round trip report, over the time from the first to the last.
+        /// Westwood+: the bytes reported by the ACKs of a round trip, over the time from the first to the last.
         Rtt = "rtt",
-        /// ns-3's Westwood+: what is reported within one smoothed round-trip time from the first ACK
-        /// after the sample before, over that time.
+        /// ns-3's Westwood+: the bytes reported within one smoothed round-trip time, over that time; it starts with
+        /// the first ACK after the previous sample.
         Scheduled = "scheduled",
-        /// Linux: what is reported in a window longer than the latest round-trip time and than 50 ms, in
-        /// whole ticks and whole bytes a tick.
+        /// Linux: the bytes reported in a window longer than the latest round-trip time and than 50 ms, in whole
+        /// ticks and whole bytes per tick.
         Ticks = "ticks",
     }
 }
 
 choice! {
-    /// How samples are averaged.
+    /// Averaging of samples.
     Filter {
         /// Westwood: Tustin's discretization of a first-order low-pass filter of time constant tau, with the
-        /// samples' own intervals; where nothing comes for tau/2 that is a sample of zero.
+        /// intervals of the samples; an interval of tau/2 without reports counts as a sample of zero.
         Interval = "interval",
-        /// The same with a coefficient of 0.9, whatever the interval (ns-3).
+        /// The same filter with a coefficient of 0.9, whatever the interval (ns-3).
         Tustin = "tustin",
         /// Westwood+: 0.9 of the average and 0.1 of the sample.
         FirstOrder = "first-order",
-        /// Linux: 7/8 of the average and 1/8 of an average that is made of the samples the same way; the first
+        /// Linux: 7/8 of the average and 1/8 of a first average, which weights the samples the same way; the first
         /// sample counts whole.
         Eighths = "eighths",
         /// The latest sample.
@@ -38,7 +38,7 @@ choice! {
 }
 
 choice! {
-    /// Of what the shortest round trip is taken.
+    /// Quantity whose minimum is the shortest round trip.
     MinOf {
         /// The samples.
         Rtt = "rtt",
@@ -47,14 +47,14 @@ choice! {
     }
 }
 
-/// The share of the average that filters with a constant coefficient keep.
+/// Weight of the old average in filters with a constant coefficient.
 const KEPT: f64 = 0.9;
-/// Virtual samples of zero after which nothing of an average is left that a double could tell: 0.6 to this power.
+/// Number of virtual samples of zero after which an average is 0 in double precision: 0.6 to this power.
 const VANISHED: u64 = 64;
 /// Linux: the shortest window of a sample.
 const SHORTEST_WINDOW: Time = Time::ms(50);
 
-/// How an [`Estimate`] is made.
+/// Settings of an [`Estimate`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) sampling: Sampling,
@@ -64,9 +64,9 @@ pub(crate) struct Settings {
     pub(crate) tau: Time,
     /// Clock of [`Sampling::Ticks`].
     pub(crate) tick: Time,
-    /// Rates are whole bits per second (ns-3).
+    /// Rounds rates to whole bits per second (ns-3).
     pub(crate) whole: bool,
-    /// Time counts from zero instead of the first ACK (ns-3).
+    /// Counts time from zero instead of the first ACK (ns-3).
     pub(crate) from_zero: bool,
 }
 
@@ -75,13 +75,13 @@ pub(crate) struct Settings {
 pub(crate) struct Estimate {
     /// Bits per second.
     rate: f64,
-    /// The latest sample, or of [`Filter::Eighths`] the first of the two averages.
+    /// Latest sample; for [`Filter::Eighths`] the first of the two averages.
     sample: f64,
-    /// Reported since `since`.
+    /// Bytes reported since `since`.
     bytes: u64,
-    /// Where the sample under way began.
+    /// Start of the current sample.
     since: Time,
-    /// Where a scheduled sample ends; [`Time::NEVER`] if none is.
+    /// End of a scheduled sample; [`Time::NEVER`] without one.
     until: Time,
     /// The latest round-trip time, or the length of a scheduled sample.
     span: Time,
@@ -120,11 +120,11 @@ impl Estimate {
     pub(crate) fn product(&self) -> f64 {
         let Some(shortest) = self.shortest() else { return 0.0 };
         let bytes = self.rate * shortest.as_secs_f64() / 8.0;
-        // whole bytes a tick times whole ticks: what is off a whole number is the double's
+        // whole bytes per tick times whole ticks is a whole number: rounding removes the error of the double
         if self.settings.sampling == Sampling::Ticks { libm::round(bytes) } else { bytes }
     }
 
-    /// The shortest round trip is the next one (Linux, after a timeout).
+    /// Restarts the shortest round trip with the next sample (Linux, after a timeout).
     pub(crate) fn forget_shortest(&mut self) {
         self.shortest = Time::NEVER;
     }
@@ -170,7 +170,7 @@ impl Estimate {
                 let least =
                     if self.settings.sampling == Sampling::Rtt { ack.rtt.unwrap_or(ack.srtt) } else { Time::ZERO };
                 let interval = ack.now.saturating_sub(self.since);
-                // at one instant there is no rate: what such ACKs report waits for the next
+                // no rate at one instant: the bytes of such ACKs count towards the next sample
                 if self.bytes > 0 && interval > Time::ZERO && interval >= least {
                     self.since = ack.now;
                     self.take(interval);
@@ -180,7 +180,7 @@ impl Estimate {
         }
     }
 
-    /// [`Sampling::Ticks`]: round trips count from the ACK after theirs.
+    /// [`Sampling::Ticks`]: a round trip counts from the ACK after its own.
     fn on_tick(&mut self, ack: &Ack, bytes: u64) {
         let tick = self.settings.tick;
         let now = Time(ack.now.0 / tick.0 * tick.0);
@@ -202,7 +202,7 @@ impl Estimate {
         }
     }
 
-    /// A sample ends: what was reported, over `interval`.
+    /// Ends a sample: the reported bytes over `interval`.
     fn take(&mut self, interval: Time) {
         let bits = 8.0 * core::mem::take(&mut self.bytes) as f64;
         let sample = self.whole(bits / interval.as_secs_f64());

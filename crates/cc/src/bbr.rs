@@ -30,20 +30,20 @@ params! {
     rtt_window: Time = "10s", "", "the draft, section 4.1.2", "a time above 0" => |t| *t > Time::ZERO;
     /// Shortest stay in PROBE_RTT.
     probe_rtt: Time = "200ms", "", "the draft, section 4.3.5";
-    /// Smallest window, and that of PROBE_RTT.
+    /// Smallest window; also the window of PROBE_RTT.
     min_cwnd: f64 = "4.0", "packets", "the draft, section 4.2.3", "a number of at least 1" => |x| *x >= 1.0;
     /// Share of the bandwidth that pacing leaves free.
     margin: f64 = "0.01", "", "Linux", "a number of at least 0, below 1" => |x| *x >= 0.0 && *x < 1.0;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "bbr",
     title: "BBR",
     source: "Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016; \
              draft-cardwell-iccrg-bbr-congestion-control-00; Linux, net/ipv4/tcp_bbr.c (version 1)",
-    what: "Models the path by its largest delivery rate and its smallest round-trip time, paces at the one and \
-           bounds what is in flight by their product.",
+    what: "Models the path by its largest delivery rate and its smallest round-trip time, paces at that rate and \
+           bounds the bytes in flight by the product of both.",
     differences: &[
         "Linux' long-term rate of policed paths and its allowance for aggregated ACKs are left out.",
         "The phase in which PROBE_BW begins is drawn from the flow's time; it is never the phase with a gain below 1.",
@@ -68,7 +68,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// The largest value of the last rounds: the best three, each later than the one before.
+/// Largest value of the last rounds: the best three, each later than the one before.
 #[derive(Clone, Debug, Default)]
 struct MaxFilter([(u64, f64); 3]);
 
@@ -77,7 +77,7 @@ impl MaxFilter {
         self.0[0].1
     }
 
-    /// Takes `value` of `round`; what is older than `window` rounds goes.
+    /// Adds `value` of `round`; values older than `window` rounds expire.
     fn update(&mut self, window: u64, round: u64, value: f64) {
         let best = &mut self.0;
         if value >= best[0].1 || round - best[2].0 > window {
@@ -119,7 +119,7 @@ struct State {
     rtprop: Option<f64>,
     rtprop_at: Time,
     rtprop_expired: bool,
-    /// Rounds so far; the one under way ends when this much has been delivered.
+    /// Number of rounds so far; the current one ends when this much has been delivered.
     round: u64,
     round_end: u64,
     round_begins: bool,
@@ -128,14 +128,15 @@ struct State {
     full: bool,
     phase: u32,
     phase_at: Time,
-    /// PROBE_RTT: when it may end, once so little is in flight; whether a round has passed since.
+    /// PROBE_RTT: the time at which it may end, known once few enough packets are in flight; whether a round has
+    /// passed since.
     probe_done: Option<Time>,
     probe_round: bool,
-    /// Delivered when PROBE_RTT last ended: what was sent before is no sample of the path.
+    /// Bytes delivered when PROBE_RTT last ended: packets sent before are no sample of the path.
     probed_to: u64,
     /// Window to return to.
     prior_cwnd: f64,
-    /// The first round after a loss.
+    /// True in the first round after a loss.
     conserving: bool,
     seen_rtt: bool,
     lost: bool,
@@ -192,7 +193,7 @@ impl State {
         self.rtprop.map_or(self.initial, |rtprop| gain * self.bandwidth.max() * rtprop)
     }
 
-    /// Rounds end when a packet is acknowledged that was sent after the latest had begun.
+    /// A round ends when a packet is acknowledged that was sent after the round began.
     fn update_bandwidth(&mut self, sample: &Delivery) {
         self.delivered = sample.total;
         self.round_begins = false;
@@ -203,7 +204,7 @@ impl State {
             self.round += 1;
             self.conserving = false;
         }
-        // four packets a round trip say nothing of the path: what PROBE_RTT sends counts as limited
+        // four packets a round trip do not measure the path: samples of PROBE_RTT count as application-limited
         let limited = sample.app_limited || self.mode == Mode::ProbeRtt || sample.prior < self.probed_to;
         if !limited || rate >= self.bandwidth.max() {
             self.bandwidth.update(u64::from(self.p.bw_rounds), self.round, rate);
@@ -224,7 +225,7 @@ impl State {
 
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
-        // any phase but the second
+        // any phase except the second
         let word = now.0 ^ now.0 >> 17 ^ u64::from(self.flow) << 40;
         let draw = word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         self.phase = [0, 2, 3, 4, 5, 6, 7][(draw % 7) as usize];
@@ -313,7 +314,7 @@ impl State {
         }
     }
 
-    /// `repaired`: nothing that a timeout supposed lost is outstanding.
+    /// `repaired`: no data assumed lost by a timeout is outstanding.
     fn set_cwnd(&mut self, newly: f64, in_flight: f64, repaired: bool) {
         let target = self.inflight(self.cwnd_gain);
         if newly > 0.0 {
@@ -375,7 +376,7 @@ impl Controller for Bbr {
         }
     }
 
-    /// Marks say nothing to version 1.
+    /// BBR version 1 ignores ECN marks.
     fn on_ecn(&mut self, _event: &Congestion) {}
 
     fn on_timeout(&mut self, _event: &Timeout) {

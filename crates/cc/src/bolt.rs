@@ -1,6 +1,6 @@
-//! Bolt: the sender's half of sub-RTT congestion control (Arslan et al., NSDI 2023). Ports tell a sender of a queue by
-//! packets of their own, and say which packets may each add one to the window (`docs/programs/bolt.md`). The sender
-//! does what comes, the paper's algorithm 2 as the public code has it:
+//! Bolt: the sender's half of sub-RTT congestion control (Arslan et al., NSDI 2023). A port with a queue notifies the
+//! sender by packets of its own, and decides which packets may each add one packet to the window
+//! (`docs/programs/bolt.md`). The sender reacts by the paper's algorithm 2, as in the public code:
 //!
 //! ```text
 //! a port has q packets, at rate C, and says so after t = now - when the packet was sent:
@@ -8,51 +8,51 @@
 //! an ACK:  one packet more if its packet was let to; one more once a round trip
 //! ```
 //!
-//! So N equal flows together take q packets away in the time that the news takes. Windows in bytes.
+//! So N equal flows together remove q packets within the delay of the notification. Windows in bytes.
 
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Asks, Backlog, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
 
 params! {
-    /// What a round trip adds to the window.
+    /// Additive increase of the window per round trip.
     ai: f64 = "1.0", "packets", "algorithm 2", "a number of at least 0" => |x| *x >= 0.0;
-    /// Queue that is left at a port.
+    /// Queue left at a port.
     target_queue: f64 = "0.0", "packets", "bolt_cc_ns3; the paper has none", "a number of at least 0" => |x| *x >= 0.0;
-    /// Share of the window that a loss or a timeout takes, at most once in a round trip, and each notice of a port from
-    /// a window of a packet or less.
+    /// Share of the window removed by a loss or a timeout, at most once in a round trip, and by each notice of a port
+    /// while the window is a packet or less.
     max_mdf: f64 = "0.5", "", "bolt_cc_ns3", "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
     /// Base round-trip time; auto is the idle round-trip time of the flow's path.
     base_rtt: Option<Time> = "auto", "", "bolt_cc_ns3: a bandwidth-delay product of the fabric for all";
-    /// Largest window, and the first one, as a share of what the line sends in a base round trip.
+    /// Largest window, which is also the first, as a share of what the line sends in a base round trip.
     max_cwnd: f64 = "1.0", "of rate times RTT", "the studies of bolt_cc_ns3", "a number above 0" => |x| *x > 0.0;
     /// Smallest window; below one packet the sender paces.
     min_cwnd: f64 = "0.01", "packets", "bolt_cc_ns3: 15 bytes", "a number above 0, at most 1"
         => |x| *x > 0.0 && *x <= 1.0;
-    /// Packets of a flow leave no closer than its host's link takes them. Otherwise as the window lets them, and a lone
-    /// flow's first window queues at its own host.
+    /// Spaces the packets of a flow by at least their serialization time on the host's link. Without it a lone flow's
+    /// first window queues at its own host.
     spaced: bool = "true", "", "bolt_cc_ns3";
     together {
         "base_rtt": "above 0" => |p| p.base_rtt != Some(Time::ZERO);
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "bolt",
     title: "Bolt",
     source: "Arslan, Li, Kumar, Dukkipati, Bolt: Sub-RTT Congestion Control for Ultra-Low Latency, NSDI 2023, \
              algorithm 2; serhatarslan-hub/bolt_cc_ns3, commit 0cf98cc",
-    what: "Takes packets from its window by notices that ports send straight back, and adds those that ports have room \
-           for.",
+    what: "Reduces its window by notices that ports send straight back, and increases it by packets for which ports \
+           have room.",
     differences: &[
-        "The transport repairs losses by SACK, where the authors' simulator goes back to the first that is missing.",
-        "A flow has a handshake where its transport has one: what the SYN tells of the round trip counts.",
-        "The first notice of a flow is held against the time since its packet was sent, where the authors' simulator \
-         takes the flow's beginning.",
+        "The transport repairs losses by SACK, where the authors' simulator goes back to the first missing packet.",
+        "A flow has a handshake if its transport has one; the SYN's round trip counts as a sample.",
+        "The first notice of a flow is compared with the time since its packet was sent; the authors' simulator takes \
+         the flow's beginning.",
     ],
     state: &[
         ("told_packets", "queue of the port that sent the latest notice, packets"),
-        ("told_after_s", "how long before it the packet was sent that met that queue"),
+        ("told_after_s", "time from the sending of the packet that met that queue to the notice"),
     ],
     profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Room, ..Profile::TCP },
     params: Params::PARAMS,
@@ -71,19 +71,19 @@ pub struct Bolt {
     base_rtt: Time,
     /// Bits per second.
     line: f64,
-    /// From a window of a packet on.
+    /// Spacing of packets while the window is at least a packet.
     spacing: Pacing,
-    /// Of the latest ACK, if one has come.
+    /// RTT of the latest ACK, if one has arrived.
     rtt: Option<Time>,
-    /// The latest reduction, or when the flow's first notice can have begun.
+    /// Time of the latest reduction; initially the earliest possible time of the cause of the flow's first notice.
     reduced: Option<Time>,
-    /// Count of bytes sent that ends the round trip under way.
+    /// Count of bytes sent that ends the current round trip.
     round_end: u64,
     told: Option<(f64, Time)>,
 }
 
 impl Bolt {
-    /// A new flow: the line's rate for a base round trip.
+    /// A new flow: the window is what the line sends in a base round trip.
     pub fn new(params: &Params, env: &Env) -> Bolt {
         let mss = f64::from(env.mss);
         let base_rtt = params.base_rtt.unwrap_or(env.base_rtt);
@@ -115,7 +115,7 @@ impl Bolt {
         self.cwnd = cwnd.min(self.most).max(self.least);
     }
 
-    /// A loss, at most once in a round trip.
+    /// Reacts to a loss, at most once in a round trip.
     fn lose(&mut self, now: Time) {
         let rtt = self.rtt.unwrap_or(Time::ZERO);
         if self.reduced.is_none_or(|at| now - at >= rtt) {

@@ -1,8 +1,8 @@
-//! CUBIC: a window that grows with the cube of the time since the latest loss (RFC 9438), with HyStart as Linux
-//! has it (Ha and Rhee, Computer Networks 55, 2011).
+//! CUBIC: a window that grows with the cube of the time since the latest loss (RFC 9438), with HyStart as in Linux
+//! (Ha and Rhee, Computer Networks 55, 2011).
 //!
 //! Windows are in segments here, as in the RFC's equations. [`Real`] is the RFC's curve, [`Ticks`] Linux' integers.
-//! Slow start and the ways down are shared with NewReno ([`crate::reno_window`]).
+//! Slow start and the reductions are shared with NewReno ([`crate::reno_window`]).
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Arithmetic, Avoidance, Halve, RenoWindow, by_window};
@@ -10,7 +10,7 @@ use crate::{Ack, Congestion, Controller, Env, Profile, Time, Timeout};
 use alloc::boxed::Box;
 
 choice! {
-    /// How the curve is computed.
+    /// Computation of the curve.
     Curve {
         /// RFC 9438's equations in real numbers, at every ACK.
         Real = "real",
@@ -21,7 +21,7 @@ choice! {
 
 params! {
     form of {
-        /// Whole segments and ticks; a loss takes its share of the window.
+        /// Whole segments and ticks; a loss reduces the whole window, not the bytes in flight.
         "linux" = "Linux 6.1, net/ipv4/tcp_cubic.c" {
             curve = "ticks", cut_of = "cwnd", slow_start_per = "segments", timeouts = "once", idle = "decay"
         }
@@ -30,20 +30,20 @@ params! {
     c: f64 = "0.4", "segments/s^3", "RFC 9438 section 5.1", "a number above 0" => |x| *x > 0.0;
     /// Share of the window that a loss leaves.
     beta: f64 = "0.7", "", "RFC 9438 section 4.6", "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
-    /// Whether a flow whose window is smaller at each loss aims below the window at which it lost.
+    /// Fast convergence: a flow whose window is smaller at each loss aims below the window at which it lost.
     fast_convergence: bool = "true", "", "RFC 9438 section 4.7";
-    /// Whether the window is at least Reno's.
+    /// Keeps the window at least as large as Reno's.
     reno_friendly: bool = "true", "", "RFC 9438 section 4.3";
-    /// How the curve is computed: "real" by the RFC's equations at every ACK, "ticks" as Linux does, in whole
-    /// segments, 1024ths of a second and at most once a tick; c and beta are then rounded to 1024ths (c to tens),
-    /// and a mistaken loss gives the window back but not the curve.
+    /// Computation of the curve: "real" by the RFC's equations at every ACK, "ticks" as in Linux, in whole segments,
+    /// 1024ths of a second and at most once a tick; c and beta are then rounded to 1024ths (c to tens), and a
+    /// spurious loss restores the window but not the curve.
     curve: Curve = "real", "", "RFC 9438 section 4.2; Linux has ticks";
     /// Clock of the curve "ticks".
     tick: Time = "1ms", "", "Linux with HZ = 1000",
         "a time above 0, at most 1s" => |x| *x > Time::ZERO && *x <= Time::s(1);
-    /// What a loss multiplies by beta: the bytes in "flight", or "cwnd".
+    /// Quantity that a loss multiplies by beta: the bytes in "flight", or "cwnd".
     cut_of: Halve = "flight", "", "RFC 9438 section 4.6; Linux has cwnd";
-    /// Whether slow start ends when a train of ACKs is longer than half a round trip, or when round trips grow.
+    /// Ends slow start when a train of ACKs is longer than half a round trip, or when round trips grow.
     hystart: bool = "true", "", "Linux";
     /// Smallest window at which HyStart may end slow start.
     hystart_low_window: f64 = "16.0", "segments", "Ha and Rhee 2011, section 3; Linux", "a number of at least 0"
@@ -54,10 +54,10 @@ params! {
     /// ms.
     hystart_cushion: f64 = "262144.0", "bytes", "Linux: four segments of offload", "a number of at least 0"
         => |x| *x >= 0.0;
-    /// Samples of a round trip before its shortest is compared with the shortest of all.
+    /// Samples of a round trip before its shortest one is compared with the shortest of all.
     hystart_samples: u32 = "8", "", "Ha and Rhee 2011, section 3; Linux";
-    /// Smallest growth of the round trip that ends slow start; an eighth of the shortest round trip if that is between
-    /// this and hystart_delay_max.
+    /// Smallest growth of the round trip that ends slow start; an eighth of the shortest round trip if that lies
+    /// between this value and hystart_delay_max.
     hystart_delay_min: Time = "4ms", "", "Ha and Rhee 2011, section 3; Linux";
     /// Largest growth of the round trip that does not end slow start.
     hystart_delay_max: Time = "16ms", "", "Ha and Rhee 2011, section 3; Linux";
@@ -71,13 +71,13 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "cubic",
     title: "CUBIC",
     source: "RFC 9438; HyStart: Ha and Rhee, Taming the elephants: New TCP slow start, Computer Networks 55, 2011",
-    what: "Loss-based: after a loss the window keeps seven tenths, grows fast, slowly around where it lost, then fast \
-           again, by a cubic function of time; never slower than Reno.",
+    what: "Loss-based: after a loss the window keeps seven tenths, grows fast, then slowly near the window of the \
+           loss, then fast again, by a cubic function of time; never slower than Reno.",
     differences: &[
         "An ACK counts for the segments that it covers, so that delayed ACKs do not slow the curve down; the RFC \
          counts ACKs there and segments in the Reno estimate, Linux segments in both.",
@@ -93,9 +93,9 @@ pub static KIND: Kind = Kind {
         "Fast recovery itself belongs to the transport (transport.recovery).",
     ],
     state: &[
-        ("w_max_bytes", "window at the latest loss, or what fast convergence makes of it; 0 before the first"),
+        ("w_max_bytes", "window at the latest loss, after fast convergence; 0 before the first"),
         ("k_s", "time from the start of the curve to w_max, seconds"),
-        ("min_rtt_s", "shortest round trip as HyStart knows it, seconds"),
+        ("min_rtt_s", "shortest round trip known to HyStart, seconds"),
     ],
     profile: Profile::TCP,
     params: Params::PARAMS,
@@ -105,21 +105,21 @@ pub static KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: RenoWindow,
-    /// Beside the window: an ACK in slow start needs little of it.
+    /// Rest of the state, boxed: an ACK in slow start needs little of it.
     rest: Box<Rest>,
 }
 
 #[derive(Clone, Debug)]
 struct Rest {
     params: Params,
-    /// Window at the latest loss, segments; 0 where none counts.
+    /// Window at the latest loss, in segments; 0 without one.
     w_max: f64,
     real: Real,
     ticks: Ticks,
     hystart: HyStart,
-    /// When the segment was sent whose ACK left nothing outstanding, and when that ACK came.
+    /// Sending time of the segment whose ACK left nothing outstanding, and arrival time of that ACK.
     emptied: Option<(Time, Time)>,
-    /// The state to return to if the latest loss proves to be a mistake.
+    /// State to return to if the latest loss was spurious.
     before: (f64, Real),
 }
 
@@ -145,7 +145,7 @@ impl Cubic {
         }
     }
 
-    /// Sections 4.6 and 4.7, and what a loss leaves in bytes.
+    /// Sections 4.6 and 4.7: returns the window after a loss, in bytes.
     fn lose(&mut self, in_flight: u64, in_force: f64) -> f64 {
         let rest = &mut *self.rest;
         let beta = match rest.params.curve {
@@ -268,7 +268,7 @@ struct Real {
     /// Time to the plateau, seconds, and its window.
     k: f64,
     plateau: f64,
-    /// The window that Reno would have.
+    /// Window that Reno would have.
     w_est: f64,
     /// Window at the latest loss, before fast convergence.
     prior: f64,
@@ -303,13 +303,13 @@ impl Real {
         (cwnd + (target - cwnd) / cwnd * acked).min(target)
     }
 
-    /// Nothing was in flight for a while.
+    /// Excludes an idle time from the curve.
     fn pause(&mut self, idle: Time) {
         self.epoch = self.epoch.map(|epoch| epoch.saturating_add(idle));
     }
 }
 
-/// The same as Linux computes it: times in ticks, the curve's in 1024ths of a second.
+/// The curve as Linux computes it: times in ticks, those of the curve in 1024ths of a second.
 #[derive(Clone, Debug)]
 struct Ticks {
     /// Segments to be acknowledged for one more of the window.
@@ -322,13 +322,13 @@ struct Ticks {
     /// 1024ths of a second.
     k: u32,
     plateau: u32,
-    /// The window that Reno would have, and the segments that count towards its next.
+    /// Window that Reno would have, and the segments counted towards its next one.
     reno: u32,
     acked: u32,
     /// c and beta in 1024ths, c for a round trip of 100 ms.
     c: u32,
     beta: u32,
-    /// Ticks a second.
+    /// Ticks per second.
     hz: u32,
 }
 
@@ -396,7 +396,7 @@ impl Ticks {
         if w_max == 0 { per.min(20) } else { per }
     }
 
-    /// Nothing was sent for a while, of which the latest data was in flight for a part.
+    /// Handles an idle time, of which the latest data was in flight for a part.
     fn pause(&mut self, idle: Time, now: Time) {
         let ticks = Time::s(1).0 / u64::from(self.hz);
         self.epoch = self.epoch.map(|epoch| (epoch + (idle.0 / ticks) as u32).min((now.0 / ticks) as u32));
@@ -409,22 +409,22 @@ fn cube_root(number: u64) -> u32 {
     libm::round(libm::cbrt(number as f64)) as u32
 }
 
-/// Where slow start ends before a loss. Microseconds, as Linux counts them.
+/// End of slow start before a loss. Microseconds, as in Linux.
 #[derive(Clone, Copy, Default, Debug)]
 struct HyStart {
-    /// Slow start has ended so.
+    /// True if HyStart has ended slow start.
     found: bool,
     /// Start of the round, and the count of bytes sent that ends it.
     round: u32,
     end: u64,
     /// The latest ACK of the train.
     train: u32,
-    /// Least round trip of the round, of how many samples.
+    /// Shortest round trip of the round, and its number of samples.
     least: u32,
     samples: u32,
-    /// Least of all; 0 before the first.
+    /// Shortest round trip of all; 0 before the first.
     shortest: u32,
-    /// Smoothed, after the ACK before.
+    /// Smoothed RTT after the previous ACK.
     srtt: Time,
 }
 
@@ -433,7 +433,7 @@ fn micros(time: Time) -> u32 {
 }
 
 impl HyStart {
-    /// A sample of the round trip; true where slow start ends with it.
+    /// Adds a sample of the round trip; true if slow start ends with it.
     fn sample(&mut self, params: &Params, ack: &Ack, rtt: Time, in_slow_start: bool, cwnd: f64, mss: f64) -> bool {
         let rtt = micros(rtt).max(1);
         if self.shortest == 0 || rtt < self.shortest {
@@ -470,7 +470,7 @@ impl HyStart {
         (self.least, self.samples) = (u32::MAX, 0);
     }
 
-    /// A timeout: all is new.
+    /// Starts anew after a timeout.
     fn restart(&mut self, event: &Timeout) {
         (self.found, self.shortest) = (false, 0);
         self.begin_round(micros(event.now), event.sent);

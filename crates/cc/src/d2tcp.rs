@@ -1,6 +1,7 @@
-//! D2TCP: DCTCP whose cut depends on the deadline (Vamanan, Hasan and Vijaykumar, SIGCOMM 2012, section 3).
+//! D2TCP: DCTCP with a reduction that depends on the deadline (Vamanan, Hasan and Vijaykumar, SIGCOMM 2012, section
+//! 3).
 //!
-//! With `B` the bytes that are left, `W` the window and `D` the time that is left,
+//! With `B` the remaining bytes, `W` the window and `D` the remaining time,
 //!
 //! ```text
 //! Tc = B RTT / (3/4 W)      the time that a sawtooth of DCTCP takes for what is left
@@ -9,35 +10,35 @@
 //! cwnd = cwnd (1 - p/2)
 //! ```
 //!
-//! A flow with a near deadline (d above 1) gives way less than DCTCP, one with a far deadline more; without a deadline
-//! d is 1, and the flow is DCTCP's. All else is [`crate::dctcp`]'s.
+//! A flow with a near deadline (d above 1) reduces less than DCTCP, one with a far deadline more; without a deadline
+//! d is 1, and the flow is DCTCP's. Everything else is [`crate::dctcp`]'s.
 
 use crate::dctcp::{self, Dctcp, Loss};
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Deadline, Ecn, Env, Idle, Profile, Time, Timeout};
 
 choice! {
-    /// The bytes that are left of what has a deadline.
+    /// The remaining bytes of data with a deadline.
     Left {
-        /// Those that were not sent yet.
+        /// Bytes not sent yet.
         Unsent = "unsent",
-        /// Those that are not acknowledged yet.
+        /// Bytes not acknowledged yet.
         Unacked = "unacked",
     }
 }
 
 params! {
-    /// Smallest d, that of a far deadline.
+    /// Smallest d, used for a far deadline.
     least: f64 = "0.5", "", "section 3.2 (second-hand); FujiZ/ns-3, d2tcp-socket.cc", "a number above 0, at most 1"
         => |x| *x > 0.0 && *x <= 1.0;
-    /// Largest d, that of a near deadline.
+    /// Largest d, used for a near deadline.
     most: f64 = "2.0", "", "section 3.2 (second-hand); FujiZ/ns-3, d2tcp-socket.cc", "a number of at least 1"
         => |x| *x >= 1.0;
-    /// d once the deadline has passed, or nothing is left: 0.5 lets those go first that can still meet theirs; 1 is
+    /// d once the deadline has passed, or nothing is left: 0.5 yields to flows that can still meet theirs; 1 is
     /// DCTCP, 2 the limit of the rule as the deadline nears.
     missed: f64 = "0.5", "", "FujiZ/ns-3, d2tcp-socket.cc; the paper's text was not at hand",
         "a number above 0, at most 10" => |x| *x > 0.0 && *x <= 10.0;
-    /// Bytes that count as left: those "unsent" or those "unacked".
+    /// Remaining bytes: those "unsent" or those "unacked".
     left: Left = "unsent", "", "FujiZ/ns-3, d2tcp-socket.cc, counts what was sent";
     /// Reaction to a packet loss: "halve" as conventional TCP does, or "alpha" by p, as to marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5; FujiZ/ns-3 has alpha";
@@ -46,20 +47,20 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "d2tcp",
     title: "D2TCP",
     source: "Vamanan, Hasan, Vijaykumar, Deadline-Aware Datacenter TCP (D2TCP), SIGCOMM 2012, section 3; all else \
              DCTCP's, RFC 8257",
-    what: "DCTCP that gives way the less, the nearer its deadline is: the share of marks is raised to a power which \
-           says how urgent the flow is.",
+    what: "DCTCP that reduces less the nearer its deadline: the exponent of the share of marks is the urgency of the \
+           flow.",
     differences: &[
         "The paper's text was not at hand: the rule is as second-hand summaries and a public ns-3 module (FujiZ/ns-3) \
          agree on it.",
-        "What a sender does when its deadline has passed is that module's; the paper is said to let d grow first and \
-         to give up later (missed).",
-        "A loss halves the window as RFC 8257 has it, where the module cuts by p (loss).",
+        "The behaviour after a missed deadline is that module's; the paper reportedly lets d grow first and gives up \
+         later (missed).",
+        "A loss halves the window as in RFC 8257; the module reduces by p (loss).",
         "The round-trip time is the smoothed one.",
         "Growth, floor and timeouts are DCTCP's as in Linux.",
     ],
@@ -76,7 +77,7 @@ pub static KIND: Kind = Kind {
 pub struct D2tcp {
     dctcp: Dctcp,
     deadline: Option<Deadline>,
-    /// Sent, or acknowledged, so far.
+    /// Bytes sent, or acknowledged, so far.
     done: u64,
     urgency: f64,
     least: f64,

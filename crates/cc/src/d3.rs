@@ -1,6 +1,6 @@
-//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). It asks
-//! the switches of its way for the rate at which what is left is there in time, and paces at the least that they
-//! allocate (`docs/programs/d3.md`).
+//! D3: the sender's half of Deadline-Driven Delivery (Wilson, Ballani, Karagiannis and Rowstron, SIGCOMM 2011). The
+//! sender asks the switches on its path for the rate that meets its deadline, and paces at the smallest rate that
+//! they allocate (`docs/programs/d3.md`).
 
 use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};
@@ -10,20 +10,21 @@ params! {
     ..rate: paced_rate::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "d3",
     title: "D3",
     source: "Wilson, Ballani, Karagiannis, Rowstron, Better never than late: Meeting deadlines in datacenter networks, \
              SIGCOMM 2011, section 4",
-    what: "Asks switches for the rate that meets its deadline, and paces at what they allocate.",
+    what: "Requests from switches the rate that meets its deadline, and paces at the allocated rate.",
     differences: &[
-        "Every packet asks, and a switch allocates anew once a round trip; in D3 one packet a round trip asks.",
-        "A flow with a base rate alone sends a full packet now and then; D3 sends a header without data.",
-        "No flow gives up because its link can no longer meet its deadline (D3's quenching): it asks for nothing then, \
-         and has its fair share.",
-        "No flow asks for more than its link carries.",
-        "The SYN asks for a fair share: the transport tells of a deadline once the connection is open.",
+        "Every packet carries a request, and a switch allocates anew once a round trip; in D3 one packet per round \
+         trip carries one.",
+        "A flow with only a base rate sends a full packet now and then; D3 sends a header without data.",
+        "No flow gives up because its link can no longer meet its deadline (D3's quenching): it requests no rate then, \
+         and gets its fair share.",
+        "No flow requests more than its link's rate.",
+        "The SYN requests a fair share: the transport reports a deadline once the connection is open.",
     ],
     state: &[("pacing_rate_bps", "rate, bits per second of payload"), ("wants_bps", "rate last asked for")],
     profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Rate, deadlines: true, ..Profile::TCP },
@@ -35,7 +36,7 @@ pub static KIND: Kind = Kind {
 pub struct D3 {
     rate: PacedRate,
     initial: f64,
-    /// Payload that its own link carries, bits per second.
+    /// Payload rate of the host's own link, bits per second.
     most: f64,
     deadline: Option<Deadline>,
     sent: u64,
@@ -66,8 +67,9 @@ impl Controller for D3 {
         self.deadline = Some(*deadline);
     }
 
-    /// Section 4.1: r = s / d at the beginning, then what is left after the round trip at work over the time that is
-    /// left but for two round trips. Nothing where that is over or done, or more than the link carries until then.
+    /// Section 4.1: r = s / d at the beginning; later the bytes left after the current round trip over the time left
+    /// minus two round trips. Zero if the deadline has passed, if nothing is left, or if the link cannot carry it in
+    /// time.
     fn wants(&self, now: Time) -> f64 {
         let Some(Deadline { end, at }) = self.deadline.filter(|due| due.at > now && due.end > self.sent) else {
             return 0.0;

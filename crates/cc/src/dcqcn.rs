@@ -2,7 +2,7 @@
 //! Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5).
 //!
 //! The receiver of marked data sends notifications (CNPs), at most one each `cnp_interval`. With the
-//! rate `R`, the target `R_T` and the estimate `alpha` of how congested it is:
+//! rate `R`, the target `R_T` and the estimate `alpha` of the congestion:
 //!
 //! ```text
 //! each t_alpha:  alpha = (1 - g) alpha + g   if a CNP came, else (1 - g) alpha
@@ -10,11 +10,11 @@
 //! each t_inc:  stage > f:  R_T += r_hai;  stage = f: R_T += r_ai;  then R = (R + R_T) / 2, stage += 1
 //! ```
 //!
-//! A flow begins at the line rate. At its first CNP `alpha` is 1, and the first two timers begin. They are kept
-//! as the instants at which they fire; only those that do something wake the controller.
+//! A flow begins at the line rate. At its first CNP `alpha` is 1, and the first two timers begin. Timers are kept as
+//! the instants at which they fire; only instants with an effect wake the controller.
 //!
-//! With `feedback = "median"` an interval of `t_alpha` counts as one with a CNP where most of the last `history_size`
-//! are ([`crate::median`]), for `alpha` and for each instant of `t_dec`.
+//! With `feedback = "median"` an interval of `t_alpha` counts as one with a CNP if most of the last `history_size`
+//! intervals do ([`crate::median`]), for `alpha` and for each instant of `t_dec`.
 
 use crate::median::{self, Median};
 use crate::paced_rate::PacedRate;
@@ -23,11 +23,11 @@ use crate::{Ack, Congestion, Controller, Ecn, Env, Pacing, Profile, Time, Timeou
 use alloc::boxed::Box;
 
 choice! {
-    /// The effect of the first notification.
+    /// Effect of the first notification.
     FirstCnp {
-        /// It cuts.
+        /// Cuts the rate.
         Cut = "cut",
-        /// It starts the timers; the first cut comes with theirs.
+        /// Starts the timers; the first cut happens t_dec later.
         Start = "start",
     }
 }
@@ -52,7 +52,7 @@ params! {
     t_dec: Time = "50us", "", "dcqcn_paper in run.py of HPCC's authors", "a time above 0" => |t| *t > Time::ZERO;
     /// Time between increases.
     t_inc: Time = "55us", "", "section 5.3", "a time above 0" => |t| *t > Time::ZERO;
-    /// Increases after a reduction that only go half-way back to the target.
+    /// Number of increases after a reduction that only go half-way back to the target.
     f: u32 = "1", "increases", "simulator of HPCC's authors; the paper 5";
     /// Additive increase of the target.
     r_ai: f64 = "0.0002", "of the line rate", "run.py of HPCC's authors: 5 Mb/s at 25 Gb/s", "a number above 0" =>
@@ -60,10 +60,10 @@ params! {
     /// Hyper increase of the target.
     r_hai: f64 = "0.002", "of the line rate", "run.py of HPCC's authors: 50 Mb/s at 25 Gb/s", "a number above 0" =>
         |x| *x > 0.0;
-    /// What a flow's first notification does: "cut" the rate at once, as every notification does in the paper, or
-    /// "start" the timers, with the first reduction t_dec later.
+    /// Effect of a flow's first notification: "cut" reduces the rate at once, as every notification does in the
+    /// paper; "start" starts the timers, with the first reduction t_dec later.
     first_cnp: FirstCnp = "cut", "", "section 5.1; simulator of HPCC's authors: start";
-    /// Whether a reduction before the first increase since the last reduction lowers the target as well.
+    /// Lowers the target too, at a reduction before the first increase since the last reduction.
     clamp_target: bool = "false", "", "simulator of HPCC's authors";
     /// Smallest rate.
     min_rate: f64 = "0.001", "of the line rate", "simulator of HPCC's authors: 100 Mb/s at 100 Gb/s",
@@ -78,25 +78,23 @@ params! {
     profile => |p, profile| Profile { cnp: Some(p.cnp_interval), ..profile };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "dcqcn",
     title: "DCQCN",
     source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 5; the authors of \
              HPCC's simulator, alibaba-edu/High-Precision-Congestion-Control (mode 1)",
-    what: "Receivers of marked data send notification packets; the sender cuts its paced rate by how often they \
-           come, and a timer raises it again.",
+    what: "Receivers of marked data send notification packets; the more frequent they are, the more the sender reduces \
+           its paced rate; a timer raises it again.",
     differences: &[
-        "The rate rises by the timer alone; the paper's byte counter beside it (10 MB) is left out, as in the \
-         simulator of \
-         HPCC's authors.",
+        "The rate rises only by the timer; the paper's additional byte counter (10 MB) is left out, as in the \
+         simulator of HPCC's authors.",
         "Later reductions wait for a timer of t_dec that runs from the first notification, as in that simulator; in \
          the paper each notification reduces the rate, and there is at most one in 50 us.",
-        "Notifications travel like ACKs, in the same queues; the paper gives them a priority of their own.",
+        "Notifications travel like ACKs, in the same queues; the paper gives them a separate priority.",
         "Rates are shares of the line's and count payload.",
-        "feedback = \"median\" asks whether most of the last intervals of t_alpha had a notification, as a \
-         trial of what \
-         Gerstein et al. (arXiv 2025, section V) expect to harm.",
+        "feedback = \"median\" tests whether most of the last intervals of t_alpha had a notification, a variant that \
+         Gerstein et al. (arXiv 2025, section V) expect to be harmful.",
         "Losses and timeouts do not change the rate: the paper's fabric is lossless, and the transport repairs losses.",
     ],
     state: &[
@@ -121,19 +119,20 @@ pub struct Dcqcn {
     target: f64,
     alpha: f64,
     stage: u32,
-    /// A CNP came since alpha's latest update.
+    /// A CNP arrived since alpha's latest update.
     seen: bool,
-    /// Where alpha's timer and that of cuts last fired, as far as they were followed; none before the first CNP.
+    /// Times at which alpha's timer and the reduction timer last fired, as far as followed; none before the first
+    /// CNP.
     updated: Option<Time>,
     looked: Time,
-    /// When a cut is due and when an increase; never where none is.
+    /// Times of the next reduction and the next increase; never if none is due.
     next_cut: Time,
     next_increase: Time,
     p: Params,
     median: Option<Box<Median>>,
 }
 
-/// The latest of the instants `from`, `from + every`, ... that is not after `now`, and how many it is from the first.
+/// Latest of the instants `from`, `from + every`, ... that is not after `now`, and its index.
 fn latest(from: Time, every: Time, now: Time) -> (Time, u64) {
     let fired = (now.0 - from.0) / every.0;
     (Time(from.0 + fired * every.0), fired)
@@ -158,13 +157,13 @@ impl Dcqcn {
         }
     }
 
-    /// Alpha's updates up to `now`: one with the CNPs seen, the others without.
+    /// Updates alpha up to `now`: one update with the CNPs seen, the others without.
     fn update_alpha(&mut self, now: Time) {
         let Some(updated) = self.updated else { return };
         let (at, fired) = latest(updated, self.p.t_alpha, now);
         if fired > 0 {
             let seen = core::mem::take(&mut self.seen);
-            // once all of the history is without a CNP, all intervals that follow are
+            // once the whole history is without a CNP, so are all following intervals
             let single = self.median.as_ref().map_or(1, |_| u64::from(self.p.median.history_size) + 1).min(fired);
             for i in 0..single {
                 let mut marked = seen && i == 0;
@@ -195,7 +194,7 @@ impl Dcqcn {
         let before = self.rate.get();
         self.rate.set((before + self.target) / 2.0);
         self.stage = self.stage.saturating_add(1);
-        // at the line's rate increases change nothing any more
+        // at the line rate further increases have no effect
         let rests = self.rate.get() == before && self.target == self.rate.line();
         self.next_increase = if rests { Time::NEVER } else { now.saturating_add(self.p.t_inc) };
     }
@@ -234,7 +233,7 @@ impl Controller for Dcqcn {
             (self.looked, self.next_cut) = (now, Time::NEVER);
             match &self.median {
                 None => self.cut(now),
-                // without another CNP too, the next instant is one of a cut
+                // even without another CNP, the next instant is a reduction
                 Some(median) if median.is_marked() => {
                     self.next_cut = now.saturating_add(self.p.t_dec);
                     self.cut(now);
@@ -249,7 +248,7 @@ impl Controller for Dcqcn {
 
     fn on_loss(&mut self, _event: &Congestion) {}
 
-    /// The receiver's notifications report marks, not its ACKs.
+    /// Marks are reported by the receiver's notifications, not by its ACKs.
     fn on_ecn(&mut self, _event: &Congestion) {}
 
     fn on_timeout(&mut self, _event: &Timeout) {}

@@ -1,18 +1,18 @@
 //! DCTCP: a window cut in proportion to the share of marked data (Alizadeh et al., SIGCOMM 2010,
 //! section 3.1; RFC 8257 section 3.3).
 //!
-//! Once for each window of data, `F` is the share of its bytes whose ACKs carried ECN-Echo, and
+//! Once per window of data, `F` is the share of its bytes whose ACKs carried ECN-Echo, and
 //!
 //! ```text
 //! alpha = (1 - g) alpha + g F          paper equation (1), RFC 8257 section 3.3 step 6
 //! cwnd  = cwnd (1 - alpha / 2)         paper equation (2), RFC 8257 section 3.3 step 9
 //! ```
 //!
-//! The way up is Reno's ([`crate::reno_window`]), and so is the answer to a loss unless `loss`
-//! says otherwise. The receiver's half of DCTCP (the two-state delayed ACK) is the transport's.
+//! The window grows as Reno's ([`crate::reno_window`]), and reacts to a loss as Reno's unless `loss` says otherwise.
+//! The receiver's half of DCTCP (the two-state delayed ACK) belongs to the transport.
 //!
-//! With `feedback = "median"` an ACK counts as marked where most of the last ones are ([`crate::median`]): for `F`, for
-//! growth, and for the cut.
+//! With `feedback = "median"` an ACK counts as marked if most of the last ACKs are ([`crate::median`]): for `F`, for
+//! growth, and for reductions.
 
 use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
@@ -21,7 +21,7 @@ use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
 use alloc::boxed::Box;
 
 choice! {
-    /// Answer to a packet loss.
+    /// Reaction to a packet loss.
     Loss {
         /// RFC 8257 section 3.5: as conventional TCP.
         Halve = "halve",
@@ -33,15 +33,15 @@ choice! {
 choice! {
     /// The end of a window of data, at which alpha is updated.
     Round {
-        /// RFC 8257: what was outstanding at the last update is acknowledged.
+        /// RFC 8257: when the data outstanding at the last update is acknowledged.
         Data = "data",
-        /// htsim: as many ACKs were counted as the window had segments at the last update.
+        /// htsim: when as many ACKs were counted as the window had segments at the last update.
         Acks = "acks",
     }
 }
 
 choice! {
-    /// When the window is cut by alpha.
+    /// Time of a reduction by alpha.
     CutAt {
         /// RFC 8257: at the first mark of a window.
         Mark = "mark",
@@ -51,11 +51,11 @@ choice! {
 }
 
 choice! {
-    /// The window of which a cut leaves 1 - alpha/2.
+    /// The window that a reduction multiplies by 1 - alpha/2.
     CutOf {
         /// The controller's.
         Cwnd = "cwnd",
-        /// The window in force, which during a recovery is the transport's (ns-3 has only one).
+        /// The window in force; during a recovery that is the transport's (ns-3 has only one).
         InForce = "in-force",
     }
 }
@@ -65,14 +65,14 @@ choice! {
     Alpha {
         /// A real number.
         Real = "real",
-        /// Linux: whole 1024ths. The decay and the new share are rounded apart, both down; a decay of
-        /// less than one takes all that is left.
+        /// Linux: whole 1024ths. The decay and the new share are rounded down separately; a decay of less than one
+        /// takes all that is left.
         Fixed = "1024ths",
     }
 }
 
 choice! {
-    /// Which ACK ends a window of data.
+    /// The ACK that ends a window of data.
     WindowEnd {
         /// The first one beyond the data outstanding at its start (RFC 8257).
         Beyond = "beyond",
@@ -83,8 +83,8 @@ choice! {
 
 params! {
     form of {
-        /// Whole segments and bytes, no floor, alpha's answer to every loss and timeout, cuts of
-        /// the window in force.
+        /// Whole segments and bytes, no floor, alpha's reaction to every loss and timeout, reductions of the window
+        /// in force.
         "ns3" = "ns-3.43, TcpDctcp and TcpLinuxReno (src/internet/model)" {
             loss = "alpha", floor = "0.0", cut_of = "in-force", arithmetic = "whole", timeouts = "every"
         }
@@ -110,10 +110,10 @@ params! {
     /// End of a window of data, which updates alpha: "data" when all data outstanding at the last update is
     /// acknowledged, "acks" when as many ACKs were counted as the window then had segments (at first two).
     round: Round = "data", "", "RFC 8257 section 3.3; htsim counts ACKs";
-    /// When the window is reduced: "mark" at the first mark of a window, "round" at every update of alpha while alpha
-    /// is above zero.
+    /// Time of a reduction: "mark" at the first mark of a window, "round" at every update of alpha while alpha is
+    /// above zero.
     cut_at: CutAt = "mark", "", "RFC 8257 section 3.3; htsim cuts at every update";
-    /// Whether a flow begins in slow start; otherwise ssthresh begins as the initial window.
+    /// Begins a flow in slow start; otherwise ssthresh begins as the initial window.
     slow_start: bool = "true", "", "RFC 5681; experiments with htsim set ssthresh to the initial window";
     /// Reaction to a packet loss: "halve" as conventional TCP does, or "alpha" as to marks.
     loss: Loss = "halve", "", "RFC 8257 section 3.5; ns-3 up to 3.43 uses alpha";
@@ -125,7 +125,7 @@ params! {
     /// The window that a reduction multiplies by 1 - alpha/2: "cwnd" as the controller keeps it, or the one "in-force",
     /// which during a recovery is the transport's.
     cut_of: CutOf = "cwnd", "", "RFC 8257 section 3.3; ns-3 has one window for both";
-    /// What a loss halves: the bytes in "flight", or "cwnd".
+    /// Quantity that a loss halves: the bytes in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
     then ..median: median::Params { !even; };
     then ..window: reno_window::Params {
@@ -135,7 +135,7 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "dctcp",
     title: "DCTCP",
@@ -148,12 +148,11 @@ pub static KIND: Kind = Kind {
         "Growth counts acknowledged bytes, as Linux and ns-3 do, where RFC 8257 refers to RFC 5681's count of ACKs; \
          with delayed ACKs the difference is a factor of two in slow start (slow_start_per, avoidance).",
         "No window below floor segments after a reduction; the paper names no floor, Linux has two segments.",
-        "How a reduction takes effect (at once, or spread over a round trip as in Linux) is the transport's rule \
+        "The timing of a reduction (at once, or spread over a round trip as in Linux) is the transport's rule \
          (transport.ecn_by_prr).",
-        "feedback = \"median\" reads every ACK's mark as that of most of the last ACKs, as Gerstein et al. \
-         (arXiv 2025, \
-         section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window at which \
-         most are.",
+        "feedback = \"median\" replaces every ACK's mark by the majority of the last ACKs, as Gerstein et al. (arXiv \
+         2025, section III) propose and do not evaluate; the window is reduced at the first marked ACK of a window for \
+         which the majority is marked.",
     ],
     state: &[("alpha", "averaged share of marked bytes, 0 to 1")],
     profile: Profile { ecn: Ecn::Dctcp, ..Profile::TCP },
@@ -168,11 +167,11 @@ pub struct Dctcp {
     window_end: u64,
     bytes_acked: u64,
     bytes_marked: u64,
-    /// The first window of whole arithmetic has its end.
+    /// True once the first window of whole arithmetic has its end.
     started: bool,
-    /// In fast recovery.
+    /// True in fast recovery.
     recovering: bool,
-    /// The rules of RFC 8257 and Linux: windows of data, each mark for itself.
+    /// True for the rules of RFC 8257 and Linux: windows of data, every mark by itself.
     plain: bool,
     g: f64,
     alpha_kind: Alpha,
@@ -181,8 +180,8 @@ pub struct Dctcp {
     cut_of: CutOf,
     round: Round,
     cut_at: CutAt,
-    /// Round counted in ACKs: those since the last update, those of them with ECN-Echo, and the
-    /// window then, bytes.
+    /// Round counted in ACKs: ACKs since the last update, those of them with ECN-Echo, and the window at that update,
+    /// bytes.
     acks: u32,
     marked_acks: u32,
     past_cwnd: f64,
@@ -227,14 +226,14 @@ impl Dctcp {
         self.window.cwnd
     }
 
-    /// Equation (2), with `alpha` in the place of the average.
+    /// Equation (2), with `alpha` in place of the average.
     fn cut(&self, alpha: f64, in_force: f64) -> f64 {
         let window = match self.cut_of {
             CutOf::Cwnd => self.window.cwnd,
             CutOf::InForce => in_force,
         };
         if self.window.in_segments() {
-            // of whole segments a whole number goes
+            // whole segments are reduced by a whole number
             let mss = self.window.mss;
             return window - libm::floor(window / mss * alpha / 2.0) * mss;
         }
@@ -248,13 +247,13 @@ impl Dctcp {
         }
     }
 
-    /// A loss, with `alpha` in the place of the average.
+    /// Reacts to a loss, with `alpha` in place of the average.
     pub(crate) fn lose(&mut self, event: &Congestion, alpha: f64) {
         self.window.reduce(self.after_loss(alpha, event.in_flight, event.window));
         self.recovering = true;
     }
 
-    /// The first mark of a window, with `alpha` in the place of the average.
+    /// Reacts to the first mark of a window, with `alpha` in place of the average.
     pub(crate) fn mark(&mut self, event: &Congestion, alpha: f64) {
         match self.cut_at {
             CutAt::Mark => self.window.reduce(self.cut(alpha, event.window)),
@@ -263,7 +262,7 @@ impl Dctcp {
         self.recovering = false;
     }
 
-    /// A timeout, with `alpha` in the place of the average.
+    /// Reacts to a timeout, with `alpha` in place of the average.
     pub(crate) fn time_out(&mut self, event: &Timeout, alpha: f64) {
         self.window.restart(event, self.after_loss(alpha, event.in_flight, event.window));
         self.recovering = false;
@@ -275,7 +274,7 @@ impl Dctcp {
             Alpha::Real => (1.0 - self.g) * self.alpha + self.g * marked_share,
             Alpha::Fixed => {
                 let scaled = self.alpha * 1024.0;
-                // an alpha whose share is less than one goes at once
+                // an alpha whose share is less than one becomes 0
                 let share = libm::floor(scaled * self.g);
                 let decay = if share == 0.0 { scaled } else { share };
                 let fresh = libm::floor(1024.0 * self.g * marked_share);
@@ -297,7 +296,7 @@ impl Dctcp {
         }
     }
 
-    /// A window of data ends at `end`.
+    /// Ends a window of data; the next one ends at `end`.
     fn next_window(&mut self, end: u64) {
         self.update(self.bytes_marked as f64 / self.bytes_acked.max(1) as f64);
         self.window_end = end;
@@ -305,9 +304,8 @@ impl Dctcp {
         self.bytes_marked = 0;
     }
 
-    /// The same count by ns-3's rules: whole segments, one for a duplicate or a partial ACK; the
-    /// window ends with the ACK that reaches the end of the segment sent last, be that a
-    /// retransmission, when it began.
+    /// Counts an ACK by ns-3's rules: whole segments, one for a duplicate or a partial ACK. The window ends with the
+    /// ACK that reaches the end of the segment sent last (possibly a retransmission) when the window began.
     fn count_whole(&mut self, ack: &Ack, segments: f64) {
         let bytes = self.window.whole_bytes(ack, segments);
         self.bytes_acked += bytes;
@@ -323,7 +321,7 @@ impl Dctcp {
         }
     }
 
-    /// The same count by RFC 8257 and Linux.
+    /// Counts an ACK by RFC 8257 and Linux.
     #[inline]
     fn count(&mut self, ack: &Ack) {
         let counted = self.window.counts(ack);
@@ -341,7 +339,7 @@ impl Dctcp {
         self.window.grow(ack);
     }
 
-    /// An ACK by rules that are not plain.
+    /// Handles an ACK by rules that are not plain.
     fn on_other_ack(&mut self, ack: &Ack) {
         let w = self.window.cwnd / self.window.mss;
         match self.median.as_mut().map(|median| median.hear_mark(ack.ece, w)) {
@@ -350,7 +348,7 @@ impl Dctcp {
         }
     }
 
-    /// The same, once its mark is known.
+    /// Counts an ACK by these rules, once its mark is known.
     #[inline]
     fn count_other(&mut self, ack: &Ack) {
         if self.round == Round::Acks {

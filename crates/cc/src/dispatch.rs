@@ -1,11 +1,11 @@
-//! From the list of controllers in `lib.rs` to one type of all ([`Config`](crate::Config), [`Cc`](crate::Cc)), and the
-//! one place where the methods of [`Controller`](crate::Controller) are passed on.
+//! Makes one type of all controllers in the list in `lib.rs` ([`Config`](crate::Config), [`Cc`](crate::Cc)); the only
+//! place that forwards the methods of [`Controller`](crate::Controller).
 
 use crate::registry::{Kind, ParamSet};
 use core::fmt;
 
-/// Writes a controller as a user would name it: its kind, its form where that is not the
-/// standard one, and the parameters that differ from what the form sets.
+/// Writes a controller as a user would name it: its kind, its form unless that is the standard one, and the
+/// parameters that differ from the form's.
 pub(crate) fn write_short<P: ParamSet>(kind: &Kind, params: &P, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(kind.name)?;
     let (base, default) = (params.base(), P::default());
@@ -21,7 +21,7 @@ pub(crate) fn write_short<P: ParamSet>(kind: &Kind, params: &P, f: &mut fmt::For
     Ok(())
 }
 
-/// The methods of a [`Controller`](crate::Controller) that is one of others: `pattern => the other`, for each.
+/// Implements [`Controller`](crate::Controller) by forwarding to another one: `pattern => the other`, for each.
 macro_rules! forward {
     ($($pattern:pat => $cc:ident),+ $(,)?) => {
         forward! { @to [$($pattern => $cc,)+]
@@ -77,26 +77,25 @@ macro_rules! forward {
     };
 }
 
-/// Turns the list of controllers into [`Config`](crate::Config), [`Cc`](crate::Cc) and
-/// [`KINDS`](crate::KINDS). An entry `file::Type` stands for a module `file` with `Params`, `KIND`
-/// and `Type`, where `Type` is a [`Controller`](crate::Controller) made by
-/// `Type::new(&Params, &Env)`. Modules are declared outside: what formats or mutates source looks
-/// for `mod` and expands no macro.
+/// Turns the list of controllers into [`Config`](crate::Config), [`Cc`](crate::Cc) and [`KINDS`](crate::KINDS). An
+/// entry `file::Type` stands for a module `file` with `Params`, `KIND` and `Type`, where `Type` is a
+/// [`Controller`](crate::Controller) made by `Type::new(&Params, &Env)`. Modules are declared outside, because tools
+/// that format or mutate source look for `mod` and do not expand macros.
 macro_rules! controllers {
     ($($file:ident::$type:ident,)+) => {
         /// Every kind of controller, in the order of registration.
         pub static KINDS: &[&Kind] = &[$(&$file::KIND),+];
 
-        /// A controller and its parameters, before there is a flow.
+        /// A controller and its parameters, before a flow exists.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Config {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::Params),)+
-            /// One that is not of this crate.
+            /// A controller from outside this crate.
             External($crate::external::External),
         }
 
         impl Config {
-            /// The controller of that name with its default parameters.
+            /// Controller of that name with its default parameters.
             pub fn new(kind: &str) -> Option<Config> {
                 $(if kind == $file::KIND.name {
                     return Some(Config::$type($file::Params::default()));
@@ -104,7 +103,7 @@ macro_rules! controllers {
                 None
             }
 
-            /// Its kind: name, source, declarations of its parameters.
+            /// Description of the kind: name, source, declarations of its parameters.
             pub fn kind(&self) -> &'static Kind {
                 match self {
                     $(Config::$type(_) => &$file::KIND,)+
@@ -139,8 +138,8 @@ macro_rules! controllers {
                 Some(ParamValue::new(set, param))
             }
 
-            /// Holds the parameters against one another; call it after the last `set`. A parameter
-            /// `form` is to be set before all others.
+            /// Checks the parameters against each other; call it after the last `set`. Set the parameter `form`
+            /// before all others.
             pub fn check(&self) -> Result<(), Conflict> {
                 match self {
                     $(Config::$type(params) => params.check(),)+
@@ -148,7 +147,7 @@ macro_rules! controllers {
                 }
             }
 
-            /// The controller of a new flow.
+            /// Creates the controller of a new flow.
             pub fn build(&self, env: &Env) -> Cc {
                 match self {
                     $(Config::$type(params) => Cc::$type($file::$type::new(params, env)),)+
@@ -157,8 +156,8 @@ macro_rules! controllers {
             }
         }
 
-        /// As a user would name it: its kind, and after a colon the parameters that differ from
-        /// those of its form.
+        /// Writes the controller as a user would name it: its kind, and after a colon the parameters that differ from
+        /// its form's.
         impl core::fmt::Display for Config {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 match self {
@@ -168,12 +167,11 @@ macro_rules! controllers {
             }
         }
 
-        /// A controller of one flow, whichever it is: one `match` instead of a box and a virtual
-        /// call per packet.
+        /// Controller of one flow, of any kind: one `match` instead of a box and a virtual call per packet.
         #[derive(Debug)]
         pub enum Cc {
             $(#[doc = concat!("See [`", stringify!($file), "`].")] $type($file::$type),)+
-            /// One that is not of this crate.
+            /// A controller from outside this crate.
             External(alloc::boxed::Box<dyn $crate::external::ExternalController>),
         }
 

@@ -1,21 +1,21 @@
-//! DX: a window that gives back what waits in queues, measured in time (Lee, Park, Jang, Moon and Han, USENIX ATC
-//! 2015).
+//! DX: a window reduced by the queuing delay (Lee, Park, Jang, Moon and Han, USENIX ATC 2015).
 //!
-//! Once a window the sender takes the average queuing delay Q of its packets. Without any it adds a packet, else it
-//! keeps 1 - Q/V of its window. With V = R W / (W - 1) senders that each had a packet too many return to what fills
-//! the link without a queue. The paper's text was not at hand: V is derived here, and the differences say from what.
+//! Once a window the sender computes the average queuing delay Q of its packets. If Q is zero it adds a packet, else
+//! it keeps 1 - Q/V of its window. With V = R W / (W - 1), senders that each had a packet too many return to a window
+//! that fills the link without a queue. The paper's text was not at hand: V is derived here, and the differences say
+//! from what.
 //!
-//! A packet shorter than a segment takes less time on every link. Delays of short packets are held against the shortest
-//! of such, those of full ones against theirs.
+//! A packet shorter than a segment takes less time on every link. Delays of short packets are compared with the
+//! shortest delay of short packets, those of full ones with the shortest of full ones.
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Halve, RenoWindow, by_window};
 use crate::{Ack, Congestion, Controller, Env, Phase, Profile, Time, Timeout};
 
 params! {
-    /// Average queuing delay that counts as none.
+    /// Average queuing delay treated as zero.
     noise: Time = "0s", "", "own choice: delays of packets of one size are exact here";
-    /// Delay of an empty path; auto: the shortest that was measured, of short packets and of full ones.
+    /// Delay of an empty path; auto: the shortest measured delay, separately for short and full packets.
     base_rtt: Option<Time> = "auto", "", "paper: the shortest measured",
         "\"auto\" or a time above 0" => |x| x.is_none_or(|x| x > Time::ZERO);
     then ..window: reno_window::Params {
@@ -24,25 +24,22 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "dx",
     title: "DX",
     source: "Lee, Park, Jang, Moon, Han, Accurate latency-based congestion feedback for datacenters, USENIX ATC 2015",
-    what: "Delay-based: adds a packet each round trip while none of its packets waits, else gives back the \
-         share of its \
-           window that waits.",
+    what: "Delay-based: adds a packet per round trip without queuing delay, else reduces the window by its queued \
+           share.",
     differences: &[
-        "The paper's text was not at hand. V, the delay at which nothing of a window W is left, is derived from \
-         its aim: \
-         of equal senders whose windows are a packet above what fills the link, each has Q = R / (W - 1), and W (1 - \
-         Q/V) = W - 1 asks for V = R W / (W - 1), with R the delay without queues.",
-        "The queuing delay is that of round trips, without hosts: the excess over the shortest. The paper measures the \
-         way of the data alone, so that queues of ACKs do not count.",
-        "Every packet is acknowledged at once, so that no delay has a receiver's wait in it. Packets shorter \
-         than a segment \
-         have a shortest delay of their own, one for all lengths.",
-        "Slow start is TCP's, and ends with the first window of which packets have waited.",
+        "The paper's text was not at hand. V, the delay at which a window W would become zero, is derived from its \
+         aim: of equal senders whose windows are a packet above what fills the link, each has Q = R / (W - 1), and W \
+         (1 - Q/V) = W - 1 asks for V = R W / (W - 1), with R the delay without queues.",
+        "The queuing delay is that of round trips, without hosts: the excess over the shortest. The paper measures \
+         only the path of the data, so that queues of ACKs do not count.",
+        "Every packet is acknowledged at once, so that no delay includes a wait at the receiver. Packets shorter than \
+         a segment have a separate shortest delay, one for all lengths.",
+        "Slow start is TCP's, and ends with the first window with queuing delay.",
         "Losses halve the window as in TCP; the paper is about delays.",
     ],
     state: &[
@@ -53,7 +50,7 @@ pub static KIND: Kind = Kind {
     params: Params::PARAMS,
 };
 
-/// Delays of packets of a size.
+/// Delays of packets of one size class.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     /// Delay of the empty path; [`Time::NEVER`] before the first sample.
@@ -82,7 +79,7 @@ pub struct Dx {
     /// Delays of full packets and of shorter ones.
     full: Delays,
     short: Delays,
-    /// Bytes sent when the window began; `None` while the transport repairs.
+    /// Bytes sent when the window began; `None` while the transport recovers.
     round: Option<u64>,
     queuing: f64,
     v: f64,
@@ -109,7 +106,7 @@ impl Dx {
         self.short.begin();
     }
 
-    /// The end of a window.
+    /// Ends a window.
     fn update(&mut self, ack: &Ack) {
         let mss = self.window.mss;
         let base = if self.full.base == Time::NEVER { self.short.base } else { self.full.base };

@@ -1,8 +1,8 @@
-//! External controllers: those that are not part of this crate, such as a class that a user has written in Python.
+//! External controllers, which are not part of this crate, such as a class written by a user in Python.
 //!
-//! Whoever embeds the simulator implements [`ExternalFactory`], which stands for the controller and its parameters, and
-//! [`ExternalController`], a [`Controller`] behind a pointer. Everything else treats it as one of this crate; only its
-//! kind, [`KIND`], has no parameters to describe.
+//! An embedding program implements [`ExternalFactory`], which stands for the controller and its parameters, and
+//! [`ExternalController`], a [`Controller`] behind a pointer. Everything else treats it as a controller of this
+//! crate; only its kind, [`KIND`], has no parameters to describe.
 
 use crate::registry::Kind;
 use crate::{Controller, Env, Profile};
@@ -16,20 +16,20 @@ use core::fmt;
 pub trait ExternalFactory: Any + fmt::Debug + Send + Sync {
     /// Name as a scenario gives it: `"mymodule:MyController"`.
     fn name(&self) -> &str;
-    /// Parameters as a scenario gives them, in its order: names and values.
+    /// Parameters as in the scenario, in its order: names and values.
     fn params(&self) -> &[(String, String)];
-    /// Tells one version of its code from another; part of what a scenario is.
+    /// Identifies the version of its code; part of the scenario's identity.
     fn source(&self) -> &str;
     /// Requirements on the transport.
     fn profile(&self) -> Profile;
-    /// The controller of a new flow.
+    /// Creates the controller of a new flow.
     fn make(&self, env: &Env) -> Box<dyn ExternalController>;
 }
 
 /// A controller of one flow, made by an [`ExternalFactory`].
 pub trait ExternalController: Controller + fmt::Debug + Send + Sync {}
 
-/// An external controller, before there is a flow. Two are equal if name, parameters and source are.
+/// An external controller, before a flow exists. Two are equal if name, parameters and source are.
 #[derive(Clone, Debug)]
 pub struct External(pub Arc<dyn ExternalFactory>);
 
@@ -50,7 +50,7 @@ impl fmt::Display for External {
     }
 }
 
-/// The description of all of them.
+/// Description shared by all external controllers.
 pub static KIND: Kind = Kind {
     name: "external",
     title: "A controller of one's own",

@@ -1,5 +1,5 @@
-//! FastFlow, first published as SMaRTT: four cases of ECN mark and delay for every ACK, and a window
-//! that is set to what got through when packets are lost (Bonato et al., FASTFLOW, arXiv 2404.01630).
+//! FastFlow, first published as SMaRTT: four cases of ECN mark and delay for every ACK; after a loss the window is
+//! set to the bytes delivered (Bonato et al., FASTFLOW, arXiv 2404.01630).
 //!
 //! With `p` the bytes an ACK newly delivers, `rtt` its delay, `brtt` the idle round trip, `trtt` the
 //! target `target_factor brtt`, and the window `w` in bytes:
@@ -11,14 +11,14 @@
 //! mark,    rtt >  trtt:  w -= min(p, md (rtt - trtt) / rtt  p  +  fd (w / BDP) p)
 //! ```
 //!
-//! Marks take from the window only while their average is above `wtd_threshold` ("wait to
-//! decrease"). After a whole window of unmarked ACKs without delay every ACK adds `k` packets instead
-//! ("fast increase"). A loss takes a packet away and asks for QuickAdapt: at the end of the current
-//! target round trip the window becomes what was delivered in it, and marks of what was in flight then
-//! are ignored, since they tell of the window that has just been left.
+//! Marks reduce the window only while their average is above `wtd_threshold` ("wait to decrease"). After a whole
+//! window of unmarked ACKs without delay every ACK adds `k` packets instead ("fast increase"). A loss removes a
+//! packet from the window and requests QuickAdapt: at the end of the current target round trip the window becomes the
+//! bytes delivered in it. Marks of the packets then in flight are ignored, because they belong to the previous
+//! window.
 //!
-//! Where switches trim packets, a trimmed header tells the loss; here losses that the transport finds
-//! stand in for them, and come about a round trip later.
+//! With trimming switches a trimmed header reports a loss. Here losses found by the transport stand in for it, and
+//! come about a round trip later.
 
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Ecn, Env, Profile, Time, Timeout};
@@ -35,7 +35,7 @@ choice! {
 
 params! {
     form of {
-        /// The constants of the authors' simulator, whose comment says that those of the paper's submission make the
+        /// Constants of the authors' simulator, whose comment says that those of the paper's submission make the
         /// window oscillate.
         "spcl" = "the SMaRTT sender of SPCL's fork of htsim (sim/uec.cpp)" {
             k = "1.0", fi = "0.02", fi_of = "bdp", fd = "0.5", md = "1.0", max_cwnd = "1.5"
@@ -50,17 +50,17 @@ params! {
     mi: f64 = "2.0", "", "the paper: brtt / (trtt - brtt)", "a number above 0" => |x| *x > 0.0;
     /// Multiplicative decrease, for each unit of (rtt - trtt) / rtt.
     md: f64 = "2.0", "", "the paper; its authors' simulator 1", "a number above 0" => |x| *x > 0.0;
-    /// Fair increase a round trip, in units of fi_of.
+    /// Fair increase per round trip, in units of fi_of.
     fi: f64 = "0.25", "", "the paper, as arXiv 2509.07907 states it; its authors' simulator 0.02 of the BDP",
         "a number above 0" => |x| *x > 0.0;
-    /// What fi is a share of: a "packet", or the bandwidth-delay product, "bdp".
+    /// Unit of fi: a "packet", or the bandwidth-delay product, "bdp".
     fi_of: IncreaseOf = "packet", "", "arXiv 2509.07907; the authors' simulator takes bdp";
-    /// Fair decrease: the share of the marked bytes that goes from a window of one bandwidth-delay product.
+    /// Fair decrease: the share of the marked bytes subtracted from a window of one bandwidth-delay product.
     fd: f64 = "0.8", "", "the paper; its authors' simulator 0.5",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Fast increase for each ACK.
+    /// Fast increase per ACK.
     k: f64 = "2.0", "packets", "the paper; its authors' simulator 1", "a number of at least 0" => |x| *x >= 0.0;
-    /// Delay above brtt up to which an ACK counts towards fast increase.
+    /// Largest delay above brtt of an ACK that counts towards fast increase.
     idle_within: Time = "1us", "", "the authors' simulator";
     /// Gain of the moving average of marks.
     wtd_gain: f64 = "0.125", "", "the paper: 1/8", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
@@ -77,13 +77,13 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "fastflow",
     title: "FastFlow",
     source: "Bonato et al., FASTFLOW: Flexible Adaptive Congestion Control for High-Performance Datacenters, \
              arXiv 2404.01630; the SMaRTT sender of its authors' simulator, SPCL's fork of htsim",
-    what: "Takes each ACK's ECN mark and delay as one of four cases; after losses sets its window to what was \
+    what: "Classifies each ACK by ECN mark and delay into four cases; after losses sets its window to the bytes \
            delivered in the last round trip (QuickAdapt).",
     differences: &[
         "Losses replace trimmed packets: QuickAdapt begins when the transport finds a hole, about a round trip after a \
@@ -92,7 +92,7 @@ pub static KIND: Kind = Kind {
         "A delay equal to the target counts towards the fair steps; in the authors' simulator it does nothing at all.",
         "The bandwidth-delay product is the sending link's rate times the idle round trip of the flow's own path, \
          headers included.",
-        "The initial window of the transport is not used: a flow starts with its largest window, as the source has it.",
+        "The initial window of the transport is not used: a flow starts with its largest window, as in the source.",
     ],
     state: &[("avg_ecn", "moving average of marks, 0 to 1"), ("quick_adapts", "windows set by QuickAdapt so far")],
     profile: Profile { ecn: Ecn::Dctcp, own_recovery: true, ack_every_packet: true, ..Profile::TCP },
@@ -104,7 +104,7 @@ pub static KIND: Kind = Kind {
 pub struct FastFlow {
     cwnd: f64,
     avg_ecn: f64,
-    /// Unmarked bytes without delay in a row, and the window that they are to reach.
+    /// Consecutive unmarked bytes without delay, and the window that they have to reach.
     good: f64,
     good_enough: f64,
     increasing: bool,
@@ -124,7 +124,7 @@ pub struct FastFlow {
     p: Factors,
 }
 
-/// The parameters that enter the equations as they are.
+/// Parameters used directly in the equations.
 #[derive(Clone, Debug)]
 struct Factors {
     mi: f64,
@@ -179,7 +179,7 @@ impl FastFlow {
         }
     }
 
-    /// Counts towards fast increase; what interrupts it sets the window to be reached anew.
+    /// Counts towards fast increase; an interruption sets a new window to reach.
     fn count_good(&mut self, marked: bool, rtt: f64, p: f64) {
         if !marked && rtt <= self.brtt + self.p.idle {
             self.good += p;
@@ -190,8 +190,8 @@ impl FastFlow {
         }
     }
 
-    /// At the end of a target round trip: if a loss asked for it, the window becomes what was
-    /// delivered in it. `in_flight` bytes tell of the old one.
+    /// Ends a target round trip: if a loss requested it, the window becomes the bytes delivered in it. Marks of the
+    /// next `in_flight` bytes are ignored.
     fn quick_adapt(&mut self, now: Time, in_flight: f64) {
         if now < self.qa_end {
             return;
@@ -217,13 +217,13 @@ impl FastFlow {
         self.clamp();
     }
 
-    /// The four cases.
+    /// Applies the four cases.
     fn adjust(&mut self, marked: bool, rtt: f64, p: f64) {
         let w = self.cwnd;
         let fair_decrease = self.p.fd * (w / self.bdp) * p;
         if !marked {
             if rtt < self.trtt {
-                // without any delay infinite, and so p
+                // infinite without any delay, and therefore p
                 self.cwnd += (self.p.mi * (self.trtt - rtt) / rtt * p * self.mss / w).min(p);
             }
             self.cwnd += self.fair * p / w;
@@ -270,7 +270,7 @@ impl Controller for FastFlow {
         self.lose_packet(event.now, event.in_flight);
     }
 
-    /// Every ACK's mark has come by `on_ack`.
+    /// `on_ack` has already handled the mark of every ACK.
     fn on_ecn(&mut self, _event: &Congestion) {}
 
     fn on_timeout(&mut self, event: &Timeout) {

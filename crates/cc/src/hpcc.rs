@@ -1,5 +1,5 @@
-//! HPCC: a window that keeps each link's in-flight bytes just below what it holds, by what the links
-//! themselves tell (Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019, algorithm 1).
+//! HPCC: a window that keeps the bytes in flight on each link just below its capacity, by telemetry of the links (Li
+//! et al., HPCC: High Precision Congestion Control, SIGCOMM 2019, algorithm 1).
 //!
 //! Every port stamps time `ts`, transmitted bytes `tx`, queue `q` and rate `B` on a data packet, and the
 //! ACK brings the stamps back. With `T` the base round-trip time, for each ACK:
@@ -22,12 +22,12 @@ use alloc::boxed::Box;
 params! {
     /// Target utilisation.
     eta: f64 = "0.95", "", "section 5.1", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Additive steps after which the window is set by the utilisation again.
+    /// Number of additive steps after which the window is set by the utilisation again.
     max_stage: u32 = "5", "steps", "section 5.1; its authors' ns-3 run script has 0";
     /// Base round-trip time T; auto is the idle round-trip time of the flow's path.
     base_rtt: Option<Time> = "auto", "", "own choice: the paper takes the longest of the fabric for all";
-    /// Flows of a link for which the additive step is computed: W_AI is the share 1 - eta of the initial window,
-    /// divided by this number.
+    /// Number of flows on a link for which the additive step is computed: W_AI is the share 1 - eta of the initial
+    /// window, divided by this number.
     flows: f64 = "100.0", "flows", "section 3.3's rule; 100 gives the 80 bytes of section 5.1 at 100 Gb/s and 13 us",
         "a number above 0" => |x| *x > 0.0;
     /// Smallest window, as a share of the initial one.
@@ -39,20 +39,20 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "hpcc",
     title: "HPCC",
     source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019, section 3 and algorithm 1; the authors' \
              simulator, alibaba-edu/High-Precision-Congestion-Control (mode 3)",
-    what: "Sets the window so that the busiest link, by stamps that ports leave on packets, holds a little less than \
-           its rate for a round trip.",
+    what: "Sets the window so that the bytes in flight on the busiest link, by telemetry of ports, stay slightly below \
+           its rate times a round trip.",
     differences: &[
         "A port stamps a packet at its arrival, with the bytes queued before it; the paper's switches stamp at the \
          departure. The NIC's port stamps too: it is a FIFO here, while the paper's NICs schedule flows.",
-        "The stamps take no room in packets; the paper's take up to 42 bytes.",
-        "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections stamps come \
-         back with packets that only acknowledge.",
+        "Stamps do not enlarge packets; the paper's take up to 42 bytes.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused. On two-way connections pure ACKs \
+         return the stamps.",
         "T is the idle round trip of the flow's own path; the paper has one T for all.",
         "Losses and timeouts do not change the window: the paper's fabric is lossless, and the transport repairs \
          losses.",
@@ -73,7 +73,7 @@ pub struct Hpcc {
     reference: f64,
     utilisation: f64,
     stage: u32,
-    /// Count of bytes sent that ends the round trip under way.
+    /// Count of bytes sent that ends the current round trip.
     update_end: u64,
     stamps: Box<Stamps>,
     base_rtt: f64,
@@ -105,7 +105,7 @@ impl Hpcc {
         }
     }
 
-    /// Function MeasureInflight: false while there is nothing to compare with.
+    /// Function MeasureInflight: false while there is no previous stamp to compare with.
     fn measure(&mut self) -> bool {
         let base_rtt = self.base_rtt;
         let busiest = self.stamps.busiest(|was, is, tau, rate| {
@@ -153,7 +153,7 @@ impl Controller for Hpcc {
                 self.update_end = ack.round.sent;
             }
         } else if self.update_end == 0 {
-            // until data sent after the first stamps is acknowledged, the reference stands
+            // the reference stands until data sent after the first stamps is acknowledged
             self.update_end = ack.round.sent;
         }
         self.stamps.turn();

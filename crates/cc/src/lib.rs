@@ -1,11 +1,10 @@
 //! Congestion controllers as pure state machines.
 //!
-//! A controller is told what the transport saw ([`Ack`], [`Congestion`], [`Timeout`]) and answers
-//! with a congestion window, and optionally a pacing rule. It does no I/O, keeps no clock and
-//! knows nothing of the simulator around it: the caller passes `now`. One file holds one
-//! controller: its parameters with their sources, its state, and its equations in the order of
-//! the paper. To add one, write that file, declare it and add one line to the `controllers!` list
-//! below; `docs/controllers/adding.md` has a worked example.
+//! The transport reports events to a controller ([`Ack`], [`Congestion`], [`Timeout`]), and the controller answers
+//! with a congestion window, and optionally a pacing rule. It does no I/O, keeps no clock and knows nothing of the
+//! simulator around it: the caller passes `now`. One file holds one controller: its parameters with their sources,
+//! its state, and its equations in the order of the paper. To add one, write that file, declare it and add one line
+//! to the `controllers!` list below; `docs/controllers/adding.md` has a worked example.
 //!
 //! ```
 //! use incast_cc::{Config, Controller, Env, Rate, Time};

@@ -6,7 +6,7 @@
 //! signal = median of the last H signals, or of as many as there are
 //! ```
 //!
-//! Where packets of a flow take many paths, a minority of congested ones then moves nothing. Signals are numbers:
+//! If the packets of a flow take many paths, a minority of congested ones then changes nothing. Signals are numbers:
 //! delays ([`crate::mswift`]), waits of a hop ([`crate::poseidon`]), or marks of 0 and 1 ([`crate::dctcp`],
 //! [`crate::dcqcn`]), whose median is the majority's.
 
@@ -25,7 +25,7 @@ choice! {
 }
 
 choice! {
-    /// How many signals the median is of.
+    /// Number of signals in the median.
     History {
         /// `history_size`.
         Constant = "constant",
@@ -41,29 +41,30 @@ choice! {
     Even {
         /// The lower of the two in the middle.
         Lower = "lower",
-        /// Their mean.
+        /// Mean of the two.
         Mean = "mean",
     }
 }
 
-/// Most signals that a median is of.
+/// Largest number of signals in a median.
 const LONGEST: f64 = 100_000.0;
 
 params! {
     /// The signal that decides: the "latest", or the "median" of the last ones.
     feedback: Feedback = "latest", "", "the median: Gerstein et al., arXiv 2025, section III";
-    /// How many signals the median is of: a "constant" number, history_size; history_alpha times the "window" in
-    /// packets, from history_min to 100000; or that "bounded" by history_max. Timeouts and idle times leave them.
+    /// Number of signals in the median: a "constant" number, history_size; history_alpha times the "window" in
+    /// packets, from history_min to 100000; or that "bounded" by history_max. Timeouts and idle times keep the
+    /// signals.
     history: History = "bounded", "", "Gerstein et al. section III";
-    /// Signals that the median is of where their number is constant; one is the latest alone.
+    /// Number of signals of history = "constant"; one is the latest alone.
     history_size: u32 = "10", "signals", "Gerstein et al. section IV, figure 6", "a whole number from 1 to 100000" =>
         |n| *n >= 1 && *n <= 100_000;
-    /// Signals for each packet of the window.
+    /// Number of signals per packet of the window.
     history_alpha: f64 = "0.5", "", "Gerstein et al. section IV, figures 9 and 17", "a number above 0" => |x| *x > 0.0;
-    /// Fewest signals where the window decides.
+    /// Smallest number of signals of history = "window" or "bounded".
     history_min: u32 = "3", "signals", "Gerstein et al. section III; version 2 of the paper has 1",
         "a whole number from 1 to 100000" => |n| *n >= 1 && *n <= 100_000;
-    /// Most signals of history = "bounded".
+    /// Largest number of signals of history = "bounded".
     history_max: u32 = "10", "signals", "Gerstein et al. section IV, figure 18", "a whole number from 1 to 100000" =>
         |n| *n >= 1 && *n <= 100_000;
     /// The median of an even number of signals: the "lower" of the two in the middle, or their "mean".
@@ -72,7 +73,7 @@ params! {
 }
 
 impl Params {
-    /// The median, where feedback asks for it.
+    /// The median, if `feedback` asks for it.
     pub(crate) fn filter(&self) -> Option<Box<Median>> {
         (self.feedback == Feedback::Median).then(|| Box::new(Median::new(self)))
     }
@@ -93,7 +94,7 @@ pub struct Median {
 }
 
 impl Median {
-    /// The median of none, which is not a number.
+    /// An empty median, which is not a number.
     pub fn new(p: &Params) -> Median {
         Median {
             arrived: VecDeque::new(),
@@ -108,7 +109,7 @@ impl Median {
         }
     }
 
-    /// The median after one more signal, which is a number, with a window of `w` packets.
+    /// Adds a signal, which must be a number, with a window of `w` packets, and returns the median.
     pub fn hear(&mut self, signal: f64, w: f64) -> f64 {
         self.arrived.push_back(signal);
         self.sorted.insert(self.sorted.partition_point(|s| *s < signal), signal);
@@ -122,13 +123,13 @@ impl Median {
         self.value
     }
 
-    /// Hears one more mark; true where most signals are marks.
+    /// Adds a mark; true if most signals are marks.
     pub fn hear_mark(&mut self, marked: bool, w: f64) -> bool {
         self.hear(f64::from(u8::from(marked)), w);
         self.is_marked()
     }
 
-    /// Most signals so far are marks.
+    /// True if most signals so far are marks.
     pub fn is_marked(&self) -> bool {
         self.value > 0.5
     }
@@ -138,7 +139,7 @@ impl Median {
         self.value
     }
 
-    /// Section III: so many signals with a window of `w` packets.
+    /// Section III: number of signals with a window of `w` packets.
     fn length(&self, w: f64) -> usize {
         let length = match self.history {
             History::Constant => self.size,
@@ -153,7 +154,7 @@ impl Median {
         let lower = self.sorted[(n - 1) / 2];
         match self.even {
             Even::Lower => lower,
-            // of an odd number the two are one
+            // of an odd number both middle signals are the same
             Even::Mean => (lower + self.sorted[n / 2]) / 2.0,
         }
     }

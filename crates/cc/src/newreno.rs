@@ -1,11 +1,10 @@
 //! NewReno: TCP congestion control of RFC 5681 with the fast recovery of RFC 6582.
 //!
-//! Slow start, congestion avoidance and ssthresh are RFC 5681 section 3.1; what the window
-//! becomes when fast recovery ends is RFC 6582 section 3.2 step 3. What happens *during* fast
-//! recovery (inflation by duplicates, SACK, proportional rate reduction) is the transport's.
+//! Slow start, congestion avoidance and ssthresh are RFC 5681 section 3.1; the window after fast recovery is RFC 6582
+//! section 3.2 step 3. The behaviour *during* fast recovery (inflation by duplicates, SACK, proportional rate
+//! reduction) belongs to the transport.
 //!
-//! Where classic ECN is switched on, the first ECN-Echo of a window halves like a loss
-//! (RFC 3168 section 6.1.2).
+//! With classic ECN the first ECN-Echo of a window halves it like a loss (RFC 3168 section 6.1.2).
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Halve, RenoWindow, by_window};
@@ -34,17 +33,16 @@ params! {
             idle = "decay"
         }
     }
-    /// Window after fast recovery: "ssthresh", or "flight" for what is in flight plus one segment
-    /// where that is less.
+    /// Window after fast recovery: "ssthresh", or "flight" for the bytes in flight plus one segment if that is less.
     recovered: Recovered = "ssthresh", "", "RFC 6582 section 3.2 step 3, option (2); ns-3 and Linux do the same";
-    /// What a loss halves: the bytes in "flight", or "cwnd".
+    /// Quantity that a loss halves: the bytes in "flight", or "cwnd".
     halve: Halve = "flight", "", "RFC 5681 equation (4); Linux halves cwnd";
     then ..window: reno_window::Params {
         floor = "2.0", "RFC 5681 equation (4)", "a number of at least 1" => |x| *x >= 1.0;
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "newreno",
     title: "NewReno",

@@ -1,12 +1,12 @@
-//! A rate at which the sender paces, between a smallest one and the line's: what controllers have in common that
-//! keep a rate instead of a window ([`crate::timely`], [`crate::dcqcn`]), and the parameters of those to which switches
-//! grant it ([`crate::rcp`], [`crate::d3`]). Bytes in flight are only loosely bounded.
+//! Pacing rate between a smallest one and the line's, shared by controllers that keep a rate instead of a window
+//! ([`crate::timely`], [`crate::dcqcn`]), and the parameters of those whose rate is granted by switches
+//! ([`crate::rcp`], [`crate::d3`]). Bytes in flight are only loosely bounded.
 
 use crate::{Env, Pacing};
 
 params! {
-    /// Rate of a flow that no switch has granted any yet: without a handshake, on the side of a two-way connection that
-    /// did not open it, and after a pause.
+    /// Rate of a flow before a switch has granted one: without a handshake, on the accepting side of a two-way
+    /// connection, and after a pause.
     initial_rate: f64 = "0.05", "of the line rate", "own choice: what a switch of RCP begins with",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     /// Smallest rate.
@@ -20,7 +20,7 @@ params! {
     }
 }
 
-/// Rate that stands for a line without one, bits per second.
+/// Line rate that stands for an infinite one, bits per second.
 const UNLIMITED: f64 = 1e15;
 
 /// Rates in bits per second of payload.
@@ -39,7 +39,7 @@ impl PacedRate {
         PacedRate { rate: initial * line, line, least: least * line, cwnd: max_cwnd * f64::from(env.mss) }
     }
 
-    /// A rate that switches grant.
+    /// A rate granted by switches.
     pub fn granted(p: &Params, env: &Env) -> PacedRate {
         PacedRate::new(p.initial_rate, p.min_rate, p.max_cwnd, env)
     }
@@ -50,7 +50,7 @@ impl PacedRate {
         self.rate
     }
 
-    /// The rate becomes `rate`, or the nearest that is allowed.
+    /// Sets the rate to `rate`, or to the nearest allowed one.
     pub fn set(&mut self, rate: f64) {
         self.rate = rate.min(self.line).max(self.least);
     }
@@ -60,13 +60,13 @@ impl PacedRate {
         self.line
     }
 
-    /// How the sender paces.
+    /// Pacing of the sender.
     #[inline]
     pub fn pacing(&self) -> Pacing {
         Pacing::Rate(self.rate)
     }
 
-    /// Most that may be in flight, bytes.
+    /// Largest number of bytes in flight.
     #[inline]
     pub fn cwnd(&self) -> f64 {
         self.cwnd

@@ -1,5 +1,5 @@
-//! The window that follows smoothed power: what PowerTCP ([`crate::powertcp`]) and theta-PowerTCP
-//! ([`crate::theta_powertcp`]) have in common (Addanki, Michel and Schmid, NSDI 2022, algorithms 1 and 2).
+//! Window that follows smoothed power, shared by PowerTCP ([`crate::powertcp`]) and theta-PowerTCP
+//! ([`crate::theta_powertcp`]) (Addanki, Michel and Schmid, NSDI 2022, algorithms 1 and 2).
 //!
 //! ```text
 //! Gs   = (Gs (tau - dt) + G dt) / tau                     dt at most tau
@@ -13,13 +13,13 @@ use crate::{Env, Pacing, Time};
 use alloc::collections::VecDeque;
 
 choice! {
-    /// The window that a step starts from.
+    /// Window from which a step starts.
     From {
-        /// The one with which the acknowledged packet was sent.
+        /// The window at the sending of the acknowledged packet.
         Sent = "sent",
-        /// The one at the beginning of the round trip.
+        /// The window at the beginning of the round trip.
         Round = "round",
-        /// The one in force: the step is of a rate, as the authors' simulator has it.
+        /// The window in force: the step is one of the rate, as in the authors' simulator.
         Current = "current",
     }
 }
@@ -27,29 +27,29 @@ choice! {
 params! {
     /// Weight of a step.
     gamma: f64 = "0.9", "", "section 4.1", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Flows of a NIC that are expected: beta, which a step adds to the window, is what the line sends in a base round
-    /// trip, divided by this number. N flows of one link keep a queue of N beta.
+    /// Expected number of flows of a NIC: beta, which a step adds to the window, is what the line sends in a base
+    /// round trip, divided by this number. N flows of one link keep a queue of N beta.
     flows: f64 = "10.0", "flows", "section 3.3: N; the authors' Linux port has 10", "a number above 0" => |x| *x > 0.0;
-    /// The same as a rate, in place of `flows`: beta is what it sends in a base round trip.
+    /// Rate that replaces `flows`: beta is what this rate sends in a base round trip.
     beta: Option<f64> = "none", "Mb/s", "the authors' ns-3 code has 150",
         "\"none\" or a number above 0" => |x| x.is_none_or(|x| x > 0.0);
     /// Base round-trip time tau; auto is the idle round-trip time of the flow's path.
     base_rtt: Option<Time> = "auto", "", "own choice: section 4.1 takes the longest of the fabric for all";
-    /// Smallest smoothed power that a window is divided by.
+    /// Smallest smoothed power by which a window is divided.
     min_power: f64 = "0.01", "", "the authors' Linux port; the paper names none",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Power that a step aims at.
+    /// Power that a step aims for.
     target: f64 = "1.0", "", "algorithms 1 and 2", "a number above 0" => |x| *x > 0.0;
-    /// Window that a step starts from: the one with which the acknowledged packet was "sent", the one at the beginning
+    /// Window from which a step starts: the one at which the acknowledged packet was "sent", the one at the beginning
     /// of the "round" trip, or the "current" one.
     from: From = "sent", "", "algorithm 1; the authors' Linux port has round, their ns-3 code current";
-    /// Whether the first measured power is taken as it is; otherwise the average begins at 1.
+    /// Takes the first measured power as it is; otherwise the average begins at 1.
     first_raw: bool = "false", "", "own choice: the paper names no beginning; the authors' Linux port has true";
     /// Largest window, as a share of what the line sends in a base round trip.
     max_cwnd: Option<f64> = "1.0", "of rate times tau",
         "the authors' Linux port and ns-3 code; the paper names none, and a window doubles while a link is half used",
         "\"none\" or a number above 0" => |x| x.is_none_or(|x| x > 0.0);
-    /// Smallest window, likewise.
+    /// Smallest window, as a share of what the line sends in a base round trip.
     min_cwnd: f64 = "0.001", "of rate times tau", "own choice, as HPCC's; the paper names none",
         "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
     together {
@@ -62,9 +62,9 @@ params! {
 #[derive(Clone, Debug)]
 pub(crate) struct PowerWindow {
     cwnd: f64,
-    /// The window that steps start from.
+    /// Window from which steps start.
     old: f64,
-    /// The windows of what is on its way: each with the count of bytes that had been sent when it came.
+    /// Windows of the bytes in flight, each with the count of bytes sent at its beginning.
     sent: VecDeque<(u64, f64)>,
     power: f64,
     measured: bool,
@@ -80,7 +80,7 @@ pub(crate) struct PowerWindow {
 }
 
 impl PowerWindow {
-    /// A new flow: the line's rate for a base round trip.
+    /// A new flow: the window is what the line sends in a base round trip.
     pub(crate) fn new(params: &Params, env: &Env) -> PowerWindow {
         let tau = params.base_rtt.unwrap_or(env.base_rtt).0.max(1) as f64;
         let bdp = env.line_rate.as_f64() * tau / 8e12;
@@ -102,7 +102,7 @@ impl PowerWindow {
         }
     }
 
-    /// Takes in a power that was measured over `dt`.
+    /// Adds a power measured over `dt` to the smoothed power.
     pub(crate) fn smooth(&mut self, power: f64, dt: f64) {
         if self.measured {
             let share = dt.min(self.tau) / self.tau;
@@ -120,7 +120,7 @@ impl PowerWindow {
         self.cwnd = window.min(self.most).max(self.least);
     }
 
-    /// Function getCwnd: steps start from the window with which the packet was sent that ends at `acked`.
+    /// Function getCwnd: sets the start of steps to the window of the packet that ends at `acked`.
     pub(crate) fn look_up(&mut self, acked: u64) {
         while self.sent.get(1).is_some_and(|(from, _)| *from < acked) {
             self.sent.pop_front();
@@ -132,7 +132,7 @@ impl PowerWindow {
         }
     }
 
-    /// What is sent after the first `sent` bytes is sent with the window of now.
+    /// Notes the current window for data sent after the first `sent` bytes.
     pub(crate) fn note(&mut self, sent: u64) {
         if self.sent.back().is_some_and(|(from, _)| *from == sent) {
             self.sent.pop_back();
@@ -140,12 +140,12 @@ impl PowerWindow {
         self.sent.push_back((sent, self.cwnd));
     }
 
-    /// Whether steps start from what was sent, which is to be looked up and noted.
+    /// Returns whether steps start from the window at sending, which needs `look_up` and `note`.
     pub(crate) fn steps_from_sent(&self) -> bool {
         self.from == From::Sent
     }
 
-    /// A round trip ends: the steps of the next one start from the window of now.
+    /// Ends a round trip: the steps of the next one start from the current window.
     pub(crate) fn remember(&mut self) {
         self.old = self.cwnd;
     }
@@ -166,7 +166,7 @@ impl PowerWindow {
     }
 }
 
-/// State that both expose for tracing.
+/// State that both controllers expose for tracing.
 pub(crate) const STATE: [(&str, &str); 2] = [
     ("power", "smoothed power, 1 is a full link without a queue"),
     ("old_bytes", "window that a step starts from, bytes"),

@@ -1,5 +1,5 @@
-//! PowerTCP: a window that follows the power of the busiest link, the product of its current and its voltage, by what
-//! the links themselves tell (Addanki, Michel and Schmid, NSDI 2022, algorithm 1).
+//! PowerTCP: a window that follows the power of the busiest link, the product of its current and its voltage, by
+//! telemetry of the links (Addanki, Michel and Schmid, NSDI 2022, algorithm 1).
 //!
 //! Every port stamps time `t`, transmitted bytes `tx`, queue `q` and rate `b` on a data packet, and the ACK brings the
 //! stamps back. With `tau` the base round-trip time, for each ACK:
@@ -10,8 +10,9 @@
 //! Gs, cwnd:   by the largest G and its dt, as in power.rs
 //! ```
 //!
-//! `lambda` is the rate at which bytes come to the port, so it is the same whether stamps are taken at the arrival of a
-//! packet, as here, or when it is chosen for transmission, as in the paper; queue and transmitted bytes alone are not.
+//! `lambda` is the rate at which bytes arrive at the port. It is the same whether stamps are taken at the arrival of
+//! a packet, as here, or when it is chosen for transmission, as in the paper; queue and transmitted bytes alone are
+//! not.
 //!
 //! Lines 19 to 21 of the printed algorithm compare a link's raw power with the normalised one, and keep the raw: here
 //! all are normalised.
@@ -24,31 +25,32 @@ use alloc::boxed::Box;
 
 params! {
     form of {
-        /// The published simulator, which is not algorithm 1: steps of the rate in force, arrivals counted as at least
-        /// half the link's rate, power held to 0.95, beta of 150 Mb/s, rates of at least 100 Mb/s of 25 Gb/s.
+        /// The published simulator, which is not algorithm 1: steps of the rate in force, arrivals counted as at
+        /// least half the link's rate, a target power of 0.95, beta of 150 Mb/s, rates of at least 100 Mb/s at 25
+        /// Gb/s.
         "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
             from = "current", min_arrivals = "0.5", target = "0.95", beta = "150", min_cwnd = "0.004"
         }
-        /// The Linux port's average, begun with the first measured power, and its window, remembered once a round trip.
-        /// What it does otherwise with beta and changes of the path is on the page.
+        /// The Linux port's average, which starts with the first measured power, and its window, remembered once a
+        /// round trip. The page lists its other differences, for beta and changes of the path.
         "linux" = "inet-tub/powertcp-linux, commit c96ea9d, powertcp.c" {
             first_raw = "true", from = "round"
         }
     }
-    /// Least rate of arrivals that a link is taken to have, as a share of its rate.
+    /// Smallest rate of arrivals assumed for a link, as a share of its rate.
     min_arrivals: f64 = "0.0", "of the link's rate", "algorithm 1, which has none; the authors' ns-3 code has 0.5",
         "a number from 0 to 1" => |x| *x >= 0.0 && *x <= 1.0;
     then ..power: power::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "powertcp",
     title: "PowerTCP",
     source: "Addanki, Michel, Schmid, PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022, \
              section 3 and algorithm 1; inet-tub/ns3-datacenter and inet-tub/powertcp-linux",
-    what: "Divides its window by the power of the busiest link, arrival rate times queue and bandwidth-delay product, \
-           by stamps that ports leave on packets.",
+    what: "Divides its window by the power of the busiest link, arrival rate times the sum of queue and \
+           bandwidth-delay product, by telemetry of ports.",
     differences: &[
         "Power is normalised before links are compared; the printed algorithm compares raw power with normalised one \
          (lines 19 to 21).",
@@ -56,9 +58,9 @@ pub static KIND: Kind = Kind {
         "A port stamps a packet at its arrival; the paper's stamp when it is chosen for transmission. The NIC's port \
          stamps too.",
         "tau is the idle round trip of the flow's own path; the paper has one for all, the longest.",
-        "Smoothed power is at least min_power, as in the authors' Linux port; the paper divides by what it is.",
-        "Up to six ports stamp a packet, and a flow of a longer path is refused. The stamps take no room in packets. \
-         On two-way connections stamps come back with packets that only acknowledge.",
+        "Smoothed power is at least min_power, as in the authors' Linux port; the paper has no lower bound.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused. Stamps do not enlarge packets. On \
+         two-way connections pure ACKs return the stamps.",
         "Losses and timeouts do not change the window, and the transport repairs losses: the paper names no reaction.",
     ],
     state: &power::STATE,
@@ -70,7 +72,7 @@ pub static KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct Powertcp {
     window: PowerWindow,
-    /// Count of bytes sent that ends the round trip under way.
+    /// Count of bytes sent that ends the current round trip.
     update_end: u64,
     stamps: Box<Stamps>,
     min_arrivals: f64,
@@ -87,7 +89,7 @@ impl Powertcp {
         }
     }
 
-    /// Function normPower: false while there is nothing to compare with.
+    /// Function normPower: false while there is no previous stamp to compare with.
     fn measure(&mut self) -> bool {
         let (tau, least) = (self.window.tau, self.min_arrivals);
         let most = self.stamps.busiest(|was, is, dt, rate| {
@@ -125,7 +127,7 @@ impl Controller for Powertcp {
                 self.update_end = ack.round.sent;
             }
         } else if self.update_end == 0 {
-            // until data sent after the first stamps is acknowledged, the round trip is the first
+            // the first round trip lasts until data sent after the first stamps is acknowledged
             self.update_end = ack.round.sent;
         }
         self.stamps.turn();

@@ -1,6 +1,6 @@
-//! RCP: the sender's half of the Rate Control Protocol (Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005). It
-//! paces at the least rate that the switches of its way grant to each of their flows; they find that rate
-//! (`docs/programs/rcp.md`).
+//! RCP: the sender's half of the Rate Control Protocol (Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005).
+//! The sender paces at the smallest rate granted by the switches on its path to each of their flows; they compute
+//! that rate (`docs/programs/rcp.md`).
 
 use crate::paced_rate::{self, PacedRate};
 use crate::registry::{Kind, ParamSet};
@@ -10,20 +10,20 @@ params! {
     ..rate: paced_rate::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "rcp",
     title: "RCP",
     source: "Dukkipati, Kobayashi, Zhang-Shen, McKeown, Processor Sharing Flows in the Internet, IWQoS 2005; \
              Dukkipati, Rate Control Protocol (RCP), PhD thesis, Stanford 2007",
-    what: "Paces at the rate that the switches of its way grant to every flow, from the answer to the SYN on.",
+    what: "Paces at the rate that the switches on its path grant to every flow, starting with the answer to the SYN.",
     differences: &[
-        "Packets always ask for more than any link has; RCP lets a sender ask for less.",
-        "A rate is granted in bytes on the link; the sender takes the share of it that a full segment's payload is.",
-        "Losses and timeouts do not change the rate, and the transport repairs losses: the switches see what is sent \
-         again.",
-        "After a pause of a retransmission timeout a flow begins at initial_rate, where the transport restarts after \
-         idle times; RCP's sender refreshes its rate once a round trip instead.",
+        "Packets always request more than any link has; in RCP a sender may request less.",
+        "A rate is granted in bytes on the link; the sender scales it by the payload share of a full segment.",
+        "Losses and timeouts do not change the rate, and the transport repairs losses: the switches see \
+         retransmissions.",
+        "After an idle retransmission timeout a flow begins at initial_rate, if the transport restarts after idle \
+         times; RCP's sender refreshes its rate once a round trip instead.",
     ],
     state: &[("pacing_rate_bps", "rate, bits per second of payload")],
     profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Rate, ..Profile::TCP },

@@ -1,9 +1,8 @@
-//! Parameters of controllers: the `params!` macro that declares them, and the description of each.
+//! Parameters of controllers: the `params!` macro that declares them, and their descriptions.
 //!
-//! A parameter is declared once, in its controller's file. That one declaration is the field of
-//! the `Params` struct, its default, its parser with the words of its error, its text form, and
-//! the row of `incast describe` and of the documentation page. Defaults are written as the text
-//! a user would write, and go through the same parser.
+//! A parameter is declared once, in its controller's file. That declaration is the field of the `Params` struct, its
+//! default, its parser with the text of its error, its text form, and the row of `incast describe` and of the
+//! documentation page. Defaults are written as a user would write them, and go through the same parser.
 
 use crate::{Profile, Time};
 use core::fmt;
@@ -15,39 +14,38 @@ pub struct Kind {
     pub name: &'static str,
     /// Name in text: `"Swift"`.
     pub title: &'static str,
-    /// Where it comes from: paper or RFC, with sections.
+    /// Source: paper or RFC, with sections.
     pub source: &'static str,
     /// Description, one or two sentences.
     pub what: &'static str,
-    /// How it differs from its source, and why; one entry a difference.
+    /// Differences from the source, with reasons; one entry per difference.
     pub differences: &'static [&'static str],
-    /// State it exposes for tracing: (name, meaning).
+    /// State exposed for tracing: (name, meaning).
     pub state: &'static [(&'static str, &'static str)],
     /// Requirements on the transport.
     pub profile: Profile,
-    /// Its parameters.
+    /// Parameters of the kind.
     pub params: &'static [Param],
 }
 
-/// A parameter, as declared.
+/// Declaration of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// Key in scenarios.
     pub name: &'static str,
     /// Type of its values.
     pub kind: ValueKind,
-    /// Unit of a number (`"packets"`, `"segments"`); empty where there is none or the value
-    /// carries its own.
+    /// Unit of a number (`"packets"`, `"segments"`); empty without a unit or if the value carries its own.
     pub unit: &'static str,
     /// Default, as a user would write it.
     pub default: &'static str,
     /// Condition on a value, e.g. `a number above 0, at most 1`.
     pub expected: &'static str,
-    /// Where the default comes from.
+    /// Source of the default.
     pub source: &'static str,
     /// Meaning.
     pub doc: &'static str,
-    /// The words allowed, where the value is one of a few words; else empty.
+    /// Words allowed, for a parameter that takes one of a few words; else empty.
     pub choices: &'static [&'static str],
 }
 
@@ -70,12 +68,12 @@ pub enum ValueKind {
     Choice,
 }
 
-/// Why a parameter was refused. The caller knows key and value in the user's words.
+/// Reason for refusing a parameter. The caller knows key and value as the user wrote them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParamError {
-    /// The controller has no such parameter; [`Kind::params`] lists those it has.
+    /// The controller has no such parameter; [`Kind::params`] lists its parameters.
     UnknownKey,
-    /// The value is not one this parameter takes.
+    /// The parameter does not take this value.
     BadValue {
         /// The condition that the value breaks.
         expected: &'static str,
@@ -93,7 +91,7 @@ impl fmt::Display for ParamError {
 
 impl core::error::Error for ParamError {}
 
-/// Two parameters, each right by itself, that contradict one another.
+/// Two parameters, each valid by itself, that contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict {
     /// The parameter to blame.
@@ -110,7 +108,7 @@ impl fmt::Display for Conflict {
 
 impl core::error::Error for Conflict {}
 
-/// A type that parameters can have: read from the user's text, written back the same way.
+/// Type of a parameter: read from the user's text, written back the same way.
 pub trait Value: Sized {
     /// Type as the user sees it.
     const KIND: ValueKind;
@@ -120,7 +118,7 @@ pub trait Value: Sized {
     const CHOICES: &'static [&'static str] = &[];
     /// Reads a value.
     fn parse(text: &str) -> Option<Self>;
-    /// Writes it so that `parse` reads it again.
+    /// Writes the value so that `parse` reads it again.
     fn write(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
@@ -147,7 +145,7 @@ values! {
     Time: Time, "a time with a unit, such as \"25us\"", "{}";
 }
 
-/// Values that may be a word instead, which is `None`.
+/// Values that may be a word instead; the word stands for `None`.
 macro_rules! or_word {
     ($($(#[doc = $doc:literal])+ $type:ty: $kind:ident, $expected:literal, $word:literal;)+) => {
         $($(#[doc = $doc])+
@@ -180,21 +178,21 @@ pub trait ParamSet: Default {
     fn set(&mut self, key: &str, value: &str) -> Result<(), ParamError>;
     /// Writes the value of one parameter; nothing for an unknown key.
     fn write(&self, key: &str, out: &mut dyn fmt::Write) -> fmt::Result;
-    /// Holds the parameters against one another.
+    /// Checks the parameters against each other.
     fn check(&self) -> Result<(), Conflict>;
     /// Requirements on the transport under these parameters; `profile` has those of the kind.
     fn profile(&self, profile: Profile) -> Profile;
-    /// The parameters with only the form set.
+    /// Parameters with only the form set.
     fn base(&self) -> Self;
-    /// Whether one parameter has the same value in both; true for an unknown key.
+    /// True if one parameter has the same value in both; true for an unknown key.
     fn agrees(&self, key: &str, other: &Self) -> bool;
 }
 
-/// The name of a form, one of those that a `form of` block declares, or [`STANDARD`].
+/// Name of a form: one declared by a `form of` block, or [`STANDARD`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormName(pub &'static str);
 
-/// The form of the defaults.
+/// Form of the defaults.
 pub const STANDARD: &str = "standard";
 
 /// The part of [`ParamSet`] that fits behind a reference.
@@ -228,7 +226,7 @@ impl fmt::Display for ParamValue<'_> {
     }
 }
 
-/// A doc comment without the blank that starts it.
+/// Text of a doc comment without its leading blank.
 #[doc(hidden)]
 pub const fn prose(doc: &'static str) -> &'static str {
     match doc.as_bytes() {
@@ -244,9 +242,9 @@ pub const fn prose(doc: &'static str) -> &'static str {
 #[doc(hidden)]
 pub struct Part {
     pub params: &'static [Param],
-    /// Parameters declared anew: name, default, source, and where it differs the condition.
+    /// Parameters declared anew: name, default, source, and the condition if it differs.
     pub changes: &'static [(&'static str, &'static str, &'static str, Option<&'static str>)],
-    /// Names that are left out.
+    /// Names left out.
     pub without: &'static [&'static str],
 }
 
@@ -287,7 +285,7 @@ impl Part {
     }
 }
 
-/// The table of `N` parameters that the parts make, in their order, and how many they are.
+/// Joins the tables of the parts, in their order, and counts the `N` parameters.
 #[doc(hidden)]
 pub const fn join<const N: usize>(parts: &[Part]) -> ([Param; N], usize) {
     const NONE: Param = Param {
@@ -319,13 +317,13 @@ pub const fn join<const N: usize>(parts: &[Part]) -> ([Param; N], usize) {
     (all, n)
 }
 
-/// Whether a value that was read also passes the test of a `Params` that includes it.
+/// True if a value also passes the test of a `Params` that includes it.
 #[doc(hidden)]
 pub fn holds<T>(value: &T, test: fn(&T) -> bool) -> bool {
     test(value)
 }
 
-/// Whether a `Params` has a parameter of that name.
+/// True if a `Params` has a parameter of that name.
 #[doc(hidden)]
 pub fn has<P: ParamSet>(key: &str) -> bool {
     P::PARAMS.iter().any(|param| param.name == key)
@@ -333,18 +331,16 @@ pub fn has<P: ParamSet>(key: &str) -> bool {
 
 /// Declares the parameters of a controller as `struct Params`.
 ///
-/// Each is a doc comment, `name: type = "default", "unit", "source of the default"`, and, where
-/// the type alone allows too much, the words for what is expected and the test for it. A
-/// `form of` block, which comes first, declares a parameter `form`: named sets of values of the
-/// other parameters, each with its meaning and the source it follows, perhaps with an older name after `|`. Setting
-/// the form sets every parameter, so it is set before the others, and those given beside it win. A closing
-/// `profile =>` lets parameters change what the controller expects of the transport, and a closing `together`
-/// block holds parameters against one another.
+/// Each is a doc comment, `name: type = "default", "unit", "source of the default"`, and, if the type alone allows
+/// too much, the text of the expected value and the test for it. A `form of` block comes first and declares a
+/// parameter `form`: named sets of values of the other parameters, each with its meaning and source, and optionally
+/// an older name after `|`. Setting the form sets every parameter, so it is set before the others, and explicit
+/// values override it. A closing `profile =>` lets parameters change the requirements on the transport, and a closing
+/// `together` block checks parameters against each other.
 ///
-/// Parameters that controllers share are a `Params` of their own, which each of them includes: before its own
-/// parameters as `..field: Type;`, after them as `then ..field: Type;`. In braces behind the type may stand `!name;`
-/// for what is left out, and `name = "default", "source"` for what has another default here, with other words and
-/// another test if need be.
+/// Parameters shared by controllers are a `Params` of their own, included before a controller's own parameters as
+/// `..field: Type;`, or after them as `then ..field: Type;`. Braces after the type may contain `!name;` to leave a
+/// parameter out, and `name = "default", "source"` to give it another default, optionally with another text and test.
 ///
 /// ```
 /// mod window {
@@ -430,12 +426,12 @@ macro_rules! params {
         #[derive(Clone, Copy, PartialEq, Debug)]
         pub struct Params {
             $(
-                /// The named set of values that the others started from.
+                /// Form from which the others started.
                 pub $form: $crate::registry::FormName,
             )?
             $($(#[doc = $doc])+ pub $name: $type,)*
             $(
-                /// Those that are included.
+                /// Included parameters.
                 pub $part: $part_type,
             )*
         }
@@ -499,7 +495,7 @@ macro_rules! params {
                             expected: concat!("one of: \"standard\"" $(, " \"", $form_name, "\"")+),
                             source: "own choice",
                             doc: concat!(
-                                "Named set of values of the other parameters; those given beside it win. \"standard\": \
+                                "Named set of values of the other parameters; explicit ones override it. \"standard\": \
                                  the defaults below."
                                 $(
                                     , " \"", $form_name, "\":", $($form_doc,)+ " From ", $form_source, ": "
@@ -584,7 +580,7 @@ macro_rules! params {
             }
 
             fn check(&self) -> Result<(), $crate::registry::Conflict> {
-                // what is included last is held against itself first
+                // the part included last is checked first
                 let parts: &[fn(&Params) -> Result<(), $crate::registry::Conflict>] = &[$(|p| p.$part.check()),*];
                 parts.iter().rev().try_for_each(|check| check(self))?;
                 $({
@@ -609,7 +605,7 @@ macro_rules! params {
                 #[allow(unused_mut)]
                 let mut base = Params::default();
                 $(
-                    // a form's values are a declaration like the defaults: the registry's tests set each
+                    // values of a form are declared like the defaults: the registry's tests set each
                     base.set("form", self.$form.0).expect("a form that was set");
                 )?
                 base

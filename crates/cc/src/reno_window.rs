@@ -1,48 +1,47 @@
-//! The window that NewReno and everything derived from it share: slow start and congestion
-//! avoidance of RFC 5681 section 3.1, and the two ways down (a reduction, a restart from one
-//! segment). Controllers own one and decide how far down; none of them copies the way up.
+//! Window shared by NewReno and the controllers derived from it: slow start and congestion avoidance of RFC 5681
+//! section 3.1, a reduction, and a restart from one segment. Controllers own one and choose the size of the
+//! reduction; none of them copies the growth.
 
 use crate::{Ack, Env, Idle, Phase, Timeout};
 
 choice! {
-    /// The unit that slow start counts.
+    /// Unit counted in slow start.
     SlowStart {
         /// RFC 5681: min(newly acked, mss) for each ACK.
         Ack = "ack",
-        /// Linux: everything newly acked, up to ssthresh; what is left over goes to avoidance.
+        /// Linux: all newly acked bytes, up to ssthresh; the rest counts in avoidance.
         Segments = "segments",
     }
 }
 
 choice! {
-    /// How congestion avoidance adds one segment a round trip.
+    /// Growth by one segment per round trip in congestion avoidance.
     Avoidance {
         /// RFC 5681 equation (3): mss * mss / cwnd for each ACK.
         Ack = "ack",
-        /// RFC 5681's recommended count of bytes (and Linux' count of segments): one whole
-        /// segment each time a window of bytes has been acknowledged.
+        /// Count of bytes recommended by RFC 5681 (and Linux' count of segments): one whole segment each time a
+        /// window of bytes has been acknowledged.
         Bytes = "bytes",
-        /// htsim: min(mss, room) * mss / cwnd for each ACK, where the room is what the window
-        /// allows beyond what is in flight. Neither ECN-Echo nor a reduction holds it back, and slow
-        /// start adds min(mss, room, ssthresh - cwnd).
+        /// htsim: min(mss, room) * mss / cwnd for each ACK, with room = the window minus the bytes in flight. Neither
+        /// ECN-Echo nor a reduction prevents growth, and slow start adds min(mss, room, ssthresh - cwnd).
         Room = "room",
     }
 }
 
 choice! {
-    /// Numbers in which the window is kept.
+    /// Number format of the window.
     Arithmetic {
         /// Real numbers of bytes.
         Real = "real",
-        /// ns-3's integers: an ACK counts the whole segments it delivers, what is left over waits
-        /// for the next; a window is so many whole segments; cuts and steps are whole bytes;
-        /// slow start leaves nothing over for avoidance where it counts segments; the count
-        /// towards the next segment of avoidance outlives a cut.
+        /// ns-3's integers: an ACK counts the whole segments it delivers and carries the rest over to the next ACK.
+        /// The window is a whole number of segments. Reductions and steps are whole bytes. Slow start that counts
+        /// segments leaves nothing over for avoidance. The count towards the next segment of avoidance survives a
+        /// reduction.
         Whole = "whole",
-        /// htsim's integers: cuts, and steps of avoidance into the room, are whole bytes, rounded down.
+        /// htsim's integers: reductions, and steps of avoidance into the room, are whole bytes, rounded down.
         Bytes = "bytes",
-        /// Linux: whole segments, cuts rounded down. Growth counts the segments that an ACK or its SACK
-        /// blocks newly report, not those that it covers.
+        /// Linux: whole segments, reductions rounded down. Growth counts the segments newly reported by an ACK or its
+        /// SACK blocks, not the segments it covers.
         Segments = "segments",
     }
 }
@@ -54,26 +53,26 @@ choice! {
         First = "first",
         /// ns-3: every one.
         Every = "every",
-        /// Linux: the first, unless it comes during fast recovery or an ECN reduction: the window was
-        /// reduced for this data already.
+        /// Linux: the first, unless it comes during fast recovery or an ECN reduction: the window was already reduced
+        /// for this data.
         Once = "once",
     }
 }
 
 choice! {
-    /// The part of an ACK that whole arithmetic counts where it repairs a timeout without ending the repair.
+    /// Part of an ACK that whole arithmetic counts if the ACK repairs a timeout without ending the repair.
     Repairs {
-        /// The bytes that it newly reports.
+        /// Bytes newly reported.
         Delivered = "delivered",
-        /// All by which it advances, be it reported by SACK before (ns-3.35).
+        /// Full advance of the cumulative ACK, including bytes reported by SACK before (ns-3.35).
         Advance = "advance",
     }
 }
 
 choice! {
-    /// The quantity that a loss halves.
+    /// Quantity that a loss halves.
     Halve {
-        /// RFC 5681 equation (4): what is in flight.
+        /// RFC 5681 equation (4): the bytes in flight.
         Flight = "flight",
         /// Linux: the window.
         Cwnd = "cwnd",
@@ -81,7 +80,7 @@ choice! {
 }
 
 choice! {
-    /// The effect of an idle time longer than the retransmission timeout.
+    /// Effect of an idle time longer than the retransmission timeout.
     IdleRule {
         /// RFC 5681 section 4.1: the window falls to the initial one at once.
         Restart = "restart",
@@ -92,38 +91,38 @@ choice! {
 }
 
 params! {
-    /// What slow start counts: "ack" adds at most one segment for each ACK, "segments" adds all that the
-    /// ACK covers.
+    /// Unit counted in slow start: "ack" adds at most one segment per ACK, "segments" adds everything that the ACK
+    /// covers.
     slow_start_per: SlowStart = "ack", "", "RFC 5681 section 3.1; Linux counts segments";
-    /// How congestion avoidance adds one segment a round trip: "ack" adds mss*mss/cwnd for each ACK, "bytes"
-    /// one segment for each window of acknowledged bytes, "room" min(mss, room)*mss/cwnd for each ACK, marked
-    /// or not, where the room is what the window allows beyond what is in flight (htsim).
+    /// Growth by one segment per round trip in congestion avoidance: "ack" adds mss*mss/cwnd per ACK, "bytes" one
+    /// segment per window of acknowledged bytes, "room" min(mss, room)*mss/cwnd per ACK, marked or not, with room =
+    /// the window minus the bytes in flight (htsim).
     avoidance: Avoidance = "ack", "", "RFC 5681 equation (3)";
-    /// Smallest window a reduction leaves.
+    /// Smallest window after a reduction.
     floor: f64 = "2.0", "segments", "RFC 5681 equation (4)", "a number of at least 0" => |x| *x >= 0.0;
-    /// Numbers in which the window is kept: "real", "whole" for ns-3's integers (whole segments counted, the
-    /// rest carried over; cuts and rates rounded down), "segments" for Linux' (whole segments, cuts rounded
-    /// down; growth by what an ACK newly reports), or "bytes" for htsim's (cuts and steps into the room
+    /// Number format of the window: "real", "whole" for ns-3's integers (whole segments counted, the rest carried
+    /// over; reductions and rates rounded down), "segments" for Linux' (whole segments, reductions rounded down;
+    /// growth by the segments newly reported by an ACK), or "bytes" for htsim's (reductions and steps into the room
     /// rounded down to bytes).
     arithmetic: Arithmetic = "real", "",
         "own choice; ns-3 counts whole segments and bytes, Linux segments, htsim bytes";
-    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless
-    /// the window is being reduced for this data already.
+    /// Timeouts that lower ssthresh: the "first" of the same data, "every" one, or "once": the first unless the
+    /// window is already being reduced for this data.
     timeouts: Timeouts = "first", "", "RFC 5681 section 3.1; ns-3 takes every one, Linux once";
-    /// Part of an ACK that whole arithmetic counts where it repairs a timeout without ending that: bytes "delivered",
-    /// which no SACK block had reported, or the whole "advance" of the ACK.
+    /// Part of an ACK that whole arithmetic counts if the ACK repairs a timeout without ending the repair: bytes
+    /// "delivered" that no SACK block had reported, or the full "advance" of the ACK.
     repairs: Repairs = "delivered", "", "own choice, as ns-3.43; ns-3.35 has advance";
-    /// What an idle time longer than the retransmission timeout does: "restart" from the initial window, or
-    /// "decay" by halves for every timeout that has passed, while ssthresh remembers three quarters of the
-    /// window (transport.idle_restart switches both off).
+    /// Effect of an idle time longer than the retransmission timeout: "restart" from the initial window, or "decay"
+    /// by halves for every timeout that has passed, with ssthresh at three quarters of the window
+    /// (transport.idle_restart switches both off).
     idle: IdleRule = "restart", "", "RFC 5681 section 4.1; Linux follows RFC 2861";
-    /// Slow-start threshold that a flow begins with; "none": slow start lasts until a loss or a mark ends it.
+    /// Initial slow-start threshold; "none": slow start lasts until a loss or a mark ends it.
     initial_ssthresh: Option<f64> = "none", "segments",
         "RFC 5681 section 3.1: arbitrarily high",
             "\"none\" or a number of at least 1" => |x| x.is_none_or(|x| x >= 1.0);
 }
 
-/// Methods of [`Controller`](crate::Controller) that a `window: RenoWindow` answers.
+/// Methods of [`Controller`](crate::Controller) answered by a `window: RenoWindow`.
 macro_rules! by_window {
     () => {
         fn on_idle(&mut self, idle: &$crate::Idle) {
@@ -146,22 +145,22 @@ macro_rules! by_window {
 }
 pub(crate) use by_window;
 
-/// How far a timeout's losses reach, for ns-3's count of the ACK that ends their repair: of what it
-/// acknowledges only the part beyond them counts, as its `TcpSocketBase` has it.
+/// Extent of a timeout's losses, for ns-3's count of the ACK that ends their repair: only the bytes beyond the losses
+/// count, as in its `TcpSocketBase`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AfterTimeout {
-    /// End of what was lost, bytes; 0 when nothing waits to be repaired.
+    /// End of the lost data, bytes; 0 if there is nothing to repair.
     end: u64,
 }
 
 impl AfterTimeout {
-    /// A timeout.
+    /// Notes a timeout.
     pub(crate) fn begin(&mut self, event: &Timeout) {
         self.end = event.sent;
     }
 
-    /// Bytes beyond the losses that the ACK acknowledges, if it is the one that ends the repair. A
-    /// mark ends it too, and takes the exception with it.
+    /// Bytes beyond the losses that the ACK acknowledges, if the ACK ends the repair. A mark ends it too, without
+    /// this exception.
     pub(crate) fn beyond(&mut self, ack: &Ack) -> Option<u64> {
         if self.end == 0 || ack.phase == Phase::Loss {
             return None;
@@ -171,7 +170,7 @@ impl AfterTimeout {
     }
 }
 
-/// `cwnd` and `ssthresh` in bytes, and how they move.
+/// `cwnd` and `ssthresh` in bytes, and their changes.
 #[derive(Clone, Debug)]
 pub struct RenoWindow {
     pub(crate) cwnd: f64,
@@ -180,21 +179,22 @@ pub struct RenoWindow {
     initial: f64,
     /// Towards the next segment of avoidance: bytes, or segments where the arithmetic is whole.
     counted: f64,
-    /// Delivered bytes that make no whole segment yet.
+    /// Delivered bytes that do not fill a segment yet.
     left_over: f64,
-    /// A recovery has just ended.
+    /// True if a recovery has just ended.
     recovered: bool,
     after_timeout: AfterTimeout,
     /// Timeouts of the connection, or since [`RenoWindow::forget_timeouts`].
     timeouts: u32,
-    /// `cwnd` and `ssthresh` to return to, should the latest reduction prove to be a mistake.
+    /// `cwnd` and `ssthresh` to restore if the latest reduction was spurious.
     before: (f64, f64),
     rules: Params,
     halve: Halve,
 }
 
 impl RenoWindow {
-    /// The initial window, in slow start unless the threshold is lower; `halve` is what a loss halves.
+    /// Starts at the initial window, in slow start unless the threshold is lower; `halve` is the quantity that a loss
+    /// halves.
     pub(crate) fn new(env: &Env, rules: Params, halve: Halve) -> RenoWindow {
         let mss = f64::from(env.mss);
         RenoWindow {
@@ -213,13 +213,13 @@ impl RenoWindow {
         }
     }
 
-    /// The same without slow start: its threshold is at most the initial window.
+    /// Starts without slow start: the threshold is at most the initial window.
     pub(crate) fn in_avoidance(self) -> RenoWindow {
         RenoWindow { ssthresh: self.cwnd.min(self.ssthresh), ..self }
     }
 
-    /// Whole segments that an ACK counts for, in whole arithmetic: those it delivers, those it
-    /// covers where it ends a recovery, those beyond the losses where it ends a timeout's repair.
+    /// Whole segments that an ACK counts for, in whole arithmetic: the segments it delivers, those it covers if it
+    /// ends a recovery, those beyond the losses if it ends the repair of a timeout.
     pub(crate) fn whole_segments(&mut self, ack: &Ack) -> f64 {
         if ack.acked == 0 {
             return 0.0;
@@ -246,26 +246,25 @@ impl RenoWindow {
         if self.in_segments() { ack.delivered.div_ceil(self.mss as u64) * self.mss as u64 } else { ack.acked }
     }
 
-    /// Whether the window is whole segments.
+    /// True if the window is kept in whole segments.
     #[inline]
     pub(crate) fn in_segments(&self) -> bool {
         self.rules.arithmetic == Arithmetic::Segments
     }
 
-    /// The arithmetic is ns-3's.
+    /// True for ns-3's arithmetic.
     pub(crate) fn in_whole(&self) -> bool {
         self.rules.arithmetic == Arithmetic::Whole
     }
 
-    /// A fast recovery has ended.
+    /// Notes the end of a fast recovery.
     pub(crate) fn recovered(&mut self) {
         self.recovered = true;
     }
 
-    /// Growth on an ACK, where the state of the transport allows any: not during a reduction or
-    /// recovery, not for an ACK with ECN-Echo (its reduction follows), not while something else
-    /// than the window limits sending. After a timeout marks do not hold the window back: it is
-    /// one segment already, and no reduction follows.
+    /// Growth on an ACK, if the state of the transport allows any: not during a reduction or recovery, not for an ACK
+    /// with ECN-Echo (its reduction follows), not while something else than the window limits sending. After a
+    /// timeout marks do not prevent growth: the window is one segment already, and no reduction follows.
     #[inline]
     pub(crate) fn grow(&mut self, ack: &Ack) {
         if self.rules.arithmetic == Arithmetic::Whole {
@@ -284,7 +283,7 @@ impl RenoWindow {
         }
     }
 
-    /// Slow start on an ACK, where growth is allowed at all: bytes of the ACK that it leaves for avoidance.
+    /// Slow start on an ACK, if growth is allowed at all; returns the bytes left for avoidance.
     #[inline]
     pub(crate) fn slow_start(&mut self, ack: &Ack) -> f64 {
         let may_grow = match ack.phase {
@@ -393,7 +392,7 @@ impl RenoWindow {
         self.cut_of(in_flight, in_force) / 2.0
     }
 
-    /// The quantity that a cut reduces, bytes.
+    /// Quantity that a reduction applies to, bytes.
     pub(crate) fn cut_of(&self, in_flight: u64, in_force: f64) -> f64 {
         match self.halve {
             Halve::Flight => in_flight as f64,
@@ -413,7 +412,8 @@ impl RenoWindow {
         }
     }
 
-    /// Three quarters of the window: ns-3's whole bytes, or half and a quarter of Linux' segments, each rounded down.
+    /// Three quarters of the window: ns-3's whole bytes, or half plus a quarter of Linux' segments, each rounded
+    /// down.
     pub(crate) fn three_quarters(&self) -> f64 {
         match self.rules.arithmetic {
             Arithmetic::Whole => libm::floor(3.0 * self.cwnd / 4.0),
@@ -421,14 +421,14 @@ impl RenoWindow {
         }
     }
 
-    /// The count towards the next segment starts anew, except where it outlives a cut.
+    /// Resets the count towards the next segment, unless it survives a reduction.
     fn forget_count(&mut self) {
         if self.rules.arithmetic != Arithmetic::Whole {
             self.counted = 0.0;
         }
     }
 
-    /// A reduction to `window` bytes or the floor; slow start is over.
+    /// Reduces to `window` bytes or the floor and ends slow start.
     pub(crate) fn reduce(&mut self, window: f64) {
         self.remember();
         self.ssthresh = self.in_kind(window).max(self.least());
@@ -436,26 +436,26 @@ impl RenoWindow {
         self.forget_count();
     }
 
-    /// A threshold of `window` bytes or the floor; a window below it stays, and is in slow start.
+    /// Sets the threshold to `window` bytes or the floor; a smaller window stays, in slow start.
     pub(crate) fn bound(&mut self, window: f64) {
         let cwnd = self.cwnd;
         self.reduce(window);
         self.cwnd = self.cwnd.min(cwnd);
     }
 
-    /// A reduction ends with `window` bytes or the floor, more or less than it aimed at; what [`undo`](Self::undo)
-    /// returns to stays.
+    /// Ends a reduction with `window` bytes or the floor, possibly not the intended value; the state for
+    /// [`undo`](Self::undo) stays.
     pub(crate) fn settle(&mut self, window: f64) {
         self.ssthresh = self.in_kind(window).max(self.least());
         self.cwnd = self.ssthresh;
     }
 
-    /// Slow start is over, the window stays.
+    /// Ends slow start; the window stays.
     pub(crate) fn end_slow_start(&mut self) {
         self.ssthresh = self.ssthresh.min(self.cwnd);
     }
 
-    /// At most `window` bytes from now on, ssthresh unchanged.
+    /// Limits the window to `window` bytes; ssthresh stays.
     pub(crate) fn deflate(&mut self, window: f64) {
         if window < self.cwnd {
             self.cwnd = window;
@@ -479,25 +479,24 @@ impl RenoWindow {
         }
     }
 
-    /// Notes the window, and three quarters of it as a threshold where that is more (Linux).
+    /// Notes the window, and raises the threshold to three quarters of it (Linux).
     fn remember(&mut self) {
         self.before = (self.cwnd, self.ssthresh.max(self.three_quarters()));
     }
 
-    /// The latest reduction was a mistake: the window and threshold are at least what they were.
+    /// Undoes a spurious reduction: window and threshold are at least their previous values.
     pub(crate) fn undo(&mut self) {
         self.cwnd = self.cwnd.max(self.before.0);
         self.ssthresh = self.ssthresh.max(self.before.1);
     }
 
-    /// Timeouts are counted anew.
+    /// Restarts the count of timeouts.
     pub(crate) fn forget_timeouts(&mut self) {
         self.timeouts = 0;
     }
 
-    /// A timeout: slow start again from one segment up to `window` bytes. Repeated timeouts of
-    /// the same data leave ssthresh alone (RFC 5681 section 3.1) unless every one counts. True when it
-    /// was lowered.
+    /// Restarts after a timeout: slow start from one segment up to `window` bytes. Repeated timeouts of the same data
+    /// leave ssthresh alone (RFC 5681 section 3.1) unless every one counts. Returns whether it was lowered.
     pub(crate) fn restart(&mut self, event: &Timeout, window: f64) -> bool {
         let lowers = match self.rules.timeouts {
             Timeouts::First => event.consecutive <= 1,

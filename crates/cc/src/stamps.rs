@@ -1,11 +1,11 @@
-//! What two ACKs in turn tell of the links of a path, by the stamps that ports leave on packets (telemetry): HPCC
-//! ([`crate::hpcc`]) and PowerTCP ([`crate::powertcp`]) compare them.
+//! Comparison of two consecutive ACKs by the stamps that ports leave on packets (telemetry), for HPCC
+//! ([`crate::hpcc`]) and PowerTCP ([`crate::powertcp`]).
 
 use crate::Hop;
 use alloc::vec::Vec;
 use core::mem::{swap, take};
 
-/// Stamps of the ACK before, and of this one.
+/// Stamps of the previous ACK and of this one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stamps {
     before: Vec<Hop>,
@@ -14,20 +14,21 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Takes in the stamps that come with an ACK.
+    /// Stores the stamps of an ACK.
     pub(crate) fn hear(&mut self, hops: &[Hop]) {
         self.now.clear();
         self.now.extend_from_slice(hops);
         self.fresh = true;
     }
 
-    /// Whether the ACK at work brought any.
+    /// Returns whether the current ACK brought stamps.
     pub(crate) fn are_fresh(&mut self) -> bool {
         take(&mut self.fresh)
     }
 
-    /// The largest value that `of` gives a link, and the time between its two stamps, ps. It gets both stamps, that
-    /// time, and the bytes that the link transmits in a picosecond. `None` where there is nothing to compare with.
+    /// Largest value of `of` over the links, and the time between the two stamps of that link, ps. `of` gets both
+    /// stamps, that time, and the bytes that the link transmits per picosecond. `None` if there is nothing to compare
+    /// with.
     pub(crate) fn busiest(&self, of: impl Fn(&Hop, &Hop, f64, f64) -> f64) -> Option<(f64, f64)> {
         if self.before.len() != self.now.len() {
             return None;
@@ -46,7 +47,7 @@ impl Stamps {
         busiest
     }
 
-    /// The ACK at work is the one before from now on.
+    /// Makes the current ACK the previous one.
     pub(crate) fn turn(&mut self) {
         swap(&mut self.before, &mut self.now);
     }

@@ -1,5 +1,5 @@
-//! theta-PowerTCP: PowerTCP ([`crate::powertcp`]) by round-trip times alone, without help of switches (Addanki, Michel
-//! and Schmid, NSDI 2022, algorithm 2).
+//! theta-PowerTCP: PowerTCP ([`crate::powertcp`]) by round-trip times only, without support of switches (Addanki,
+//! Michel and Schmid, NSDI 2022, algorithm 2).
 //!
 //! ```text
 //! each ACK:           G = (1 + (rtt - rtt') / dt) rtt / tau        ' : the ACK before;  dt: between the two
@@ -15,7 +15,7 @@ use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Timeout};
 
 choice! {
-    /// When the window is set.
+    /// Time of an update of the window.
     Update {
         /// Once a round trip.
         Rtt = "rtt",
@@ -25,42 +25,42 @@ choice! {
 }
 
 choice! {
-    /// The base round-trip time that powers are taken by.
+    /// Base round-trip time in the formula of the power.
     Tau {
-        /// That of the path, `base_rtt`.
+        /// `base_rtt` of the path.
         Path = "path",
-        /// The smallest that the flow has seen.
+        /// The smallest RTT that the flow has seen.
         Seen = "seen",
     }
 }
 
 params! {
     form of {
-        /// The published simulator, which is not algorithm 2: a window at every ACK, steps of weight 0.7, power held to
-        /// 1.05 and of at least 0.5, the smallest round-trip time seen as the base.
+        /// The published simulator, which is not algorithm 2: an update at every ACK, steps of weight 0.7, a target
+        /// power of 1.05, power of at least 0.5, the smallest round-trip time seen as the base.
         "authors-ns3" = "inet-tub/ns3-datacenter, commit 6ddb4a4, rdma-hw.cc" {
             update = "ack", tau = "seen", gamma = "0.7", target = "1.05", min_power = "0.5",
             beta = "150", min_cwnd = "0.004"
         }
-        /// The Linux port's average: begun with the first measured power.
+        /// The Linux port's average, which starts with the first measured power.
         "linux" = "inet-tub/powertcp-linux, commit c96ea9d, powertcp.c" {
             first_raw = "true"
         }
     }
-    /// When the window is set: once an "rtt", or at every "ack".
+    /// Time of an update of the window: once an "rtt", or at every "ack".
     update: Update = "rtt", "", "algorithm 2; the authors' ns-3 code has ack";
     /// Base round-trip time of a power: that of the "path", or the smallest "seen".
     tau: Tau = "path", "", "algorithm 2; the authors' ns-3 code has seen";
     then ..power: power::Params { !from; };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "theta-powertcp",
     title: "theta-PowerTCP",
     source: "Addanki, Michel, Schmid, PowerTCP: Pushing the Performance Limits of Datacenter Networks, NSDI 2022, \
              section 3 and algorithm 2; inet-tub/ns3-datacenter and inet-tub/powertcp-linux",
-    what: "Divides its window once a round trip by a power made of round-trip time and its gradient.",
+    what: "Divides its window once a round trip by a power computed from the round-trip time and its gradient.",
     differences: &[
         "A round-trip time that falls faster than time passes counts as power 0, and smoothed power is at least \
          min_power: algorithm 2 would divide by a negative one.",
@@ -78,9 +78,9 @@ pub static KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct ThetaPowertcp {
     window: PowerWindow,
-    /// Count of bytes sent that ends the round trip under way.
+    /// Count of bytes sent that ends the current round trip.
     update_end: u64,
-    /// Time and RTT of the ACK before, ps.
+    /// Time and RTT of the previous ACK, ps.
     before: Option<(f64, f64)>,
     least_rtt: f64,
     every_ack: bool,
@@ -114,7 +114,7 @@ impl Controller for ThetaPowertcp {
             return;
         };
         let dt = now - then;
-        // ACKs of one instant say nothing of a gradient
+        // ACKs of one instant have no gradient
         if dt > 0.0 {
             self.window.smooth((1.0 + (rtt - rtt_then) / dt).max(0.0) * rtt / tau, dt);
             self.before = Some((now, rtt));

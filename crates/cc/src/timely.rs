@@ -9,9 +9,9 @@
 //! otherwise:      rate *= 1 - beta gradient
 //! ```
 //!
-//! once for each completion event. The sender paces; nothing but a loose bound limits what is in
-//! flight. The thresholds of the paper belong to 10 Gb/s and an idle round trip of 20 us; what is not
-//! given keeps their proportions to what is, or to the idle round trip of the flow's path.
+//! once for each completion event. The sender paces; only a loose bound limits the bytes in flight. The thresholds of
+//! the paper belong to 10 Gb/s and an idle round trip of 20 us; thresholds not given keep the paper's proportions to
+//! those given, or to the idle round trip of the flow's path.
 
 use crate::paced_rate::PacedRate;
 use crate::registry::{Kind, ParamSet};
@@ -19,18 +19,18 @@ use crate::units::ps;
 use crate::{Ack, Congestion, Controller, Env, Pacing, Profile, Time, Timeout};
 
 choice! {
-    /// The definition of a completion event.
+    /// Definition of a completion event.
     Completion {
-        /// All that was outstanding at the latest event is acknowledged.
+        /// All data outstanding at the latest event is acknowledged.
         Rtt = "rtt",
-        /// So many bytes were acknowledged.
+        /// `segment` bytes were acknowledged.
         Segment = "segment",
     }
 }
 
 params! {
     form of {
-        /// The thresholds of the paper's experiments, which are at 10 Gb/s, and its segments.
+        /// Thresholds and segments of the paper's experiments at 10 Gb/s.
         "paper" = "Mittal et al., SIGCOMM 2015, sections 4 and 6" {
             min_rtt = "20us", t_low = "50us", t_high = "500us", completion = "segment"
         }
@@ -41,21 +41,21 @@ params! {
         |x| *x > 0.0 && *x <= 1.0;
     /// Multiplicative decrease.
     beta: f64 = "0.8", "", "section 4.4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// Additive increase for each completion event.
+    /// Additive increase per completion event.
     delta: f64 = "0.001", "of the line rate", "section 6: 10 Mb/s at 10 Gb/s", "a number above 0, at most 1" =>
         |x| *x > 0.0 && *x <= 1.0;
     /// RTT below which the rate rises for any gradient; auto is a tenth of t_high, or 2.5 min_rtt if both are auto.
     t_low: Option<Time> = "auto", "", "own choice; the paper 50us";
     /// RTT above which the rate is reduced for any gradient; auto is ten times t_low, or 25 min_rtt if both are auto.
     t_high: Option<Time> = "auto", "", "own choice; the paper 500us";
-    /// What the gradient is normalized by; auto is the idle round-trip time of the flow's path.
+    /// Round-trip time that normalises the gradient; auto is the idle round-trip time of the flow's path.
     min_rtt: Option<Time> = "auto", "", "own choice; the paper 20us";
-    /// Events in a row without a rising RTT from which on the rate rises hyperactively.
+    /// Number of consecutive events without a rising RTT after which the rate rises hyperactively.
     hai_threshold: u32 = "5", "events", "section 4.4", "a whole number of at least 1" => |n| *n >= 1;
-    /// Increase at each such event.
+    /// Increase at each hyperactive event.
     hai: f64 = "5.0", "delta", "section 4.4: N", "a number of at least 1" => |x| *x >= 1.0;
-    /// What a completion event is: "rtt", all that was outstanding at the latest one is acknowledged, or
-    /// "segment", so many bytes were.
+    /// Definition of a completion event: "rtt", all data outstanding at the latest event is acknowledged, or
+    /// "segment", that many bytes are.
     completion: Completion = "rtt", "", "simulator of HPCC's authors, mode 7; the paper has segments";
     /// Bytes of a segment.
     segment: u32 = "64000", "bytes", "section 5: segments of 16 to 64 kB",
@@ -80,7 +80,7 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "timely",
     title: "TIMELY",
@@ -92,9 +92,8 @@ pub static KIND: Kind = Kind {
          values are form = \"paper\".",
         "A completion event is a round trip of ACKs, not a segment of 16 to 64 kB; completion = \"segment\" counts \
          bytes.",
-        "What counts towards hai_threshold is events without a rising RTT, as in the paper, also those beyond the \
-         thresholds; the simulator of HPCC's authors counts every increase, and lets those below t_low rise \
-         hyperactively too.",
+        "Events without a rising RTT count towards hai_threshold, as in the paper, also those beyond the thresholds; \
+         the simulator of HPCC's authors counts every increase, and increases below t_low may be hyperactive too.",
         "The rate is a share of the line's and counts payload; the paper counts whole frames.",
         "A flow starts at the line rate; the paper starts it at the line rate over the host's active flows and one \
          more.",
@@ -113,13 +112,13 @@ pub static KIND: Kind = Kind {
 #[derive(Clone, Debug)]
 pub struct Timely {
     rate: PacedRate,
-    /// The RTT of the event before; not known before the first.
+    /// RTT of the previous event; unknown before the first.
     prev_rtt: Option<f64>,
     rtt_diff: f64,
     gradient: f64,
-    /// Events in a row with a gradient of at most 0.
+    /// Number of consecutive events with a gradient of at most 0.
     falling: u32,
-    /// Acknowledged since the latest event, bytes, and where the next ends.
+    /// Bytes acknowledged since the latest event, and the end of the next one.
     acked: u64,
     event_end: u64,
     min_rtt: f64,
@@ -131,7 +130,7 @@ pub struct Timely {
     delta: f64,
     hai_threshold: u32,
     hai: f64,
-    /// 0: events are round trips.
+    /// 0 if events are round trips.
     segment: u32,
 }
 

@@ -41,7 +41,7 @@ impl Time {
     pub const EXPECTED: &str = "a time with a unit (ps, ns, us, ms, s), such as \"10us\"";
     /// The start of a run.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens; used for "never".
+    /// Later than every event; used for "never".
     pub const NEVER: Time = Time(u64::MAX);
 
     /// `n` picoseconds.
@@ -77,17 +77,17 @@ impl Time {
     pub fn from_secs_f64(s: f64) -> Time {
         Time(libm::round(s * 1e12) as u64)
     }
-    /// How many spans `other` cover it: the quotient, rounded up.
+    /// Number of spans `other` that cover it: the quotient, rounded up.
     #[inline]
     pub fn div_ceil(self, other: Time) -> u64 {
         self.0.div_ceil(other.0)
     }
-    /// The least multiple of `other` that is not below it.
+    /// Smallest multiple of `other` that is not below it.
     #[inline]
     pub fn next_multiple_of(self, other: Time) -> Time {
         Time(self.0.next_multiple_of(other.0))
     }
-    /// How far the two lie apart.
+    /// Distance between the two.
     #[inline]
     pub fn abs_diff(self, other: Time) -> Time {
         Time(self.0.abs_diff(other.0))
@@ -179,9 +179,8 @@ impl Rate {
     pub const fn gbps(n: u64) -> Rate {
         Rate(n * 1_000_000_000)
     }
-    /// Time to put `bytes` on the wire, to the nearest picosecond (computed from size and rate
-    /// for every packet, so 30 Gb/s has no accumulated rounding of a byte time);
-    /// [`Time::NEVER`] at rate zero.
+    /// Serialization time of `bytes`, to the nearest picosecond. Computed from size and rate for every packet, so 30
+    /// Gb/s has no accumulated rounding of a byte time. [`Time::NEVER`] at rate zero.
     pub fn serialize(self, bytes: u64) -> Time {
         if self == Rate::INFINITE {
             return Time::ZERO;
@@ -202,7 +201,7 @@ impl Rate {
     }
 }
 
-/// Why a text is not a quantity: what was expected, in words for the user.
+/// Reason why a text is not a quantity: the expected form, in words for the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnitError {
     /// Description of a valid text, e.g. `a time such as "10us"`.
@@ -215,8 +214,8 @@ impl fmt::Display for UnitError {
     }
 }
 
-/// Splits `"1.5us"` into the number's digits and its unit, and scales exactly: the digits as one
-/// integer, times the unit, over the power of ten that the point stands for.
+/// Splits `"1.5us"` into the number's digits and its unit, and scales exactly: the digits as one integer, times the
+/// unit, over the power of ten that the point stands for.
 fn scaled(text: &str, units: &[(&str, u64)], expected: &'static str) -> Result<u64, UnitError> {
     let err = UnitError { expected };
     let text = text.trim();

@@ -1,16 +1,16 @@
-//! TCP Vegas: a window that keeps a few of its segments in queues, which round trips tell (Brakmo and Peterson, IEEE
-//! JSAC 13(8), 1995).
+//! TCP Vegas: a window that keeps a few of its segments in queues, estimated from round trips (Brakmo and Peterson,
+//! IEEE JSAC 13(8), 1995).
 //!
-//! Once a round trip the sender compares what its window would send without a queue with what it sends, section
+//! Once a round trip the sender compares its actual rate with the rate its window would have without a queue, section
 //! 3.2; slow start ends by the same comparison, section 3.3. The early retransmissions of section 3.1 belong to the
-//! transport. Slow start's growth and the ways down are shared with NewReno ([`crate::reno_window`]).
+//! transport. Slow start's growth and the reductions are shared with NewReno ([`crate::reno_window`]).
 
 use crate::registry::{Kind, ParamSet};
 use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, by_window};
 use crate::{Ack, Congestion, Controller, Env, Phase, Profile, Time, Timeout};
 
 choice! {
-    /// The round trip that is compared.
+    /// Round trip used in the comparison.
     RttOf {
         /// Round trip of one segment, the first sent in the round trip.
         Segment = "segment",
@@ -20,9 +20,9 @@ choice! {
 }
 
 choice! {
-    /// How many segments too many the window has.
+    /// Number of excess segments in the window.
     Diff {
-        /// The difference of the rates times the shortest round trip: W (1 - base / rtt).
+        /// Difference of the rates times the shortest round trip: W (1 - base / rtt).
         Rate = "rate",
         /// W (rtt - base) / base.
         Excess = "excess",
@@ -30,21 +30,21 @@ choice! {
 }
 
 choice! {
-    /// The ACK that ends a round trip.
+    /// ACK that ends a round trip.
     RoundEnd {
-        /// The first that acknowledges something sent after the round trip's beginning.
+        /// The first ACK of data sent after the beginning of the round trip.
         Beyond = "beyond",
-        /// The one that acknowledges all that was sent before the round trip's beginning.
+        /// The ACK of all data sent before the beginning of the round trip.
         At = "at",
     }
 }
 
 choice! {
-    /// The window as slow start ends.
+    /// Window at the end of slow start.
     SlowStartEnd {
-        /// As it is.
+        /// Unchanged.
         Stay = "stay",
-        /// At most what the path holds without a queue, and a segment more.
+        /// At most the path's capacity without a queue, plus a segment.
         Fit = "fit",
     }
 }
@@ -54,17 +54,17 @@ choice! {
     AtLoss {
         /// A share of the window.
         Share = "share",
-        /// A segment less than the window, or the threshold where that is less.
+        /// The window minus a segment, or the threshold if that is less.
         Segment = "segment",
     }
 }
 
 choice! {
-    /// Since when the shortest round trip counts.
+    /// Start of the time over which the shortest round trip is taken.
     BaseSince {
-        /// The connection's opening.
+        /// Opening of the connection.
         Opening = "opening",
-        /// The latest time at which nothing was in flight.
+        /// Latest time with nothing in flight.
         Empty = "empty",
     }
 }
@@ -89,31 +89,32 @@ params! {
     beta: f64 = "4.0", "segments", "section 4, Vegas-2,4; Linux; ns-3", "a number above 0" => |x| *x > 0.0;
     /// Segments in queues above which slow start ends.
     gamma: f64 = "1.0", "segments", "Linux; ns-3", "a number of at least 0" => |x| *x >= 0.0;
-    /// The round trip that is compared with the shortest of all: that of one "segment", the first sent in the round
-    /// trip, or the "least" of all samples.
+    /// Round trip compared with the shortest of all: that of one "segment", the first sent in the round trip, or the
+    /// "least" of all samples.
     rtt_of: RttOf = "segment", "", "section 3.2; Linux and ns-3 have least";
-    /// Samples of a round trip for a decision; with fewer its last ACK lets the window grow as NewReno's.
+    /// Samples of a round trip needed for a decision; with fewer its last ACK grows the window as NewReno's.
     samples: u32 = "1", "", "section 3.2; Linux and ns-3 have 3", "a whole number of at least 1" => |x| *x >= 1;
-    /// Segments too many in a window W: "rate" for W (1 - base / rtt), the difference of the rates times the shortest
+    /// Excess segments in a window W: "rate" for W (1 - base / rtt), the difference of the rates times the shortest
     /// round trip, "excess" for W (rtt - base) / base.
     diff: Diff = "rate", "", "section 3.2; Linux has excess";
-    /// ACK that ends a round trip: the first "beyond" what was sent before its beginning, or the one "at" its end.
+    /// ACK that ends a round trip: the first "beyond" the data sent before its beginning, or the one "at" the end of
+    /// that data.
     round_ends: RoundEnd = "beyond", "", "section 3.2; Linux; ns-3 has at";
-    /// Slow start doubles the window every so many round trips. It stays fixed in the others, and the last of them is
-    /// compared.
+    /// Number of round trips in which slow start doubles the window once. The window stays fixed in the others, and
+    /// the last of them is compared.
     double_every: u32 = "2", "round trips", "section 3.3; Linux and ns-3 have 1", "a whole number, 1 to 16"
         => |x| (1..=16).contains(x);
-    /// Window as slow start ends: "stay" as it is, or "fit", at most what the path holds without a queue and a segment
-    /// more.
+    /// Window at the end of slow start: "stay" as it is, or "fit", at most the path's capacity without a queue plus a
+    /// segment.
     slow_start_end: SlowStartEnd = "stay", "", "section 3.3; Linux and ns-3 have fit";
-    /// Window after a loss: a "share" of the window, or a "segment" less than the window, or the threshold where that
-    /// is less.
+    /// Window after a loss: a "share" of the window, or a "segment" less than the window, or the threshold if that is
+    /// less.
     at_loss: AtLoss = "share", "", "the authors' code; ns-3 has segment";
-    /// Share of the window that a loss leaves; a timeout leaves it as the threshold.
+    /// Share of the window that remains after a loss; also the threshold after a timeout.
     loss_leaves: f64 = "0.75", "", "the authors' code, by Hengartner et al., INFOCOM 2000 (second-hand); Linux halves",
         "a number above 0, below 1" => |x| *x > 0.0 && *x < 1.0;
-    /// Since when the shortest round trip counts: the connection's "opening", or the latest time at which its path was
-    /// "empty", nothing in flight.
+    /// Start of the time over which the shortest round trip is taken: the connection's "opening", or the latest time
+    /// at which its path was "empty", with nothing in flight.
     base_since: BaseSince = "opening", "", "section 3.2; Linux has empty";
     then ..window: reno_window::Params {
         floor = "2.0", "Linux", "a number of at least 1" => |x| *x >= 1.0;
@@ -123,19 +124,19 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "vegas",
     title: "Vegas",
     source: "Brakmo and Peterson, TCP Vegas: End to end congestion avoidance on a global Internet, IEEE Journal on \
              Selected Areas in Communications 13(8), 1995, sections 3.2 and 3.3",
-    what: "Delay-based: once a round trip adds a segment where fewer than alpha of its segments wait in queues, and \
-           takes one away where more than beta do.",
+    what: "Delay-based: once a round trip adds a segment if fewer than alpha of its segments wait in queues, and \
+           removes one if more than beta do.",
     differences: &[
-        "Retransmissions and what a retransmission takes from the window belong to the transport: the checks of \
-         section 3.1 at the first duplicate ACK, by a clock of microseconds, are not made.",
+        "Retransmissions and their effect on the window belong to the transport: the checks of section 3.1 at the \
+         first duplicate ACK, by a clock of microseconds, are not made.",
         "The actual rate is the window over the round trip; the paper counts the bytes sent in it, which is the same \
-         where the window limits sending.",
+         while the window limits sending.",
         "The window does not grow while something else than the window limits sending; Linux' Vegas grows then.",
         "After each comparison ssthresh is three quarters of the window at least, as in Linux and ns-3; the paper has \
          no \
@@ -157,7 +158,7 @@ pub struct Vegas {
     params: Params,
     /// Shortest round trip; [`Time::NEVER`] before the first sample.
     base: Time,
-    /// Shortest round trip since the round trip began, and how many samples there were.
+    /// Shortest round trip since the current round trip began, and its number of samples.
     least: Time,
     count: u32,
     /// Bytes sent when the round trip began; `None` while Vegas does not compare.
@@ -188,7 +189,7 @@ impl Vegas {
         self.params.window.arithmetic == Arithmetic::Whole
     }
 
-    /// A number of segments as the arithmetic keeps it.
+    /// Rounds a number of segments to the arithmetic.
     fn in_kind(&self, segments: f64) -> f64 {
         if self.params.window.arithmetic == Arithmetic::Real { segments } else { libm::floor(segments) }
     }
@@ -197,13 +198,13 @@ impl Vegas {
         (self.round, self.count, self.least) = (Some(sent), 0, Time::NEVER);
     }
 
-    /// Growth in slow start, in the round trips that have any; `segments` of whole arithmetic.
+    /// Grows in slow start, in the round trips that allow it; `segments` of whole arithmetic.
     fn slow_start(&mut self, ack: &Ack, segments: f64) {
         if self.turn != 0 {
             return;
         }
         if self.is_whole() {
-            // what slow start leaves over is not avoidance's
+            // segments left over by slow start do not count in avoidance
             self.window.grow_whole(ack, segments.min(1.0));
         } else {
             self.window.slow_start(ack);
@@ -248,7 +249,7 @@ impl Vegas {
         self.window.ssthresh = self.window.ssthresh.max(self.window.three_quarters());
     }
 
-    /// The window is at the threshold at least; ns-3's threshold is what its losses leave.
+    /// Raises the window to the threshold; ns-3's threshold is the window after its losses.
     fn end_slow_start(&mut self) {
         match self.params.at_loss {
             AtLoss::Share => self.window.end_slow_start(),
@@ -259,7 +260,7 @@ impl Vegas {
         }
     }
 
-    /// Window after a loss, of one of `in_force` bytes.
+    /// Window after a loss with a window of `in_force` bytes.
     fn after_loss(&self, in_force: f64) -> f64 {
         match self.params.at_loss {
             AtLoss::Share => self.params.loss_leaves * in_force,
@@ -280,7 +281,7 @@ impl Controller for Vegas {
             return self.reno(ack, segments);
         }
         let Some(began) = self.round else {
-            // the first round trip, or the first that no reduction disturbs
+            // the first round trip, or the first without a reduction
             self.begin_round(ack.round.sent);
             self.turn = 0;
             if self.window.cwnd < self.window.ssthresh {

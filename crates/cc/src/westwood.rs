@@ -1,8 +1,8 @@
-//! TCP Westwood: NewReno that sets its window after a loss by the bandwidth that its ACKs tell
-//! (Casetti, Gerla, Mascolo, Sanadidi and Wang, Wireless Networks 8, 2002).
+//! TCP Westwood: NewReno that sets its window after a loss by the bandwidth estimated from its ACKs (Casetti, Gerla,
+//! Mascolo, Sanadidi and Wang, Wireless Networks 8, 2002).
 //!
-//! The estimate is section 2.2 of the paper ([`crate::bandwidth`]), what a loss makes of it section 3; the way
-//! up is Reno's ([`crate::reno_window`]). Westwood+ ([`crate::westwood_plus`]) is the same with other samples.
+//! The estimate is section 2.2 of the paper ([`crate::bandwidth`]), its use after a loss section 3; the window grows
+//! as Reno's ([`crate::reno_window`]). Westwood+ ([`crate::westwood_plus`]) is the same with other samples.
 
 use crate::bandwidth::{Estimate, Filter, MinOf, Sampling, Settings};
 use crate::registry::{Kind, ParamSet};
@@ -10,19 +10,19 @@ use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, by_window};
 use crate::{Ack, Congestion, Controller, Env, Profile, Time, Timeout};
 
 choice! {
-    /// The use of the bandwidth at a loss.
+    /// Use of the bandwidth at a loss.
     AtLoss {
-        /// ssthresh is the bandwidth times the shortest round trip, and the window at most that.
+        /// ssthresh becomes the bandwidth times the shortest round trip, and limits the window.
         Bound = "bound",
-        /// Both are.
+        /// Both become that product.
         Set = "set",
-        /// Linux: the window is halved, and both are when the recovery ends.
+        /// Linux: the window is halved; both become that product when the recovery ends.
         Recovered = "recovered",
     }
 }
 
 choice! {
-    /// The numbers that the bandwidth is kept in.
+    /// Number format of the bandwidth.
     Rates {
         /// Whole bits per second where the window's arithmetic is whole, else real numbers.
         Window = "window",
@@ -37,41 +37,40 @@ params! {
         "ns3" = "ns-3.36 and 3.37, TcpWestwood (src/internet/model/tcp-westwood.cc)" {
             filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole"
         }
-        /// The same with bandwidths in real numbers. Of an ACK that repairs a timeout its whole advance counts, SACKed
-        /// before or not: after each timeout the bandwidth is too high.
+        /// The same with bandwidths in real numbers. The whole advance of an ACK that repairs a timeout counts,
+        /// SACKed before or not: after each timeout the bandwidth is too high.
         "ns3-35" = "ns-3.35, TcpWestwood and TcpSocketBase (src/internet/model)" {
             filter = "tustin", at_loss = "set", min_of = "srtt", arithmetic = "whole",
             rates = "real", repairs = "advance"
         }
-        /// Samples of 50 ms and more in whole ticks; a loss halves, and the bandwidth tells the window that a
-        /// recovery ends with.
+        /// Samples of 50 ms and more in whole ticks; a loss halves the window, and the bandwidth sets the window when
+        /// the recovery ends.
         "linux" = "Linux 6.1, net/ipv4/tcp_westwood.c" {
             sampling = "ticks", filter = "eighths", at_loss = "recovered", slow_start_per = "segments",
             avoidance = "bytes", arithmetic = "segments", timeouts = "once", idle = "decay"
         }
     }
-    /// What one sample of the bandwidth is: "ack" what an ACK newly reports over the time since the ACK
-    /// before it, "rtt" what a round trip's ACKs report over its time, "scheduled" what is reported in one
-    /// smoothed round-trip time from the first ACK after a sample, "ticks" what is reported in a window
-    /// longer than the latest round trip and than 50 ms, in whole ticks.
+    /// Definition of a sample of the bandwidth: "ack" the bytes newly reported by an ACK over the time since the
+    /// previous ACK, "rtt" the bytes reported in a round trip over its time, "scheduled" the bytes reported in one
+    /// smoothed round-trip time from the first ACK after a sample, "ticks" the bytes reported in a window longer than
+    /// the latest round trip and than 50 ms, in whole ticks.
     sampling: Sampling = "ack", "", "paper, section 2.1; Linux has ticks";
-    /// How samples are averaged: "interval" by a first-order low-pass filter with the samples' intervals,
-    /// "tustin" by the same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the
-    /// sample, "eighths" by 7/8 and 1/8, twice, "none" not at all.
+    /// Averaging of samples: "interval" by a first-order low-pass filter with the samples' intervals, "tustin" by the
+    /// same with a coefficient of 0.9, "first-order" 0.9 of the average and 0.1 of the sample, "eighths" by 7/8 and
+    /// 1/8, twice, "none" not at all.
     filter: Filter = "interval", "", "paper, section 2.2; ns-3 has tustin and none, Linux eighths";
     /// Time constant of the filter "interval".
     tau: Time = "500ms", "", "Westwood's paper, section 2.2", "a time above 0"
         => |x| *x > Time::ZERO && *x < Time::NEVER;
     /// Clock of the samples "ticks".
     tick: Time = "1ms", "", "Linux with HZ = 1000", "a time above 0" => |x| *x > Time::ZERO && *x < Time::NEVER;
-    /// What a loss makes of the bandwidth times the shortest round trip: "bound" that is ssthresh and the
-    /// most that the window may be, "set" both, "recovered" both, but when the recovery ends; the loss
-    /// halves the window.
+    /// Effect of a loss, with the product of the bandwidth and the shortest round trip: "bound" sets ssthresh to it
+    /// and limits the window by it, "set" sets both to it, "recovered" halves the window and sets both when the
+    /// recovery ends.
     at_loss: AtLoss = "bound", "", "paper, section 3.1; ns-3 has set, Linux recovered";
-    /// Of which round trips the shortest is taken: the samples ("rtt"), or the smoothed one ("srtt").
+    /// Round trips whose minimum is the shortest: the samples ("rtt"), or the smoothed RTT ("srtt").
     min_of: MinOf = "rtt", "", "paper, section 3; ns-3 has srtt";
-    /// Numbers that the bandwidth is kept in: whole bits per second where the "window" is whole (arithmetic), or
-    /// "real".
+    /// Number format of the bandwidth: whole bits per second if the "window" is whole (arithmetic), or "real".
     rates: Rates = "window", "", "ns-3.36 and later; ns-3.35 has real";
     then ..window: reno_window::Params {
         floor = "2.0", "paper, section 3.2", "a number of at least 1" => |x| *x >= 1.0;
@@ -81,17 +80,17 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "westwood",
     title: "Westwood",
     source: "Casetti, Gerla, Mascolo, Sanadidi and Wang, TCP Westwood: end-to-end congestion control for \
              wired/wireless networks, Wireless Networks 8, 2002, sections 2 and 3",
-    what: "NewReno that after a loss sets its window to what the bandwidth estimated from its ACKs carries in the \
+    what: "NewReno that after a loss sets its window to the product of the bandwidth estimated from its ACKs and the \
            shortest round trip.",
     differences: &[
         "Bytes that SACK reports count when they are reported; the paper counts duplicates as a segment each and \
-         corrects that at the next cumulative ACK. Without SACK what duplicates stand for counts when it is \
+         corrects that at the next cumulative ACK. Without SACK the bytes behind duplicates count when they are \
          acknowledged.",
         "ACKs at one instant make one sample with the next; the paper would divide by zero, ns-3 aborts.",
         "The first ACK begins the first sample; Linux and ns-3 begin it with the connection and with the run.",

@@ -1,8 +1,8 @@
 //! TCP Westwood+: Westwood with one sample of the bandwidth a round trip (Grieco and Mascolo, Computer
 //! Communication Review 34(2), 2004).
 //!
-//! Bunched ACKs make Westwood's sample of each ACK too large; what a whole round trip brings they cannot bunch.
-//! All else is [`crate::westwood`]'s.
+//! Bunched ACKs make Westwood's sample of each ACK too large; they do not affect the bytes of a whole round trip.
+//! Everything else is [`crate::westwood`]'s.
 
 use crate::registry::{Kind, ParamSet};
 use crate::westwood::{self, Westwood};
@@ -25,15 +25,15 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "westwood-plus",
     title: "Westwood+",
     source: "Grieco and Mascolo, Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP \
              congestion control, Computer Communication Review 34(2), 2004, section 3",
-    what: "Westwood whose bandwidth is sampled once a round trip, which bunched ACKs do not inflate.",
+    what: "Westwood with one bandwidth sample per round trip, which bunched ACKs do not inflate.",
     differences: &[
-        "A sample lasts from an ACK to the first one that comes at least the latest round-trip time later.",
+        "A sample lasts from an ACK to the first one that arrives at least the latest round-trip time later.",
         "Bytes that SACK reports count when they are reported.",
         "Linux calls its Westwood+ westwood, and so does the form here: westwood:form=linux.",
         "Fast recovery itself belongs to the transport (transport.recovery).",

@@ -1,23 +1,23 @@
-//! XCP: the sender's half of the eXplicit Control Protocol (Katabi, Handley and Rohrs, SIGCOMM 2002). Its packets tell
-//! the switches of their way its window and round-trip time, and each switch lowers the change of the window that they
-//! ask for to what it allows (`docs/programs/xcp.md`). The sender does what comes back.
+//! XCP: the sender's half of the eXplicit Control Protocol (Katabi, Handley and Rohrs, SIGCOMM 2002). Packets carry
+//! the sender's window, its round-trip time and a requested change of the window; every switch on the path lowers
+//! that change to the allowed one (`docs/programs/xcp.md`). The sender applies the returned change.
 
 use crate::registry::{Kind, ParamSet};
 use crate::{Ack, Asks, Congestion, Controller, Env, Feedback, Idle, Profile, Time, Timeout};
 
 choice! {
-    /// The round-trip time by which a change of the rate becomes one of the window.
+    /// Round-trip time that converts a change of the rate into one of the window.
     RttOf {
-        /// What the packet told the switches: they allow changes of windows (section 3.2).
+        /// The RTT carried by the packet: the switches allow changes of windows (section 3.2).
         Packet = "packet",
-        /// The smoothed one at the ACK: they allow changes of rates (ns-2).
+        /// The smoothed RTT at the ACK: the switches allow changes of rates (ns-2).
         Ack = "ack",
     }
 }
 
 params! {
-    /// The round-trip time by which a change of the rate becomes one of the window: what the "packet" told the
-    /// switches, or the smoothed one at the "ack".
+    /// Round-trip time that converts a change of the rate into one of the window: the one carried by the "packet", or
+    /// the smoothed one at the "ack".
     rtt_of: RttOf = "packet", "", "section 3.2; ns-2 takes ack";
     /// Smallest window.
     min_cwnd: f64 = "1.0", "packets", "section 3.2", "a number above 0" => |x| *x > 0.0;
@@ -29,20 +29,21 @@ params! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "xcp",
     title: "XCP",
     source: "Katabi, Handley, Rohrs, Congestion Control for High Bandwidth-Delay Product Networks, SIGCOMM 2002, \
              section 3.2",
-    what: "Changes its window by what the switches of its way allow each packet, of which all flows get equal shares.",
+    what: "Changes its window by the change that the switches on its path allow each packet; all flows get equal \
+           shares.",
     differences: &[
-        "A flow begins with the transport's initial window, where the paper's begins with a packet.",
-        "The rate that a sender wants is its line's; no application asks for less.",
+        "A flow begins with the transport's initial window; in the paper it begins with a packet.",
+        "The requested rate of a sender is its line's; no application requests less.",
         "A loss halves the window and a timeout leaves the smallest, as in conventional TCP, which the paper leaves \
          open; the transport repairs losses.",
-        "After a pause of a retransmission timeout the window is the initial one, where the transport restarts after \
-         idle times; the paper leaves that open.",
+        "After an idle retransmission timeout the window is the initial one, if the transport restarts after idle \
+         times; the paper leaves that open.",
     ],
     state: &[("feedback_bytes", "change of the window by the latest ACK, bytes")],
     profile: Profile { ack_every_packet: true, asks: Asks::Window, ..Profile::TCP },
@@ -58,7 +59,7 @@ pub struct Xcp {
     most: f64,
     mss: f64,
     rtt_of: RttOf,
-    /// Change of the rate that waits for its ACK, bytes per second.
+    /// Change of the rate to be applied at the next ACK, bytes per second.
     waits: f64,
     change: f64,
 }

@@ -1,33 +1,32 @@
 //! Keyed randomness: every random number is a pure function of what it is for.
 //!
-//! Nothing here has state. A draw is named by (seed, purpose, entity, counter), so it does not
-//! depend on who asked before: any order of simulation, any partition and any number of threads
-//! see the same numbers. The mixer is the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA
-//! 2014), a bijection of 64-bit words in which every input bit changes every output bit with
-//! probability close to one half.
+//! Nothing here has state. A draw is named by (seed, purpose, entity, counter), so it does not depend on earlier draws:
+//! any order of simulation, any partition and any number of threads see the same numbers. The mixer is the finalizer of
+//! splitmix64 (Steele, Lea, Flood, OOPSLA 2014), a bijection of 64-bit words in which every input bit changes every
+//! output bit with probability close to one half.
 
 use crate::ids::{FlowId, NodeId};
 use incast_cc::Time;
 
-/// Purposes of [`uniform`] draws, so that two uses never share a number.
+/// Purposes of [`uniform`] draws. Two purposes never share a number.
 pub mod purpose {
     /// Losses on links.
     pub const LOSS: u32 = 1;
     /// Early drops and marks of RED.
     pub const RED: u32 = 2;
-    /// Who sends to whom.
+    /// Placement: sources and destinations of flows.
     pub const PLACEMENT: u32 = 3;
     /// Random part of start times.
     pub const JITTER: u32 = 4;
-    /// Which of a host's engines a flow's packets take.
+    /// Engine of the host that a flow's packets take.
     pub const ENGINE: u32 = 5;
     /// Gaps between arrivals.
     pub const ARRIVAL: u32 = 6;
     /// Sizes of flows.
     pub const SIZE: u32 = 7;
-    /// Orders in which a switch takes its next hops in turn.
+    /// Order in which a round-robin switch visits its next hops.
     pub const ROUND_ROBIN: u32 = 8;
-    /// Whether the arrival is trimmed, or what came before it.
+    /// Packet to trim: the arrival, or the last one in the queue.
     pub const TRIM: u32 = 20;
     /// Random drops of queues close to full.
     pub const RANDOM_DROP: u32 = 9;
@@ -35,29 +34,29 @@ pub mod purpose {
     pub const ENTROPY: u32 = 10;
     /// Losses of degraded links, and which links fail.
     pub const FAILURE: u32 = 11;
-    /// What an application draws, by flow.
+    /// Draws of an application, by flow.
     pub const APPLICATION: u32 = 12;
     /// Bit errors of radio frames.
     pub const RADIO_ERROR: u32 = 13;
     /// Backoffs and other delays of stations.
     pub const RADIO_BACKOFF: u32 = 14;
-    /// Numbers of stations' first frames.
+    /// Initial frame numbers of stations.
     pub const RADIO_NUMBER: u32 = 15;
-    /// Paths and entropies of transports that receivers drive.
+    /// Paths and entropies of receiver-driven transports.
     pub const PATH: u32 = 17;
     /// Marks between two thresholds.
     pub const MARK: u32 = 18;
-    /// Times within which something is to be there.
+    /// Deadlines of flows.
     pub const DEADLINE: u32 = 19;
-    /// Sizes of credits, and the times between them.
+    /// Sizes of credits, and gaps between them.
     pub const CREDIT: u32 = 21;
     /// Shadowing between two stations.
     pub const SHADOWING: u32 = 16;
-    /// Whether an echo of a mark has its flow paced.
+    /// Flow pacing after an echoed mark.
     pub const PACER: u32 = 22;
-    /// When hosts change the rate of their credit.
+    /// Update times of a host's credit rate.
     pub const CORE_RATE: u32 = 23;
-    /// When the epochs of a host begin.
+    /// Start of a host's epochs.
     pub const EPOCH: u32 = 24;
 }
 
@@ -76,26 +75,25 @@ const fn fold(h: u64, word: u64) -> u64 {
     mix(h ^ word)
 }
 
-/// Hash of (flow, direction), salted by seed and switch: what ECMP chooses by. With `n` equal
-/// next hops the choice is [`pick`]`(h, n)`.
+/// ECMP hash of (flow, direction), salted by seed and switch. With `n` equal next hops the choice is [`pick`]`(h, n)`.
 #[inline]
 pub const fn ecmp(seed: u64, flow: FlowId, reverse: bool, node: NodeId) -> u64 {
     ecmp_salted(ecmp_salt(seed), flow, reverse, node)
 }
 
-/// What [`ecmp`] makes of the seed.
+/// Salt of [`ecmp`], from the seed.
 pub const fn ecmp_salt(seed: u64) -> u64 {
     mix(seed ^ 0x4543_4d50)
 }
 
-/// [`ecmp`], its salt being known.
+/// [`ecmp`] with its salt given.
 #[inline]
 pub const fn ecmp_salted(salt: u64, flow: FlowId, reverse: bool, node: NodeId) -> u64 {
     fold(fold(salt, ((flow.0 as u64) << 1) | reverse as u64), node.0 as u64)
 }
 
-/// Random number of one packet at one switch: of packet `id` of (flow, direction), fragment `part`, stamped
-/// `ts`. Two packets of a flow differ in `id` or, 65,536 packets apart, in `ts`.
+/// Random number of one packet at one switch: packet `id` of (flow, direction), fragment `part`, stamped `ts`. Two
+/// packets of a flow differ in `id` or, 65,536 packets apart, in `ts`.
 #[inline]
 pub const fn spray(seed: u64, flow: FlowId, reverse: bool, id: u16, part: u8, ts: Time, node: NodeId) -> u64 {
     let packet = (flow.0 as u64) << 32 | (reverse as u64) << 31 | (part as u64) << 16 | id as u64;
@@ -109,26 +107,25 @@ pub const fn entropy(seed: u64, flow: FlowId, reverse: bool, value: u16, node: N
     fold(fold(mix(seed ^ 0x454e_5452), packet), node.0 as u64)
 }
 
-/// One of `n` (at least 1) by the upper half of a hash: multiplication instead of division, with
-/// a bias below n / 2^32.
+/// Chooses one of `n` (at least 1) by the upper half of a hash: multiplication, not division; bias below n / 2^32.
 #[inline]
 pub const fn pick(hash: u64, n: u32) -> u32 {
     (((hash >> 32) * n as u64) >> 32) as u32
 }
 
-/// Order among arrivals at one instant: `entity` is the link.
+/// Rank among arrivals at one instant. `entity` is the link.
 #[inline]
 pub const fn tie(seed: u64, entity: u64, time: Time) -> u32 {
     tie_salted(tie_salt(seed, entity), time)
 }
 
-/// What [`tie`] makes of the seed and the entity.
+/// Salt of [`tie`], from the seed and the entity.
 #[inline]
 pub const fn tie_salt(seed: u64, entity: u64) -> u64 {
     fold(mix(seed ^ 0x0054_4945), entity)
 }
 
-/// [`tie`], its salt being known.
+/// [`tie`] with its salt given.
 #[inline]
 pub const fn tie_salted(salt: u64, time: Time) -> u32 {
     (fold(salt, time.0) >> 32) as u32
@@ -140,13 +137,13 @@ pub const fn bits(seed: u64, purpose: u32, entity: u64, counter: u64) -> u64 {
     bits_salted(bits_salt(seed, purpose, entity), counter)
 }
 
-/// What [`bits`] makes of all but the counter.
+/// Salt of [`bits`], from everything but the counter.
 #[inline]
 pub const fn bits_salt(seed: u64, purpose: u32, entity: u64) -> u64 {
     fold(mix(seed ^ ((purpose as u64) << 32 | 0x5244)), entity)
 }
 
-/// [`bits`], their salt being known.
+/// [`bits`] with its salt given.
 #[inline]
 pub const fn bits_salted(salt: u64, counter: u64) -> u64 {
     fold(salt, counter)

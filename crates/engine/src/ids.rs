@@ -1,4 +1,4 @@
-//! Numbers of things, each of a type of its own, which index what is kept by that number.
+//! Numbers of things. Each has its own type, which indexes the vectors kept by that number.
 
 use std::ops::{Index, IndexMut};
 
@@ -28,7 +28,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index.
+            /// The number as an index.
             #[inline(always)]
             pub const fn ix(self) -> usize {
                 self.0 as usize
@@ -80,14 +80,14 @@ ids! {
 }
 
 impl PortIx {
-    /// The port `local` places on: a local port of a switch, whose first is this one.
+    /// Port number `local` of the switch whose first port is this one.
     #[inline(always)]
     pub const fn plus(self, local: u32) -> PortIx {
         PortIx(self.0 + local)
     }
 }
 
-/// A node of a domain, in four bytes: every hop looks one up.
+/// A node of a domain, in four bytes, since every hop looks one up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NodeIx(u32);
 
@@ -113,7 +113,7 @@ impl NodeIx {
         NodeIx(switch.0)
     }
 
-    /// The host that it is known to be.
+    /// The host. The caller knows that the node is one.
     #[inline(always)]
     pub const fn of_host(self) -> HostIx {
         HostIx(self.0 & !NodeIx::HOST)
@@ -130,7 +130,7 @@ impl NodeIx {
     }
 }
 
-/// Which way through a host.
+/// Direction through a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// From the NIC to the stack.
@@ -140,7 +140,7 @@ pub enum Side {
 }
 
 impl EngineId {
-    /// As many engines a side may have.
+    /// Maximum number of engines on one side of a host.
     pub const MOST: u32 = 64;
 
     /// Engine number `engine`, below [`EngineId::MOST`], of this side of a host.
@@ -148,17 +148,17 @@ impl EngineId {
         EngineId((host.0 * 2 + side as u32) * EngineId::MOST + engine)
     }
 
-    /// Its host.
+    /// Host of the engine.
     pub const fn host(self) -> NodeId {
         NodeId(self.0 / EngineId::MOST / 2)
     }
 
-    /// Which way.
+    /// Side of the host that the engine serves.
     pub const fn side(self) -> Side {
         if self.0 / EngineId::MOST % 2 == 1 { Side::Send } else { Side::Receive }
     }
 
-    /// Its number among the engines of that side.
+    /// Number of the engine among those of its side.
     pub const fn engine(self) -> u32 {
         self.0 % EngineId::MOST
     }

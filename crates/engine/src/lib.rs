@@ -1,14 +1,13 @@
 //! Packet-level discrete-event engine for data-center networks.
 //!
-//! [`run()`] takes a complete [`spec::Spec`] and gives an [`incast_record::Outcome`]. The same
-//! specification and seed give the same bytes, whatever the grouping of nodes into domains and
-//! the order in which domains are visited.
+//! [`run()`] takes a complete [`spec::Spec`] and returns an [`incast_record::Outcome`]. The same specification and seed
+//! give the same bytes, however nodes are grouped into domains and in whatever order domains are visited.
 //!
-//! The way of a packet, in order: `transport` (a sender's `output`), `node` (`host`, then `transmit`), `port`,
-//! `run` (`windows`), `domain`, `switch`, and at the last host the receiver of `transport`. Below them
-//! [`spec`] says what is simulated, `app` has what hosts send, `event` the words of time and packets, `host` the
-//! state of hosts, [`map`] the facts of the fabric. `domain::build` makes all of it from the specification, and
-//! `reference` is the plain engine that tests compare with.
+//! A packet passes, in order: `transport` (a sender's `output`), `node` (`host`, then `transmit`), `port`, `run`
+//! (`windows`), `domain`, `switch`, and at the last host the receiver in `transport`. Below them, [`spec`] describes
+//! the simulation, `app` the sending applications, `event` time and packets, `host` the state of hosts, [`map`] the
+//! facts of the fabric. `domain::build` builds all of it from the specification. `reference` is the naive engine that
+//! tests compare with.
 
 #![deny(unsafe_code)]
 
@@ -36,7 +35,7 @@ pub use spec::{About, RunError};
 pub use threads::clock::Cost;
 pub use threads::watch::Progress;
 
-/// The part of the inside that the tests of this workspace see. Nothing else may use it.
+/// Internals that the tests of this workspace use. For nothing else.
 #[doc(hidden)]
 pub mod testing {
     pub use crate::app::{AppState, Start};
@@ -81,18 +80,17 @@ use run::windows::Threads;
 use spec::Spec;
 use threads::watch::Watch;
 
-/// Refuses a specification that contradicts itself, as far as that is seen without building it; [`run()`] does too.
+/// Refuses a specification that contradicts itself, as far as that shows without building it. [`run()`] checks too.
 pub fn check(spec: &Spec) -> Result<(), RunError> {
     validate::check(spec)
 }
 
-/// Runs `spec` to its end. `progress` is called now and then (every few 10 ms of wall time), during the set-up
-/// too, and stops the run by returning false.
+/// Runs `spec` to its end. Calls `progress` every few 10 ms of wall time, also during set-up; false stops the run.
 pub fn run(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<Outcome, RunError> {
     run_timed(spec, progress).map(|(outcome, _)| outcome)
 }
 
-/// Runs `spec` as [`run()`] does; second, what it cost.
+/// Runs `spec` as [`run()`] does. Returns the cost of the run as well.
 pub fn run_timed(spec: &Spec, progress: &mut dyn FnMut(Progress) -> bool) -> Result<(Outcome, Cost), RunError> {
     let simulation = domain::build::Simulation::watched(spec, &mut Watch::new(progress, spec.duration))?;
     let threads = Threads::of(&simulation);

@@ -1,5 +1,5 @@
-//! The reference engine: naive, with one global heap and nothing else, over the same nodes. Slow,
-//! and obviously in order. Tests hold the engine of windows against it byte for byte.
+//! The reference engine: one global heap over the same nodes. Slow, and obviously in order. Tests require the engine of
+//! windows to give the same bytes.
 
 use crate::RunError;
 use crate::domain::Domain;
@@ -96,7 +96,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
 /// Runs a simulation event by event.
 pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
     let spec = simulation.net.spec;
-    // what the engine of windows saves itself is done here, and so tested
+    // shortcuts of the engine of windows are not taken here, and so are tested
     simulation.domains.iter_mut().for_each(Domain::spell_out);
     let mut heap = Heap { order: simulation.net.order, queue: BinaryHeap::new(), pushes: 0 };
     let mut collector = Collector::new(spec.groups.len());

@@ -1,4 +1,4 @@
-//! Memory follows what is under way, not how long the run is.
+//! Memory depends on the packets in flight, not on the length of the run.
 
 #[path = "all/support/mod.rs"]
 mod support;
@@ -30,9 +30,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes allocated at the most during a run of this length, over those before it.
+/// Peak of bytes allocated during a run of this length, above those allocated before it.
 fn peak(duration: Time) -> usize {
-    // timers alone wake the domain of the source, again and again
+    // only timers wake the domain of the source, repeatedly
     let app =
         App::OnOff(OnOff { rate: Rate::mbps(200), on: Time::s(1), off: Time::ZERO, write: 1000, begin: Begin::Open });
     let mut spec = star(2, Rate::gbps(1), Time::us(20));
@@ -52,7 +52,6 @@ fn peak(duration: Time) -> usize {
 fn a_longer_run_takes_no_more_memory() {
     let short = peak(Time::ms(200));
     let long = peak(Time::ms(3200));
-    // queue samples are counted by length, so nothing grows with time; a little room for
-    // buffers that double
+    // queue samples are counted by length, so nothing grows with time; some room for buffers that double
     assert!(long < short * 3 / 2, "{short} B for 0.2 s, {long} B for 3.2 s");
 }

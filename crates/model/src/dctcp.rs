@@ -1,7 +1,7 @@
 //! DCTCP over many paths of which one is slow (theorem 2 of Gerstein, Silberstein and Keslassy, arXiv 2025).
 //!
-//! Where the slow path's queue is below the marking threshold, nothing is marked and DCTCP is TCP
-//! ([`crate::tcp`]). Otherwise marks reduce the window too, and TCP's throughput is an upper bound.
+//! If the slow path's queue is below the marking threshold, nothing is marked and DCTCP is TCP ([`crate::tcp`]).
+//! Otherwise marks reduce the window too, and TCP's throughput is an upper bound.
 
 use crate::declaration::{Model, Parameters, evaluate};
 use crate::paths::{self, is_positive, is_share};
@@ -19,7 +19,7 @@ parameters! {
         short_rtt_s as "short_rtt": Time "" = 14e-6, "section IV-A", "a time above 0" => is_positive;
         /// Round-trip time of the slow path, T_l.
         long_rtt_s as "long_rtt": Time "" = 28e-6, "section IV-A: T_l = 2 T_s", "a time above 0" => is_positive;
-        /// Queue from which on a port marks.
+        /// Queue above which a port marks.
         threshold_packets as "threshold": Number "packets" = 65.0, "DCTCP's paper, for 10 Gb/s",
             "a number of at least 0" => |k| k >= 0.0;
         /// Rate of the slow path's links, which converts the threshold into time.
@@ -28,32 +28,32 @@ parameters! {
 }
 
 figures! {
-    /// TCP's steady state, and what it is to DCTCP.
+    /// Steady state of TCP, as a bound for DCTCP.
     Bound {
-        /// Throughput, payload; an upper bound where slow packets are marked.
+        /// Throughput, payload; an upper bound if slow packets are marked.
         throughput_bps: "bit/s";
         /// Mean window: throughput in packets a short round trip.
         mean_window_packets: "packets";
-        /// Window before a fall.
+        /// Window before a reduction.
         peak_window_packets: "packets";
-        /// Share of the window that a fall takes.
+        /// Share of the window removed by a reduction.
         cut: "";
-        /// Short round trips between two falls.
+        /// Short round trips between two reductions.
         round_trips: "round trips";
         /// The factor before 1/sqrt(q): throughput, in packets a short round trip, times sqrt(q).
         constant: "";
-        /// 1 where slow packets are marked and all this is an upper bound, otherwise 0.
+        /// 1 if slow packets are marked and all figures are upper bounds, otherwise 0.
         is_upper_bound: "";
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "dctcp",
     title: "DCTCP over many paths, one of them slow",
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
              datacenters, theorem 2",
-    what: "TCP's throughput where slow packets are not marked, at most that where they are.",
+    what: "TCP's throughput if slow packets are not marked; an upper bound if they are.",
     assumptions: &[
         paths::ASSUMPTIONS[0],
         paths::ASSUMPTIONS[1],
@@ -70,7 +70,7 @@ pub static MODEL: Model = Model {
 };
 
 impl Dctcp {
-    /// Whether slow packets are marked: their queue is above the threshold.
+    /// True if slow packets are marked: their queue is above the threshold.
     pub fn marks(&self) -> bool {
         let queue = (self.long_rtt_s - self.short_rtt_s) * self.rate_bps / (8.0 * self.mss_bytes);
         queue > self.threshold_packets

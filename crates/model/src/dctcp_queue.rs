@@ -12,8 +12,8 @@
 //! T_C   = (W* + 1) alpha / 2      ~ sqrt(2 (C RTT + K) / N) / 2      in round trips
 //! ```
 //!
-//! The queue does not run empty for any N where K > C RTT / 7 (from the approximation; the worst N is
-//! (C RTT + K) / 8), and alpha spans a period of oscillation where g < 1.386 / sqrt(2 (C RTT + K)).
+//! The queue never runs empty, for any N, if K > C RTT / 7 (from the approximation; the worst N is (C RTT + K) / 8).
+//! alpha spans a period of oscillation if g < 1.386 / sqrt(2 (C RTT + K)).
 //!
 //! alpha's equation has one root in (0, 1], found by bisection until the bounds are 1e-15 apart.
 
@@ -43,7 +43,7 @@ figures! {
     Oscillation {
         /// Largest queue.
         queue_max_packets: "packets";
-        /// Smallest queue; below 0 where the link idles.
+        /// Smallest queue; below 0 if the link idles.
         queue_min_packets: "packets";
         /// Amplitude of the queue.
         amplitude_packets: "packets";
@@ -57,9 +57,9 @@ figures! {
         critical_window_packets: "packets";
         /// Smallest queue by the approximation sqrt(2/W*) of alpha.
         approximate_queue_min_packets: "packets";
-        /// Amplitude by that approximation.
+        /// Amplitude by the same approximation.
         approximate_amplitude_packets: "packets";
-        /// Period by that approximation, in round trips.
+        /// Period by the same approximation, in round trips.
         approximate_period_round_trips: "round trips";
         /// Threshold above which the queue never runs empty, for any number of flows.
         least_threshold_packets: "packets";
@@ -68,7 +68,7 @@ figures! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "dctcp-queue",
     title: "The queue of DCTCP",
@@ -76,7 +76,7 @@ pub static MODEL: Model = Model {
     what: "Size, amplitude and period of the queue that synchronised DCTCP flows keep around the marking threshold.",
     assumptions: &[
         "N long flows through one bottleneck, alike and synchronised, with the same round-trip time.",
-        "The switch marks whatever arrives above K; senders learn of it a round trip later.",
+        "The switch marks every packet that arrives above K; senders react a round trip later.",
         "alpha has settled: it is the share of packets marked in a period.",
         "The queue's share of the round-trip time is neglected.",
     ],
@@ -91,7 +91,7 @@ pub static MODEL: Model = Model {
 };
 
 impl DctcpQueue {
-    /// Packets that the path holds without a queue: C RTT.
+    /// Bandwidth-delay product without a queue, in packets: C RTT.
     pub fn pipe(&self) -> f64 {
         self.rate_bps * self.rtt_s / (8.0 * self.packet_bytes)
     }

@@ -1,10 +1,10 @@
 //! Parts of a model: parameters and figures, each declared once. The declaration is the field of a struct, its
-//! default and check, and what the command line, Python and the documentation say of it.
+//! default and check, and its text on the command line, in Python and in the documentation.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// The quantity that a number measures; it says how users write the number.
+/// Quantity measured by a number; determines how users write it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// A plain number.
@@ -28,7 +28,7 @@ impl Quantity {
         };
         let largest = units.iter().rev().find(|(scale, _)| value.abs() >= *scale * (1.0 - 1e-9));
         match largest.filter(|_| value.is_finite()) {
-            // twelve digits: 14.4e-6 s is 14.4us, whatever its double is
+            // twelve digits: 14.4e-6 s is written 14.4us despite the rounding of its double
             Some((scale, unit)) => format!("{}{unit}", (value / scale * 1e9).round() / 1e9),
             None if value.is_infinite() => format!("{value}"),
             None => format!("{value}{plain}"),
@@ -36,51 +36,51 @@ impl Quantity {
     }
 }
 
-/// A parameter, as declared.
+/// Declaration of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Name in Python and, with dashes, on the command line.
     pub name: &'static str,
     /// The measured quantity.
     pub quantity: Quantity,
-    /// Unit of a plain number; empty where it has none or the quantity has one.
+    /// Unit of a plain number; empty without a unit or if the quantity has one.
     pub unit: &'static str,
-    /// Default; not a number where it must be given.
+    /// Default; not a number for a required parameter.
     pub default: f64,
     /// Condition on a value.
     pub expected: &'static str,
-    /// Where the default comes from.
+    /// Source of the default.
     pub source: &'static str,
     /// Meaning.
     pub doc: &'static str,
 }
 
 impl Parameter {
-    /// It must be given.
+    /// True if the parameter has no default.
     pub fn required(&self) -> bool {
         self.default.is_nan()
     }
 }
 
-/// A figure that a model gives, as declared.
+/// Declaration of a figure that a model computes.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
     /// Name.
     pub name: &'static str,
-    /// Unit; empty where it has none.
+    /// Unit; empty without one.
     pub unit: &'static str,
     /// Meaning.
     pub doc: &'static str,
 }
 
-/// A value outside of what a model is valid for.
+/// A value outside the valid range of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Invalid {
     /// The parameter to blame.
     pub parameter: &'static str,
     /// The measured quantity.
     pub quantity: Quantity,
-    /// Its value.
+    /// Value of the parameter.
     pub value: f64,
     /// The condition that the value breaks.
     pub expected: Cow<'static, str>,
@@ -104,9 +104,9 @@ pub trait Parameters: Sized {
     const PARAMETERS: &'static [Parameter];
     /// The results of the model.
     type Figures: Figures;
-    /// From values in the order of the declarations.
+    /// Parameters from values in the order of the declarations.
     fn from_values(values: &[f64]) -> Self;
-    /// Works the model out, or says which parameter is outside of what it is valid for.
+    /// Computes the figures; the error names the parameter outside its valid range.
     fn figures(&self) -> Result<Self::Figures, Invalid>;
 }
 
@@ -125,19 +125,19 @@ pub struct Model {
     pub name: &'static str,
     /// Name in text.
     pub title: &'static str,
-    /// Where it comes from.
+    /// Source.
     pub source: &'static str,
     /// Description, one or two sentences.
     pub what: &'static str,
-    /// Assumptions, one an entry.
+    /// Assumptions, one per entry.
     pub assumptions: &'static [&'static str],
-    /// Where it fails.
+    /// Conditions under which it fails.
     pub fails: &'static [&'static str],
-    /// Its parameters.
+    /// Parameters of the model.
     pub parameters: &'static [Parameter],
-    /// Its figures.
+    /// Figures of the model.
     pub figures: &'static [Figure],
-    /// Figures of parameters, both in the order of their declarations.
+    /// Computes figures from parameters, both in the order of their declarations.
     pub evaluate: fn(&[f64], &mut [f64]) -> Result<(), Invalid>,
 }
 
@@ -154,8 +154,8 @@ pub fn evaluate<P: Parameters>(values: &[f64], figures: &mut [f64]) -> Result<()
     Ok(())
 }
 
-/// Declares parameters: documentation, `field as "name": Quantity "unit" = default, "source of the default", "expected"
-/// => check;` each, and what the model gives.
+/// Declares parameters, each with documentation and `field as "name": Quantity "unit" = default, "source of the
+/// default", "expected" => check;`, and the type of the figures.
 macro_rules! parameters {
     (
         $(#[doc = $what:literal])*
@@ -180,7 +180,7 @@ macro_rules! parameters {
         }
 
         impl $name {
-            /// The figures; an error where a parameter is outside of what the model is valid for.
+            /// Computes the figures; an error if a parameter is outside its valid range.
             pub fn solve(&self) -> Result<$figures, $crate::Invalid> {
                 $({
                     let holds: fn(f64) -> bool = $check;
@@ -191,7 +191,7 @@ macro_rules! parameters {
                 self.work_out()
             }
 
-            /// The error of a parameter with an invalid value.
+            /// Error of a parameter with an invalid value.
             fn invalid(
                 &self,
                 parameter: &'static str,
@@ -229,7 +229,7 @@ macro_rules! parameters {
     };
 }
 
-/// Declares figures: documentation and `field: "unit";` each.
+/// Declares figures, each with documentation and `field: "unit";`.
 macro_rules! figures {
     (
         $(#[doc = $what:literal])*

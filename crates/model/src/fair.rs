@@ -1,31 +1,31 @@
 //! Max-min fair shares of links (Bertsekas and Gallager, Data Networks, section 6.5.2): no flow can get more without
 //! taking from one that has no more.
 //!
-//! Rates rise together until a link is full or a flow has what it wants; the flows of that link, or that flow, keep
-//! what they have, and the others go on. A flow may use any part of a link for each unit of its rate, so that headers,
-//! and flows that are spread over many paths, are numbers like any other.
+//! Rates rise together until a link is full or a flow reaches its demand. The flows of that link, or that flow, keep
+//! their rates, and the others continue to rise. A flow may use any share of a link per unit of its rate; this covers
+//! headers and flows spread over many paths.
 
 use crate::declaration::{Invalid, Quantity};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// The links that a flow uses, and the rate that it wants.
+/// Links used by a flow, and its demand.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Demand {
-    /// Links, by index, with what a unit of the flow's rate takes of each; at least 0.
+    /// Links, by index, each with the capacity used per unit of the flow's rate; at least 0.
     pub takes: Vec<(usize, f64)>,
-    /// The most it wants; infinite where it always has data.
+    /// Demand; infinite for a flow that always has data.
     pub most: f64,
 }
 
 impl Demand {
-    /// A flow that always has data and takes its rate of every one of these links.
+    /// A flow that always has data and uses its rate on every one of these links.
     pub fn over(links: &[usize]) -> Demand {
         Demand { takes: links.iter().map(|l| (*l, 1.0)).collect(), most: f64::INFINITY }
     }
 }
 
-/// The level at which a link or a demand is reached.
+/// Level at which a link is full or a demand is met.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Reached {
     level: f64,
@@ -52,9 +52,9 @@ impl Ord for Reached {
 }
 
 /// Max-min fair rates of `flows` over links of these capacities, in the unit of the capacities; infinite for a flow
-/// that nothing limits. Costs O(n log n) for n entries of all the flows' lists.
+/// that nothing limits. Costs O(n log n) for n entries in the lists of all flows.
 ///
-/// Errors: a capacity, a demand or a part of a link that is below 0 or not a number; a link that does not exist.
+/// Errors: a capacity, a demand or a share of a link that is below 0 or not a number; a link that does not exist.
 pub fn max_min(capacity: &[f64], flows: &[Demand]) -> Result<Vec<f64>, Invalid> {
     let refuse = |parameter, value, expected: &'static str| {
         Err(Invalid { parameter, quantity: Quantity::Number, value, expected: expected.into() })
@@ -78,7 +78,7 @@ pub fn max_min(capacity: &[f64], flows: &[Demand]) -> Result<Vec<f64>, Invalid> 
             }
         }
     }
-    // what frozen flows take of a link, and what a unit of level takes of it
+    // capacity used on a link by frozen flows, and per unit of level by the others
     let mut taken = vec![0.0; capacity.len()];
     let mut rising: Vec<f64> = users.iter().map(|users| users.iter().map(|u| u.1).sum()).collect();
     let mut left: Vec<usize> = users.iter().map(Vec::len).collect();
@@ -95,7 +95,7 @@ pub fn max_min(capacity: &[f64], flows: &[Demand]) -> Result<Vec<f64>, Invalid> 
             What::Link(link) => {
                 let now = level(taken[link], rising[link], link);
                 if now > reached.level {
-                    // others stopped rising since: it is full later
+                    // other flows have stopped rising since: the link is full later
                     next.push(Reverse(Reached { level: now, what: reached.what }));
                     continue;
                 }
@@ -113,7 +113,7 @@ pub fn max_min(capacity: &[f64], flows: &[Demand]) -> Result<Vec<f64>, Invalid> 
             for &(link, part) in flows[flow].takes.iter().filter(|t| t.1 > 0.0) {
                 taken[link] += part * reached.level;
                 left[link] -= 1;
-                // exactly nothing once the last has stopped, whatever the rounding
+                // exactly zero once the last flow has stopped, despite rounding
                 rising[link] = if left[link] == 0 { 0.0 } else { (rising[link] - part).max(f64::MIN_POSITIVE) };
             }
         }

@@ -1,7 +1,7 @@
 //! FastFlow over many paths of which one is slow (theorem 4 of Gerstein, Silberstein and Keslassy, arXiv 2025).
 //!
-//! With `a = T_s / baseRTT`, a target of t base round trips, and the bandwidth-delay product BDP in packets, the window
-//! grows by A packets a round trip; a slow packet takes S packets, and then the share fd/BDP of what is left:
+//! With `a = T_s / baseRTT`, a target of t base round trips, and the bandwidth-delay product BDP in packets, the
+//! window grows by A packets per round trip; a slow packet removes S packets, and then the share fd/BDP of the rest:
 //!
 //! ```text
 //! A = mi (t - a) / a + fi         G = 1 - fd / BDP          T_avg = (1 - q) T_s + q T_l
@@ -41,9 +41,9 @@ parameters! {
         mi as "mi": Number "" = 2.0, "footnote 1", "a number above 0" => is_positive;
         /// Multiplicative decrease, for each unit of (rtt - target) / rtt.
         md as "md": Number "" = 2.0, "footnote 1", "a number above 0" => is_positive;
-        /// Fair increase a round trip.
+        /// Fair increase per round trip.
         fi as "fi": Number "packets" = 0.25, "footnote 1", "a number above 0" => is_positive;
-        /// Fair decrease: share of the marked bytes that goes from a window of one bandwidth-delay product.
+        /// Fair decrease: the share of the marked bytes subtracted from a window of one bandwidth-delay product.
         fd as "fd": Number "" = 0.8, "footnote 1", "a number above 0, at most 1" => |fd| fd > 0.0 && fd <= 1.0;
         /// Bandwidth-delay product.
         bdp_packets as "bdp": Number "packets" = 36.6, "100 Gb/s, a base round trip of 12 us, packets of 4096 B",
@@ -51,14 +51,14 @@ parameters! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "fastflow",
     title: "FastFlow over many paths, one of them slow",
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
              datacenters, theorem 4",
-    what: "Every slow packet takes a packet from the window and then a share of it: throughput tends to 1/sqrt(q) as q \
-           falls.",
+    what: "Every slow packet removes a packet from the window and then a share of it: throughput tends to 1/sqrt(q) as \
+           q falls.",
     assumptions: &[
         paths::ASSUMPTIONS[0],
         paths::ASSUMPTIONS[1],
@@ -84,7 +84,7 @@ pub static MODEL: Model = Model {
 };
 
 impl FastFlow {
-    /// Additive increase a round trip, packets: A.
+    /// Additive increase per round trip, packets: A.
     pub fn increase(&self) -> f64 {
         self.mi * (self.target_factor - self.alpha) / self.alpha + self.fi
     }
@@ -94,12 +94,12 @@ impl FastFlow {
         self.target_factor * self.short_rtt_s / self.alpha
     }
 
-    /// Packets that the delay of a slow packet takes: S.
+    /// Packets removed by the delay of a slow packet: S.
     pub fn taken(&self) -> f64 {
         (self.md * (self.long_rtt_s - self.target_s()) / self.long_rtt_s).min(1.0)
     }
 
-    /// Share of the window that the fair decrease leaves: G.
+    /// Share of the window left by the fair decrease: G.
     pub fn kept(&self) -> f64 {
         1.0 - self.fd / self.bdp_packets
     }
@@ -127,7 +127,7 @@ impl FastFlow {
             return Err(self.invalid("q", "a share so small that the window stays above one packet"));
         }
         let average = (1.0 - self.q) * self.short_rtt_s + self.q * self.long_rtt_s;
-        // packets a second: those of a period, over as many average round trips as the window takes to grow back
+        // packets per second: those of a period, over the average round trips in which the window grows back
         let rate = packets * a / ((s * g + (1.0 - g) * w) * average);
         let mean = rate * self.short_rtt_s;
         Ok(Steady {

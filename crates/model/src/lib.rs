@@ -1,9 +1,9 @@
-//! Closed-form models of congestion control: what a controller's equations say of its throughput, window and queue
-//! where their assumptions hold.
+//! Closed-form models of congestion control: throughput, window and queue that follow from a controller's equations
+//! under the stated assumptions.
 //!
-//! One file is one model: its parameters with units and sources, the figures that it gives, its assumptions, its
-//! equations in the order of the source. [`MODELS`] lists those that are functions of numbers; [`fair`] shares links
-//! among flows. The crate depends on nothing.
+//! One file is one model: its parameters with units and sources, its figures, its assumptions, its equations in the
+//! order of the source. [`MODELS`] lists the models that are functions of numbers; [`fair`] shares links among flows.
+//! The crate depends on nothing.
 //!
 //! ```
 //! use incast_model::swift::Swift;
@@ -17,9 +17,9 @@
 //! # Ok::<(), incast_model::Invalid>(())
 //! ```
 //!
-//! Numbers are SI: seconds, bits per second, bytes; windows and queues are in packets. The last part of a field's name
-//! says so (`_s`, `_bps`, `_bytes`, `_packets`); a field without one is a plain number. A parameter that has no default
-//! is not a number until it is set, which every model refuses.
+//! Numbers are SI: seconds, bits per second, bytes; windows and queues are in packets. A field's name ends with its
+//! unit (`_s`, `_bps`, `_bytes`, `_packets`); a field without one is a plain number. A parameter without a default is
+//! not a number until it is set, and every model refuses it.
 
 #![forbid(unsafe_code)]
 
@@ -39,7 +39,7 @@ pub mod tcp;
 
 pub use declaration::{Figure, Figures, Invalid, Model, Parameter, Parameters, Quantity};
 
-/// Every model that is a function of numbers.
+/// All models that are functions of numbers.
 pub static MODELS: [&Model; 8] = [
     &mathis::MODEL,
     &tcp::MODEL,

@@ -1,9 +1,9 @@
-//! Swift that reordering does not move, over many paths of which one is slow (theorem 5 of Gerstein, Silberstein and
-//! Keslassy, arXiv 2025): LSwift.
+//! LSwift, Swift that tolerates reordering, over many paths of which one is slow (theorem 5 of Gerstein, Silberstein
+//! and Keslassy, arXiv 2025).
 //!
-//! The paper proves the order 1/sqrt(q) by perturbation and prints no equations; these follow from Swift's algorithm. A
-//! slow ACK is above the target and takes the share `d` of the window `W`, and the target falls as the window grows
-//! (flow scaling). With B what the target has without that term:
+//! The paper proves the order 1/sqrt(q) by perturbation and prints no equations; these follow from Swift's algorithm.
+//! A slow ACK is above the target and removes the share `d` of the window `W`, and the target falls as the window
+//! grows (flow scaling). With B the target without that term:
 //!
 //! ```text
 //! (a)  t(W) = B + clamp(a_fs / sqrt(W) + b_fs, 0, fs_range)
@@ -12,9 +12,9 @@
 //! (d)  X = mss/T_s W (1 - d/2)
 //! ```
 //!
-//! d does not fall with W, so the left side of (c) rises and has one root. It is found by bisection until the two
-//! bounds are within 1e-13 of one another, relatively. For q -> 0 the window is above fs_max_cwnd, t = B, and the law
-//! is that of theorem 3 with d in the place of max_mdf.
+//! d does not fall with W, so the left side of (c) rises and has one root. Bisection finds it until the two bounds
+//! are within 1e-13 of one another, relatively. For q -> 0 the window is above fs_max_cwnd, t = B, and the law is
+//! that of theorem 3 with d in place of max_mdf.
 
 use crate::declaration::{Model, Parameters, evaluate};
 use crate::paths::{self, is_positive, is_share};
@@ -32,13 +32,13 @@ parameters! {
         short_rtt_s as "short_rtt": Time "" = 14e-6, "section IV-A", "a time above 0" => is_positive;
         /// Round-trip time of the slow path, T_l.
         long_rtt_s as "long_rtt": Time "" = 28e-6, "section IV-A: T_l = 2 T_s", "a time above 0" => is_positive;
-        /// Target delay without flow scaling: base_target and what the hops add, B.
+        /// Target delay without flow scaling: base_target plus the term of the hops, B.
         target_s as "target": Time "" = 15.8e-6, "section IV", "a time above 0" => is_positive;
-        /// Additive increase a round trip.
+        /// Additive increase per round trip.
         ai as "ai": Number "packets" = 1.0, "footnote 1: htsim", "a number above 0" => is_positive;
         /// Decrease for each unit of (delay - target) / delay.
         beta as "beta": Number "" = 0.8, "footnote 1: htsim", "a number above 0" => is_positive;
-        /// Largest share of the window that one ACK takes.
+        /// Largest share of the window removed by one ACK.
         max_mdf as "max_mdf": Number "" = 0.5, "footnote 1: htsim", "a number above 0, below 1" =>
             |d| d > 0.0 && d < 1.0;
         /// Flow scaling: the most it adds to the target; 0 is none.
@@ -59,22 +59,22 @@ figures! {
         throughput_bps: "bit/s";
         /// Mean window: throughput in packets a short round trip.
         mean_window_packets: "packets";
-        /// Window before a fall.
+        /// Window before a reduction.
         peak_window_packets: "packets";
-        /// Share of the window that a fall takes.
+        /// Share of the window removed by a reduction.
         cut: "";
-        /// Short round trips between two falls.
+        /// Short round trips between two reductions.
         round_trips: "round trips";
         /// The factor before 1/sqrt(q): throughput, in packets a short round trip, times sqrt(q).
         constant: "";
-        /// Target delay at the window before a fall.
+        /// Target delay at the window before a reduction.
         target_s: "s";
-        /// Throughput by first-order perturbation: the window that the target B gives, put into the target once.
+        /// Throughput by first-order perturbation: the target is computed once from the window of the target B.
         perturbed_bps: "bit/s";
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "lswift",
     title: "Reordering-resilient Swift (LSwift) over many paths, one of them slow",
@@ -103,14 +103,14 @@ pub static MODEL: Model = Model {
 };
 
 impl LSwift {
-    /// (a): the target delay at a window of `w` packets, seconds.
+    /// (a): target delay at a window of `w` packets, seconds.
     pub fn target_at(&self, w: f64) -> f64 {
         let lowest = 1.0 / self.fs_max_cwnd.sqrt();
         let a_fs = self.fs_range_s / (1.0 / self.fs_min_cwnd.sqrt() - lowest);
         self.target_s + (a_fs * (1.0 / w.sqrt() - lowest)).clamp(0.0, self.fs_range_s)
     }
 
-    /// (b): the share of a window of `w` packets that a slow ACK takes.
+    /// (b): share of a window of `w` packets removed by a slow ACK.
     pub fn cut_at(&self, w: f64) -> f64 {
         (self.beta * (self.long_rtt_s - self.target_at(w)) / self.long_rtt_s).clamp(0.0, self.max_mdf)
     }
@@ -121,8 +121,8 @@ impl LSwift {
         ((1.0 / d - 0.5) * self.ai).sqrt()
     }
 
-    /// The sawtooth by perturbation: begun with the target B, its window put into the target `steps` times. `None`
-    /// where a window on the way has a target above the slow delay.
+    /// The sawtooth by perturbation: starts with the target B and recomputes the target from the window `steps`
+    /// times. `None` if an intermediate window has a target above the slow delay.
     pub fn perturbed(&self, steps: u32) -> Option<Sawtooth> {
         let mut sawtooth = self.sawtooth(self.cut_at(f64::INFINITY));
         for _ in 0..steps {
@@ -135,12 +135,12 @@ impl LSwift {
         Some(sawtooth)
     }
 
-    /// Equation (c) with this cut.
+    /// Equation (c) with this reduction.
     fn sawtooth(&self, cut: f64) -> Sawtooth {
         Sawtooth::new(self.ai, cut, 1.0 / self.q - 1.0)
     }
 
-    /// The root of (c).
+    /// Root of (c).
     fn root(&self) -> f64 {
         let growth = 2.0 * self.ai * (1.0 / self.q - 1.0);
         let missing = |w: f64| {

@@ -1,7 +1,7 @@
 //! TCP under random losses (Mathis, Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance
 //! algorithm, ACM CCR 27(3), 1997).
 //!
-//! One loss in 1/p packets halves a window that grows by one packet a round trip, or by 1/b where an ACK is for b
+//! One loss in 1/p packets halves a window that grows by one packet per round trip, or by 1/b if an ACK covers b
 //! packets:
 //!
 //! ```text
@@ -44,7 +44,7 @@ figures! {
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "mathis",
     title: "TCP under random losses",

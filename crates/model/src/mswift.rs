@@ -1,17 +1,17 @@
-//! MSwift over many paths of which one is slow: the median of the last delays is a fast one, so nothing makes the
-//! window fall.
+//! MSwift over many paths of which one is slow: the median of the last delays is a fast one, so the window is never
+//! reduced.
 //!
-//! MSwift (Gerstein, Silberstein and Keslassy, arXiv 2025, section III) holds the median of its last
-//! `H = max(min(alpha W, K), 3)` delays against the target. Of H delays in a round robin over n paths at most
-//! `ceil(H/n)` are slow, and with n of at least three that leaves the (lower) median on the fast side for every H from
-//! three up: the window grows to its largest, and by Little's law
+//! MSwift (Gerstein, Silberstein and Keslassy, arXiv 2025, section III) compares the median of its last `H =
+//! max(min(alpha W, K), 3)` delays with the target. Of H delays in a round robin over n paths at most `ceil(H/n)` are
+//! slow. With n of at least three the (lower) median is therefore a fast delay for every H from three up: the window
+//! grows to its largest, and by Little's law
 //!
 //! ```text
 //! X = min(max_cwnd mss / T_avg, rate)          T_avg = (1 - q) T_s + q T_l
 //! ```
 //!
-//! The paper has no theorem on MSwift; this is derived from its rule. With random paths a median is slow when more than
-//! half of H delays are: a binomial tail, which is given beside.
+//! The paper has no theorem on MSwift; this is derived from its rule. With random paths a median is slow if more than
+//! half of H delays are; the probability, a binomial tail, is a figure too.
 
 use crate::declaration::{Model, Parameters, evaluate};
 use crate::paths::{self, is_positive};
@@ -33,14 +33,14 @@ parameters! {
         max_cwnd as "max_cwnd": Number "packets" = 1000.0, "htsim", "a number above 0" => is_positive;
         /// Rate of the sending link, of payload; or inf.
         rate_bps as "rate": Rate "" = 100e9, "section IV", "a rate above 0" => |r| r > 0.0;
-        /// Delays that the median is of, H.
+        /// Number of delays in the median, H.
         history as "history": Number "delays" = 10.0, "section IV: K", "a whole number from 3 to 10000" =>
             |h| (3.0..=1e4).contains(&h) && h.fract() == 0.0;
     }
 }
 
 figures! {
-    /// MSwift with nothing to fall for.
+    /// Steady state of MSwift, without reductions.
     Unmoved {
         /// Throughput, payload.
         throughput_bps: "bit/s";
@@ -48,14 +48,14 @@ figures! {
         mean_window_packets: "packets";
         /// Mean round-trip time over the paths.
         mean_rtt_s: "s";
-        /// Slow delays among the history, at most, in a round robin.
+        /// Largest number of slow delays in the history, in a round robin.
         slow_in_history: "delays";
-        /// Share of medians that are slow where every packet takes a path at random.
+        /// Share of medians that are slow if every packet takes a random path.
         random_slow_medians: "";
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "mswift",
     title: "MSwift over many paths, one of them slow",
@@ -82,7 +82,7 @@ impl MSwift {
     /// Probability that at most `most` of H independent packets are fast, by the binomial distribution.
     fn few_fast(&self, most: u32) -> f64 {
         let (h, odds) = (self.history, (1.0 - self.q) / self.q);
-        // of i = 0 fast packets first; logarithms keep a history of thousands above the smallest double
+        // starts with i = 0 fast packets; logarithms avoid underflow for a history of thousands
         let mut term = h * self.q.ln();
         let mut sum = term.exp();
         for i in 1..=most {
@@ -101,7 +101,7 @@ impl MSwift {
             mean_window_packets: throughput * self.short_rtt_s / (8.0 * self.mss_bytes),
             mean_rtt_s: average,
             slow_in_history: (self.history * self.q - 1e-9).ceil().max(1.0),
-            // the lower median is slow where at most (H - 1)/2 delays are fast
+            // the lower median is slow if at most (H - 1)/2 delays are fast
             random_slow_medians: self.few_fast((self.history as u32 - 1) / 2),
         })
     }

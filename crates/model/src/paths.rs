@@ -1,12 +1,12 @@
 //! One flow over `n` paths in round robin, one of them slow: the setting of theorems 1 to 5 of Gerstein, Silberstein
 //! and Keslassy, Making congestion control robust to per-packet load balancing in datacenters, arXiv 2025, section II.
 //!
-//! A slow packet returns after `long_rtt`, any other after `short_rtt`, and q = 1/n of the packets are slow. Each slow
-//! packet makes the window fall, so a window lives for 1/q packets, and its mean goes like 1/sqrt(q).
+//! A slow packet returns after `long_rtt`, any other after `short_rtt`, and q = 1/n of the packets are slow. Each
+//! slow packet reduces the window, so a window lives for 1/q packets, and its mean goes like 1/sqrt(q).
 
 use crate::sawtooth::Sawtooth;
 
-/// Assumptions of all of these models.
+/// Assumptions of all models of this setting.
 pub const ASSUMPTIONS: [&str; 5] = [
     "One flow that always has data, full packets, an ACK each; no packet is lost, no timer fires.",
     "Packets take the paths in turn; delays are constant.",
@@ -15,16 +15,16 @@ pub const ASSUMPTIONS: [&str; 5] = [
     "Whole packets, and the packets that a recovery sends or holds back, are neglected.",
 ];
 
-/// Conditions under which any of them fails.
+/// Conditions under which each of them fails.
 pub const FAILS: [&str; 2] = [
     "Below about 100 paths windows are so small that whole packets matter: by some percent, up or down.",
     "Random instead of round-robin spraying: measured with Swift and LSwift the exponent stays and the factor is 5 to \
      20 % larger.",
 ];
 
-/// The share of packets that are slow.
+/// Condition on the share of slow packets.
 pub(crate) const fn is_share(q: f64) -> bool {
-    // of fewer than four paths no three packets can overtake one
+    // with fewer than four paths no three packets can overtake one
     q > 0.0 && q <= 0.25
 }
 
@@ -40,11 +40,11 @@ figures! {
         throughput_bps: "bit/s";
         /// Mean window: throughput in packets a short round trip.
         mean_window_packets: "packets";
-        /// Window before a fall.
+        /// Window before a reduction.
         peak_window_packets: "packets";
-        /// Share of the window that a fall takes.
+        /// Share of the window removed by a reduction.
         cut: "";
-        /// Short round trips between two falls.
+        /// Short round trips between two reductions.
         round_trips: "round trips";
         /// The factor before 1/sqrt(q): throughput, in packets a short round trip, times sqrt(q).
         constant: "";
@@ -52,7 +52,7 @@ figures! {
 }
 
 impl Steady {
-    /// Of a sawtooth with a fall every 1/q packets; the mean window is that of `short_rtt_s`.
+    /// Steady state of a sawtooth with a reduction every 1/q packets; the mean window is that of `short_rtt_s`.
     pub(crate) fn of(sawtooth: Sawtooth, q: f64, mss_bytes: f64, short_rtt_s: f64) -> Steady {
         let mean = sawtooth.mean();
         Steady {
@@ -65,7 +65,8 @@ impl Steady {
         }
     }
 
-    /// Whether three packets overtake a slow one, so that it is taken for lost; else what long_rtt would have to be.
+    /// Checks that three packets overtake a slow one, so that it counts as lost; the error gives the smallest
+    /// long_rtt.
     pub(crate) fn overtaken(&self, short_rtt_s: f64, long_rtt_s: f64) -> Result<(), String> {
         let least = short_rtt_s * (1.0 + 3.0 / self.mean_window_packets);
         if long_rtt_s >= least * (1.0 - 1e-9) {

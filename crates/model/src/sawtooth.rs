@@ -1,7 +1,7 @@
 //! The sawtooth of additive increase and multiplicative decrease.
 //!
-//! A window grows by `ai` packets a round trip and falls by the share `d` of itself once in `n` packets that make it
-//! grow. With `W` the window before the fall, dW/dpacket = ai/W and hence
+//! A window grows by `ai` packets per round trip and falls by the share `d` of itself once per `n` packets that make
+//! it grow. With `W` the window before the fall, dW/dpacket = ai/W and hence
 //!
 //! ```text
 //! W^2 - (1 - d)^2 W^2 = 2 ai n        mean = W (1 - d/2) = sqrt((1/d - 1/2) ai n)
@@ -10,14 +10,14 @@
 /// A sawtooth, in packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sawtooth {
-    /// Window before a fall.
+    /// Window before a reduction.
     pub peak: f64,
-    /// Share of it that a fall takes.
+    /// Share of the window removed by a reduction.
     pub cut: f64,
 }
 
 impl Sawtooth {
-    /// Of a window that falls by the share `cut` after every `packets` that make it grow.
+    /// Sawtooth of a window reduced by the share `cut` after every `packets` that make it grow.
     pub fn new(ai: f64, cut: f64, packets: f64) -> Sawtooth {
         Sawtooth { peak: (2.0 * ai * packets / (cut * (2.0 - cut))).sqrt(), cut }
     }
@@ -27,7 +27,7 @@ impl Sawtooth {
         self.peak * (1.0 - self.cut / 2.0)
     }
 
-    /// Window after a fall.
+    /// Window after a reduction.
     pub fn lowest(&self) -> f64 {
         self.peak * (1.0 - self.cut)
     }

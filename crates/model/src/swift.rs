@@ -1,7 +1,7 @@
 //! Swift over many paths of which one is slow (theorem 3 of Gerstein, Silberstein and Keslassy, arXiv 2025).
 //!
-//! A slow packet leaves a hole among the selective acknowledgements, is taken for lost, and the window falls by
-//! `max_mdf`. It grows by `ai` a round trip, since the short round trip is below the target:
+//! A slow packet leaves a hole among the selective acknowledgements and counts as lost, and the window falls by
+//! `max_mdf`. It grows by `ai` per round trip, because the short round trip is below the target:
 //!
 //! ```text
 //! X = mss/T_s sqrt((1/max_mdf - 1/2) ai) / sqrt(q)
@@ -25,15 +25,15 @@ parameters! {
         short_rtt_s as "short_rtt": Time "" = 14e-6, "section IV-A", "a time above 0" => is_positive;
         /// Round-trip time of the slow path, T_l; only checked to be long enough.
         long_rtt_s as "long_rtt": Time "" = 28e-6, "section IV-A: T_l = 2 T_s", "a time above 0" => is_positive;
-        /// Additive increase a round trip.
+        /// Additive increase per round trip.
         ai as "ai": Number "packets" = 1.0, "footnote 1: htsim", "a number above 0" => is_positive;
-        /// Share of the window that a loss takes.
+        /// Share of the window removed by a loss.
         max_mdf as "max_mdf": Number "" = 0.5, "footnote 1: htsim", "a number above 0, at most 1" =>
             |d| d > 0.0 && d <= 1.0;
     }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "swift",
     title: "Swift over many paths, one of them slow",

@@ -1,6 +1,6 @@
 //! TCP over many paths of which one is slow (theorem 1 of Gerstein, Silberstein and Keslassy, arXiv 2025).
 //!
-//! Three packets overtake a slow one, which is therefore taken for lost and halves the window: the sawtooth of
+//! Three packets overtake a slow one, which therefore counts as lost and halves the window: the sawtooth of
 //! [`crate::mathis`] with one loss in n packets and the short round-trip time,
 //!
 //! ```text
@@ -28,14 +28,14 @@ parameters! {
     }
 }
 
-/// The condition under which a slow packet counts as a loss.
+/// Condition under which a slow packet counts as a loss.
 pub(crate) const OVERTAKEN: &str =
     "At least three packets overtake a slow one; falls within a round trip count as one.";
-/// The condition under which it does not.
+/// Condition under which it does not.
 pub(crate) const MISTAKE: &str =
     "A sender that learns of its mistake (duplicate SACKs, undo) or adapts its threshold to reordering does better.";
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static MODEL: Model = Model {
     name: "tcp",
     title: "TCP over many paths, one of them slow",

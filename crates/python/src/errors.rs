@@ -1,4 +1,4 @@
-//! The exceptions of the module.
+//! Exceptions of the module.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -19,7 +19,7 @@ create_exception!(
 );
 create_exception!(incast._core, RunStopped, RunError, "A run was stopped by its progress callback.");
 
-/// A mistake in a scenario, in its own words.
+/// Exception for a mistake in a scenario, with the scenario's message.
 pub(crate) fn scenario_error(error: impl std::fmt::Display) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }

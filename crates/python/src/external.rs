@@ -1,8 +1,8 @@
-//! Controllers that a user writes in Python: a class, an object of it a flow.
+//! Controllers written by users in Python: a class, with one object per flow.
 //!
-//! The engine calls the object at events of its flow, in the order of [`incast_cc::Controller`], and
-//! reads the window and the pacing that it leaves. The GIL is taken for the time of a call. The first
-//! exception of a run is kept; its controller does nothing more, and the run stops.
+//! The engine calls the object at events of its flow, in the order of [`incast_cc::Controller`], and then reads its
+//! window and pacing. The GIL is held during a call. The first exception of a run is kept; its controller does
+//! nothing more, and the run stops.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// What a call of a controller's method tells it, a Python object: each attribute's name, type and value, once.
+/// Declares the Python object passed to a controller's method: name, type and value of each attribute.
 macro_rules! told {
     ($(#[$doc:meta])* $class:ident $name:literal of $event:pat = $of:ty;
      $($(#[$of_one:meta])* $attribute:ident: $type:ty = $value:expr,)*) => {
@@ -42,7 +42,7 @@ macro_rules! told {
 }
 
 told! {
-    /// Facts of its flow that a controller gets when it is made. Times in picoseconds, sizes in bytes.
+    /// Facts of its flow for a new controller. Times in picoseconds, sizes in bytes.
     PyEnv "Env" of env = &Env;
     flow: u32 = env.flow,
     mss: u32 = env.mss,
@@ -72,7 +72,7 @@ told! {
     lost_bytes: u64 = ack.lost_bytes,
     round_acked: u64 = ack.round.acked,
     round_sent: u64 = ack.round.sent,
-    /// The names that `round_acked` and `round_sent` had first.
+    /// Older names of `round_acked` and `round_sent`.
     una: u64 = ack.round.acked,
     nxt: u64 = ack.round.sent,
     cwnd_limited: bool = ack.cwnd_limited,
@@ -86,9 +86,9 @@ told! {
     in_flight: u64 = event.in_flight,
     window: f64 = event.window,
     rtt_ps: u64 = event.rtt.0,
-    /// None at a timeout.
+    /// Smoothed RTT; None at a timeout.
     srtt_ps: Option<u64> = (timeouts == 0).then_some(event.srtt.0),
-    /// Timeouts in a row; 0 where it is none.
+    /// Number of consecutive timeouts; 0 if the event is not a timeout.
     consecutive: u32 = timeouts,
 }
 
@@ -98,7 +98,7 @@ const SLOWEST: f64 = 1.0;
 /// Largest window, bytes: more than any network holds. A window above it has grown without a bound.
 const LARGEST: f64 = 1e15;
 
-/// An exception in a user's code, and where it happened.
+/// Exception in a user's code, with its flow and time.
 #[derive(Debug)]
 struct Failure {
     flow: u32,
@@ -110,11 +110,11 @@ struct Failure {
 #[derive(Debug, Default)]
 struct Failures {
     first: Mutex<Option<Failure>>,
-    /// Ctrl-C, or the end of the program, came while one of them was at work: none is called any more.
+    /// True after Ctrl-C or the end of the program during a call: no object is called any more.
     interrupted: AtomicBool,
 }
 
-/// A class and the arguments that its objects are made with.
+/// A class and the arguments for its objects.
 #[derive(Debug)]
 struct Class {
     name: String,
@@ -122,13 +122,13 @@ struct Class {
     source: String,
     class: Py<PyAny>,
     profile: Profile,
-    /// Those of the optional methods that it has.
+    /// Names of the optional methods that the class has.
     methods: Arc<[String]>,
     state: Vec<&'static str>,
     failure: Arc<Failures>,
 }
 
-/// The classes among the controllers of a run.
+/// Python classes among the controllers of a run.
 fn classes(controllers: &[Config]) -> impl Iterator<Item = &Class> {
     controllers.iter().filter_map(|config| {
         let Config::External(External(factory)) = config else { return None };
@@ -137,23 +137,23 @@ fn classes(controllers: &[Config]) -> impl Iterator<Item = &Class> {
     })
 }
 
-/// Whether one of them has failed.
+/// True if one of them has failed.
 pub fn has_failed(controllers: &[Config]) -> bool {
     classes(controllers).any(|class| class.failure.first.lock().is_ok_and(|failure| failure.is_some()))
 }
 
-/// Whether some of the controllers are in Python.
+/// True if some of the controllers are in Python.
 pub fn are_among(controllers: &[Config]) -> bool {
     classes(controllers).next().is_some()
 }
 
-/// Whether an exception is a mistake of the user's code: Ctrl-C is none. A controller that ends the program by
-/// `sys.exit()` would take the run's result with it, and tell nobody.
+/// True if an exception is a mistake of the user's code; Ctrl-C is not. `sys.exit()` in a controller is: it would
+/// otherwise lose the run's result without a message.
 fn is_users(py: Python<'_>, error: &PyErr) -> bool {
     !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
 }
 
-/// The first failure among them, as an exception that has the user's as its cause.
+/// First failure among them, as an exception whose cause is the user's.
 pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
     let found = classes(controllers).filter_map(|c| Some((c.name.as_str(), c.failure.first.lock().ok()?.take()?)));
     let (name, Failure { flow, at, error }) =
@@ -167,8 +167,8 @@ pub fn failure(py: Python<'_>, controllers: &[Config]) -> Option<PyErr> {
     Some(told)
 }
 
-/// The controller `name` with those parameters, which the scenario's `key` names: asks `incast.controllers` for the
-/// class, which imports code only where the user has allowed that.
+/// Resolves controller `name` with these parameters, named by `key` of the scenario: asks `incast.controllers` for
+/// the class, which imports code only with the user's permission.
 pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str) -> Result<External, String> {
     Python::attach(|py| class_of(py, name, params, key).map_err(|error| words(py, &error)))
 }
@@ -179,7 +179,7 @@ fn words(py: Python<'_>, error: &PyErr) -> String {
     if kind == "ScenarioError" { error.value(py).to_string() } else { format!("{kind}: {}", error.value(py)) }
 }
 
-/// A class, its code's fingerprint, and what it says of itself, as `incast.controllers.find` gives them.
+/// A class, the fingerprint of its code, and its attributes, as returned by `incast.controllers.find`.
 type Found = (Py<PyAny>, String, String, bool, bool, Vec<String>, Vec<String>);
 
 fn class_of(py: Python<'_>, name: &str, params: Vec<(String, String)>, key: &str) -> PyResult<External> {
@@ -235,18 +235,18 @@ impl ExternalFactory for Class {
     }
 }
 
-/// The controller of one flow.
+/// Controller of one flow.
 #[derive(Debug)]
 struct Instance {
     flow: u32,
-    /// Nothing once it has failed.
+    /// The Python object; `None` after a failure.
     object: Option<Py<PyAny>>,
     methods: Arc<[String]>,
     state: Vec<&'static str>,
     cwnd: f64,
     ssthresh: f64,
     pacing: Pacing,
-    /// When it was last called.
+    /// Time of the last call.
     at: Time,
     failure: Arc<Failures>,
 }
@@ -320,7 +320,8 @@ impl Instance {
         self.at = at;
         let Err(error) = result else { return };
         self.object = None;
-        // domains take turns within an engine window: the first in simulated time counts, not the first that comes
+        // domains take turns within an engine window: the first failure in simulated time counts, not the first to
+        // arrive
         let interrupted = Python::attach(|py| !is_users(py, &error));
         self.failure.interrupted.fetch_or(interrupted, Ordering::Relaxed);
         if let Ok(mut failure) = self.failure.first.lock()
@@ -330,7 +331,7 @@ impl Instance {
         }
     }
 
-    /// Calls a method under the GIL, and reads what it leaves.
+    /// Calls a method under the GIL, and reads the resulting window and pacing.
     fn call(&mut self, at: Time, tell: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<()>) {
         if self.object.is_none() || self.failure.interrupted.load(Ordering::Relaxed) {
             return;

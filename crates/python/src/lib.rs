@@ -1,5 +1,5 @@
-//! The Python module `incast._core`: scenarios in, results out, and the engine run without the
-//! GIL in between. Everything a user calls is in the Python package on top (`python/incast`).
+//! The Python module `incast._core`: scenarios in, results out, and the engine run without the GIL in between. Users
+//! call the Python package on top (`python/incast`).
 
 mod errors;
 mod external;
@@ -20,8 +20,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use scenario::Scenario;
 
-/// How often a run asks Python for signals and reports its progress. Taking the GIL more often
-/// would make runs side by side wait for one another.
+/// Interval at which a run asks Python for signals and reports its progress. A shorter one would make parallel runs
+/// wait for each other's GIL.
 const PYTHON_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Results of one run.
@@ -36,7 +36,7 @@ struct RunResult {
 
 #[pymethods]
 impl RunResult {
-    /// Processor time of each thread that the run had, between the first event and the last, s.
+    /// Processor time of each thread of the run, between the first event and the last, s.
     fn threads_s(&self) -> Vec<f64> {
         self.threads_s.clone()
     }
@@ -46,21 +46,20 @@ impl RunResult {
         self.helpers_s
     }
 
-    /// The bytes of `summary.json`.
+    /// Content of `summary.json`.
     fn summary_json(&self) -> &str {
         &self.summary
     }
 
-    /// The bytes of `timeline.json`, where the run has a timeline.
+    /// Content of `timeline.json`, if the run has a timeline.
     fn timeline_json(&self) -> Option<&str> {
         self.timeline.as_deref()
     }
 
-    /// The columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
-    /// `samples`, `trace`, `timeline_ports`, `timeline_flows`, `timeline_events`, `timeline_paths`), each as
-    /// `(name, unit, definition, values, valid, names)`: `values` is an array, or a list of text;
-    /// `valid` tells which values exist, where some may be missing; with `names`, the values are
-    /// indices into them.
+    /// Columns of a table (`flows`, `ports`, `classes`, `engines`, `entries`, `radios`, `queries`, `writes`,
+    /// `samples`, `trace`, `timeline_ports`, `timeline_flows`, `timeline_events`, `timeline_paths`), each as `(name,
+    /// unit, definition, values, valid, names)`: `values` is an array, or a list of text; `valid` marks the values
+    /// that exist, if some may be missing; with `names`, the values are indices into them.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let Some((_, make)) = TABLES.iter().find(|(table, _)| *table == name) else {
             let known: Vec<&str> = TABLES.iter().map(|(table, _)| *table).collect();
@@ -71,8 +70,8 @@ impl RunResult {
         hand_over_all(py, columns)
     }
 
-    /// Shows `show` a table of frames (`timeline_ports`, `timeline_flows`) in parts of `most` rows, in order, each as
-    /// `table` gives it: not all of it is in memory at once. Whether it is such a table.
+    /// Passes a table of frames (`timeline_ports`, `timeline_flows`) to `show` in parts of `most` rows, in order,
+    /// each in the format of `table`, so that the whole table is never in memory. Returns False for other tables.
     fn parts(&self, py: Python<'_>, name: &str, most: usize, show: &Bound<'_, PyAny>) -> PyResult<bool> {
         let mut failed = Ok(());
         let known = table::parts(name, &self.outcome, most.max(1), &mut |columns| {
@@ -84,13 +83,13 @@ impl RunResult {
     }
 }
 
-/// A table as Python takes it.
+/// Converts a table for Python.
 fn hand_over_all<'py>(py: Python<'py>, columns: Vec<Column>) -> PyResult<Bound<'py, PyList>> {
     let columns = columns.into_iter().map(|c| hand_over(py, c)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, columns)
 }
 
-/// A column as Python takes it; numbers become arrays that own the engine's memory.
+/// Converts a column for Python; numbers become arrays that own the engine's memory.
 fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTuple>> {
     let none = || py.None().into_bound(py);
     let (values, valid, names) = match column.values {
@@ -115,7 +114,7 @@ fn hand_over<'py>(py: Python<'py>, column: Column) -> PyResult<Bound<'py, PyTupl
     (column.name, column.unit, column.doc, values, valid, names).into_pyobject(py)
 }
 
-/// Which of `values` exist; `None` where all do.
+/// Mask of the `values` that exist; `None` if all do.
 fn validity<'py, T>(py: Python<'py>, values: &[Option<T>]) -> Bound<'py, PyAny> {
     if values.iter().all(Option::is_some) {
         return py.None().into_bound(py);
@@ -123,13 +122,12 @@ fn validity<'py, T>(py: Python<'py>, values: &[Option<T>]) -> Bound<'py, PyAny> 
     values.iter().map(Option::is_some).collect::<Vec<bool>>().into_pyarray(py).into_any()
 }
 
-/// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called
-/// now and then and stops the run by returning `False`; Ctrl-C stops it too. During the set-up `set_up(part)` is called
-/// instead, where given, with the part that is done, 0 to 1. A run whose `run.threads` is
-/// `"auto"` takes `cores` at most. With `every_ps`, `progress` is also called between the events of a run at the end of
-/// each interval of so many picoseconds of simulated time, to the engine window. What a run records point by point
-/// takes `most_kept` bytes at most, or it ends with a `RunError`. Controllers in Python share state as their author
-/// likes, so a run with one has one thread.
+/// Runs a scenario to its end, with the GIL released. `progress(now_s, end_s, hops)` is called now and then and stops
+/// the run by returning `False`; Ctrl-C stops it too. During the set-up `set_up(part)` is called instead, if given,
+/// with the finished part, 0 to 1. A run with `run.threads = "auto"` uses at most `cores`. With `every_ps`,
+/// `progress` is also called between the events of a run at the end of each interval of `every_ps` picoseconds of
+/// simulated time, to the engine window. Point-by-point records of a run take at most `most_kept` bytes, or it ends
+/// with a `RunError`. Controllers in Python may share state, so a run with one uses one thread.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, cores = None, every_ps = None, set_up = None, most_kept = None))]
 fn run(
@@ -186,8 +184,8 @@ fn run(
     })
 }
 
-/// Columns of a table of every run, each as `(name, is_text, is_full)`: whether its values are texts, and whether every
-/// row has one. None of a table that is not known.
+/// Columns of a table of every run, each as `(name, is_text, is_full)`: its values are texts; every row has a value.
+/// Empty for an unknown table.
 #[pyfunction]
 fn columns(table: &str) -> Vec<(&'static str, bool, bool)> {
     let Some((_, make)) = TABLES.iter().find(|(name, _)| *name == table) else { return Vec::new() };
@@ -198,7 +196,7 @@ fn columns(table: &str) -> Vec<(&'static str, bool, bool)> {
     make(&Outcome::default()).into_iter().map(told).collect()
 }
 
-/// Signals first, then the callback: whether the run goes on.
+/// Checks signals, then calls the callback; returns whether the run continues.
 fn ask(py: Python<'_>, (progress, set_up): (Option<&Py<PyAny>>, Option<&Py<PyAny>>), p: Progress) -> PyResult<bool> {
     py.check_signals()?;
     let seconds = Time::as_secs_f64;
@@ -223,7 +221,7 @@ fn list_kind(kind: &str) -> PyResult<Vec<(String, String)>> {
     Ok(items.into_iter().map(|item| (item.name, item.what)).collect())
 }
 
-/// The description of one thing of a kind.
+/// Description of one item of a kind.
 #[pyfunction]
 fn describe(kind: &str, name: &str) -> PyResult<String> {
     incast_scenario::describe(kind, name).map(|d| d.to_string()).map_err(scenario_error)

@@ -1,4 +1,4 @@
-//! The models for Python: their declarations, their functions over arrays, and the bounds of a scenario.
+//! Models for Python: their declarations, their functions over arrays, and the bounds of a scenario.
 
 use crate::errors::scenario_error;
 use crate::scenario::Scenario;
@@ -24,7 +24,7 @@ fn model_error(error: impl std::fmt::Display) -> PyErr {
     ModelError::new_err(error.to_string())
 }
 
-/// The model of this name; `others` are the names that the caller has beside the models'.
+/// The model of this name; `others` are further names known to the caller, for the error.
 fn found(name: &str, others: &[String]) -> PyResult<&'static Model> {
     incast_model::find(name).ok_or_else(|| {
         let names = || incast_model::MODELS.iter().map(|m| m.name).chain(others.iter().map(String::as_str));
@@ -52,8 +52,8 @@ pub fn model_names() -> Vec<&'static str> {
     incast_model::MODELS.map(|m| m.name).to_vec()
 }
 
-/// The declaration of a model, as a dictionary. What no model is called is refused with their names and `others`, those
-/// of the models that take a scenario ([`model_bounds`]), which the package describes.
+/// Declaration of a model, as a dictionary. An unknown name is refused with the names of the models and `others`, the
+/// models that take a scenario ([`model_bounds`]), which the package describes.
 #[pyfunction]
 pub fn model_declaration<'py>(py: Python<'py>, name: &str, others: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
     let model = found(name, &others)?;
@@ -88,8 +88,8 @@ pub fn model_declaration<'py>(py: Python<'py>, name: &str, others: Vec<String>) 
     Ok(made)
 }
 
-/// The figures of a model, an array each, of the values of its parameters, an array each in the order of the
-/// declarations and all of one length.
+/// Figures of a model, one array each, from the values of its parameters: one array per parameter in the order of the
+/// declarations, all of one length.
 #[pyfunction]
 pub fn model_evaluate<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ pub fn model_evaluate<'py>(
     PyList::new(py, figures.into_iter().map(|f| f.into_pyarray(py)))
 }
 
-/// A quantity as users write it, in SI units.
+/// Reads a quantity as users write it, in SI units.
 #[pyfunction]
 pub fn model_quantity(quantity: &str, text: &str) -> PyResult<f64> {
     let text = text.trim();
@@ -131,7 +131,7 @@ pub fn model_quantity(quantity: &str, text: &str) -> PyResult<f64> {
     read.map_err(|error| model_error(format!("\"{text}\": {error}")))
 }
 
-/// The flows of a scenario, a row each: on the empty network, and at their fair shares. Columns by name.
+/// Flows of a scenario, one row each: on the empty network, and at their fair shares. Columns by name.
 #[pyfunction]
 pub fn model_bounds<'py>(py: Python<'py>, scenario: &Scenario) -> PyResult<Bound<'py, PyDict>> {
     let scenario = &scenario.scenario;

@@ -1,4 +1,4 @@
-//! Scenarios as Python has them.
+//! Scenarios for Python.
 
 use crate::errors::scenario_error;
 use incast_cc::Config;
@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// Everything that decides a run. Immutable: `set` and `with_seed` give a new one.
+/// A scenario: everything that determines a run. Immutable: `set` and `with_seed` return a new one.
 #[pyclass(frozen, module = "incast._core")]
 pub(crate) struct Scenario {
     pub(crate) scenario: incast_scenario::Scenario,
-    /// The specification that the check built: the next run takes it instead of building again.
+    /// Specification built by the check: the next run uses it instead of building again.
     built: Mutex<Option<Spec>>,
 }
 
@@ -30,7 +30,7 @@ impl Scenario {
         }
     }
 
-    /// The specification for the engine.
+    /// Specification for the engine.
     pub(crate) fn spec(&self) -> Result<Spec, Errors> {
         match self.built.lock().ok().and_then(|mut built| built.take()) {
             Some(spec) => Ok(spec),
@@ -47,7 +47,7 @@ impl Scenario {
         py.detach(|| incast_scenario::Scenario::load(name_or_path)).map(Scenario::from).map_err(scenario_error)
     }
 
-    /// A scenario from its text; `origin` is the folder that paths in it start from.
+    /// A scenario from its text; `origin` is the folder for relative paths in it.
     #[staticmethod]
     fn from_toml(text: &str, origin: PathBuf, name: &str) -> PyResult<Scenario> {
         incast_scenario::Scenario::from_toml(text, &origin, name).map(Scenario::from).map_err(scenario_error)
@@ -75,26 +75,25 @@ impl Scenario {
         py.detach(|| self.scenario.build().map(|spec| self.keep(spec))).map_err(scenario_error)
     }
 
-    /// Warnings before a run, in sentences: nothing is wrong, but worth knowing. Raises
-    /// `ScenarioError` unless the scenario can be run.
+    /// Warnings before a run, in sentences: hints, not errors. Raises `ScenarioError` unless the scenario can be run.
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let prepared = py.detach(|| self.scenario.prepare()).map_err(scenario_error)?;
         self.keep(prepared.spec);
         Ok(prepared.notes)
     }
 
-    /// The resolved scenario: every default written out; files have the other names that `names` gives them.
+    /// The resolved scenario with every default written out; `names` replaces names of files.
     #[pyo3(signature = (names = HashMap::new()))]
     fn toml(&self, py: Python<'_>, names: HashMap<String, String>) -> PyResult<String> {
         py.detach(|| self.scenario.resolved_toml_under(&names)).map_err(scenario_error)
     }
 
-    /// Files that the scenario names: names as it has them, and paths. Those of the program are not among them.
+    /// Files named by the scenario: names as in the scenario, and paths. Files of the program are not included.
     fn files(&self) -> PyResult<Vec<(String, PathBuf)>> {
         self.scenario.files().map_err(scenario_error)
     }
 
-    /// What governs the flows, each once: kinds of controllers, controls of transports' own, `udp`. Raises
+    /// Controllers of the flows, each once: kinds of controllers, controls of transports' own, `udp`. Raises
     /// `ScenarioError` unless the scenario can be run.
     fn governing(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let spec = py.detach(|| self.spec()).map_err(scenario_error)?;
@@ -115,7 +114,7 @@ impl Scenario {
         Ok(found)
     }
 
-    /// Hash of the resolved scenario, its seed and name left out, in hexadecimal digits.
+    /// Hash of the resolved scenario without its seed and name, in hexadecimal digits.
     #[getter]
     fn hash(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.scenario.hash()).map_err(scenario_error)
@@ -127,21 +126,21 @@ impl Scenario {
         self.scenario.name()
     }
 
-    /// Threads that the scenario asks for; `None`: as many as there are cores for.
+    /// Number of threads requested by the scenario; `None`: as many as there are cores.
     #[getter]
     fn threads(&self) -> Option<u32> {
         self.scenario.threads()
     }
 
-    /// Bytes that a run takes, roughly; if they are more than `most`, so many at least. Raises `ScenarioError` unless
-    /// the scenario can be run.
+    /// Rough estimate of the memory of a run, in bytes; a lower bound if it exceeds `most`. Raises `ScenarioError`
+    /// unless the scenario can be run.
     #[pyo3(signature = (most=u64::MAX))]
     fn memory(&self, py: Python<'_>, most: u64) -> PyResult<u64> {
         py.detach(|| self.scenario.memory(most)).map_err(scenario_error)
     }
 
-    /// Rows of the timeline that a run leaves at most, roughly; 0 without one. Raises `ScenarioError` unless the
-    /// scenario can be run.
+    /// Rough upper bound of the rows of a run's timeline; 0 without one. Raises `ScenarioError` unless the scenario
+    /// can be run.
     fn timeline_rows(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| self.scenario.timeline_rows()).map_err(scenario_error)
     }

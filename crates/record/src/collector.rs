@@ -1,4 +1,4 @@
-//! The recorder a run uses unless it brings its own: it keeps everything.
+//! Default recorder of a run: keeps everything.
 
 use crate::{
     Histogram, MessageRecord, MonitorEntry, MonitorEvent, MonitorRule, MonitorStep, Outcome, PacketEvent, Recorder,
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// Bytes of the two texts of a packet event, as they lie in memory.
 const TEXTS: usize = 64;
 
-/// Keeps delays and round-trip times as one histogram a group, and samples and packet events as
-/// they come.
+/// Keeps delays and round-trip times as one histogram per group, and samples and packet events in the order of the
+/// calls.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
     /// One-way delays of delivered data segments (picoseconds), by group.
@@ -31,7 +31,7 @@ pub struct Collector {
     pub host_drops: BTreeMap<u32, u64>,
     /// Flows and queries of a known size that have finished.
     pub finished: u64,
-    /// When the last of them did, ps.
+    /// Time at which the last of them finished, in ps.
     pub finished_at: u64,
 }
 
@@ -42,8 +42,7 @@ impl Collector {
         Self { delay: histograms.clone(), rtt: histograms, ..Self::default() }
     }
 
-    /// Bytes of what is kept point by point: packet events with their texts, steps of packets whose directions have
-    /// entries, samples, queries and writes.
+    /// Bytes kept point by point: packet events with their texts, FlowMonitor steps, samples, queries and writes.
     #[inline]
     pub fn kept_bytes(&self) -> u64 {
         let of = |count: usize, size: usize| (count * size) as u64;
@@ -73,11 +72,11 @@ impl Collector {
         }
     }
 
-    /// Hands the collection to `outcome`, in an order that does not depend on how calls from
-    /// different nodes were interleaved: samples by (entity, name, time), packet events by (time,
-    /// flow, place); what is still equal keeps the order of the calls, which one node makes in
-    /// the order of happening. Messages by (kind, group, host, flow, number). FlowMonitor's entries keep
-    /// `rule`; it looks until `until_ps`, although a run may be over before.
+    /// Hands the collection to `outcome`, in an order that does not depend on how calls of different nodes were
+    /// interleaved: samples by (entity, name, time), packet events by (time, flow, place), messages by (kind, group,
+    /// host, flow, number). Equal keys keep the order of the calls; all of them come from one node, in the order of
+    /// happening. `rule` applies to FlowMonitor's entries; FlowMonitor checks for losses until `until_ps`, even if
+    /// the run ends earlier.
     pub fn finish(mut self, outcome: &mut Outcome, rule: &MonitorRule, until_ps: u64) {
         self.samples.sort_by(|a, b| (&a.entity, a.name, a.time_ps).cmp(&(&b.entity, b.name, b.time_ps)));
         self.trace.sort_by(|a, b| (a.time_ps, a.flow, &a.place).cmp(&(b.time_ps, b.flow, &b.place)));
@@ -108,21 +107,21 @@ impl Collector {
 
 /// Bytes that an ICMPv6 error adds to the packet within it: an IPv6 header and its own.
 const ICMPV6_ERROR: u64 = 48;
-/// FlowMonitor looks for lost packets so often.
+/// Interval between FlowMonitor's checks for lost packets, in ps.
 const LOOKS_EVERY: u64 = 1_000_000_000_000;
 
-/// The entry that the steps of the packets of one direction make, in the order of time, where FlowMonitor looks until
-/// `end`. A
-/// number that comes again is the latest packet of that number: no path keeps a packet for 65,536 others.
+/// Makes one entry from the steps of the packets of one direction, in the order of time; FlowMonitor checks for
+/// losses until `end`. A repeated number is the latest packet of that number: no path delays a packet by 65,536
+/// others.
 fn entry(events: &[MonitorEvent], rule: &MonitorRule, end: u64) -> MonitorEntry {
     let mut entry = MonitorEntry::default();
     let mut under_way: BTreeMap<u16, u64> = BTreeMap::new();
-    // FlowMonitor has taken a packet sent then for lost by `time`, looking every second
+    // FlowMonitor counts a packet sent at `sent` as lost by `time`; it checks every second
     let missed = |sent: u64, time: u64| {
         rule.lost_after_ps
             .is_some_and(|after| time >= sent.saturating_add(after).div_ceil(LOOKS_EVERY).saturating_mul(LOOKS_EVERY))
     };
-    // ... and at the end
+    // the same at the end of the run
     let lost = |sent: u64| rule.lost_after_ps.is_some_and(|after| sent.saturating_add(after) <= end);
     for event in events {
         if let MonitorStep::Sent { measured } = event.step {

@@ -1,8 +1,8 @@
-//! A figure is declared once: its name, unit and definition, and how its value follows from the records.
+//! A figure is declared once: its name, unit and definition, and how its value is computed from the records.
 //!
-//! [`Quantity`] is a column of a table: a value a record. A quantity that is counted may say under which key of the
-//! summary the sum over all records stands. [`Figure`] is a number of the summary that is more than such a sum.
-//! Columns, summary, units and definitions are made from these rows, and `docs/results.md` is held equal to them.
+//! [`Quantity`] is a column of a table: one value per record. The sum of a counted quantity over all records can be a
+//! key of the summary. [`Figure`] is any other number of the summary. Columns, summary, units and definitions are
+//! generated from these rows; a test compares `docs/results.md` with them.
 
 use std::collections::HashMap;
 
@@ -28,15 +28,15 @@ pub enum Values {
     Str(Vec<String>),
     /// Text with few distinct values: row `i` has `names[codes[i]]`.
     Dict {
-        /// One a row; every code indexes `names`.
+        /// One code per row; each indexes `names`.
         codes: Vec<u32>,
-        /// The distinct values (they need not all occur).
+        /// Distinct values; some may be unused.
         names: Vec<String>,
     },
 }
 
 impl Values {
-    /// Appends those of later rows of the same column.
+    /// Appends the values of later rows of the same column.
     pub(crate) fn append(&mut self, later: Values) {
         match (self, later) {
             (Values::U64(values), Values::U64(later)) => values.extend(later),
@@ -54,7 +54,7 @@ impl Values {
     }
 }
 
-/// The code of `name`, which is made one of `names` if it is none.
+/// Returns the code of `name`; adds `name` to `names` if it is new.
 fn code(names: &mut Vec<String>, name: String) -> u32 {
     let known = names.iter().position(|known| *known == name);
     known.unwrap_or_else(|| {
@@ -77,7 +77,7 @@ impl Values {
         }
     }
 
-    /// No row.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -86,18 +86,18 @@ impl Values {
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Name, unit as its ending where it has one.
+    /// Name; a name with a unit ends in it.
     pub name: &'static str,
     /// Unit; empty for names and numbers of things.
     pub unit: &'static str,
     /// Definition.
     pub doc: &'static str,
-    /// One a row.
+    /// One value per row.
     pub values: Values,
 }
 
-/// How the values of a column are read off records `R`. Functions of two arguments get the length of the measured
-/// interval (ps) or the whole outcome too.
+/// Source of a column's values in records `R`. Functions of two arguments also receive the length of the measured
+/// interval (ps) or the whole outcome.
 #[derive(Clone, Copy)]
 pub(crate) enum Of<R> {
     /// Small whole numbers: node, flow.
@@ -114,15 +114,15 @@ pub(crate) enum Of<R> {
     Time(fn(&R) -> u64),
     /// Picoseconds that may be missing, shown in seconds.
     OptTime(fn(&R) -> Option<u64>),
-    /// A part of the measured interval, or a rate over it.
+    /// Share of the measured interval, or a rate over it.
     Rate(fn(&R, u64) -> Option<f64>),
-    /// A rate over a part of the measured interval.
+    /// Rate over a part of the measured interval.
     Whole(fn(&R, &Outcome) -> Option<f64>),
     /// Text.
     Text(fn(&R) -> String),
-    /// Text with few distinct values, stored once each in the order in which they first occur.
+    /// Text with few distinct values; each is stored once, in the order of first occurrence.
     Word(fn(&R) -> &str),
-    /// The number of a name, and all names.
+    /// Number of a name, and all names.
     Index(fn(&R) -> u32, fn(&Outcome) -> Vec<String>),
 }
 
@@ -133,17 +133,17 @@ pub(crate) struct Quantity<R> {
     pub(crate) unit: &'static str,
     pub(crate) doc: &'static str,
     pub(crate) of: Of<R>,
-    /// Key and definition of the sum over all records, where the summary has it.
+    /// Key and definition of the sum over all records, if the summary has it.
     pub(crate) total: Option<(&'static str, &'static str)>,
 }
 
-/// Rows of a table, an array: of quantities,
+/// Rows of a table as an array: quantities,
 ///
 /// ```text
 /// "name" ["unit"] = U64(|record| record.field), "definition", sum "key.of.sum" "definition of the sum";
 /// ```
 ///
-/// (`sum` may be left out, and so may its definition where it is that of the column), or of figures,
+/// (`sum` is optional; so is its definition if it equals the column's), or figures,
 ///
 /// ```text
 /// "key.in.summary" ["unit"] = |records| a_value(records), "definition";
@@ -199,7 +199,7 @@ impl<R> Quantity<R> {
     }
 }
 
-/// The columns of a table, a value a row each.
+/// Columns of a table, one value per row.
 pub(crate) fn columns<R>(table: &[Quantity<R>], rows: &[&R], outcome: &Outcome) -> Vec<Column> {
     let column = |q: &Quantity<R>| Column { name: q.name, unit: q.unit, doc: q.doc, values: q.values(rows, outcome) };
     table.iter().map(column).collect()
@@ -219,7 +219,7 @@ fn dictionary<'a>(rows: impl Iterator<Item = &'a str>) -> Values {
     Values::Dict { codes, names }
 }
 
-/// One number of the summary; `F` computes it.
+/// One number of the summary, computed by `F`.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure<F> {
     pub(crate) stated: Stated,
@@ -228,13 +228,13 @@ pub(crate) struct Figure<F> {
 
 type Compute<C> = fn(&C) -> Value;
 
-/// Numbers of the summary that follow from a `C`.
+/// Numbers of the summary computed from a `C`.
 pub(crate) type Figures<C> = &'static [Figure<Compute<C>>];
 
-/// The description of a number of the summary.
+/// Description of a number of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stated {
-    /// Where it stands in the summary: keys joined by dots; `groups.*` is every group.
+    /// Path in the summary: keys joined by dots; `groups.*` stands for every group.
     pub key: &'static str,
     /// Unit; empty for names.
     pub unit: &'static str,
@@ -242,12 +242,12 @@ pub struct Stated {
     pub definition: &'static str,
 }
 
-/// Puts the values of `figures` into `summary`, each under its key.
+/// Adds the values of `figures` to `summary`, each under its key.
 pub(crate) fn fill<C>(summary: &mut Map<String, Value>, figures: &[Figure<Compute<C>>], of: &C) {
     figures.iter().for_each(|f| put(summary, f.stated.key, (f.value)(of)));
 }
 
-/// Puts the sums over `rows` that `table` declares into `summary`.
+/// Adds the sums over `rows` that `table` declares to `summary`.
 pub(crate) fn fill_totals<R>(summary: &mut Map<String, Value>, table: &[Quantity<R>], rows: &[&R]) {
     for quantity in table {
         if let Some((key, _)) = quantity.total {
@@ -256,12 +256,12 @@ pub(crate) fn fill_totals<R>(summary: &mut Map<String, Value>, table: &[Quantity
     }
 }
 
-/// The descriptions of `figures`.
+/// Descriptions of `figures`.
 pub(crate) fn stated<F>(figures: &[Figure<F>]) -> impl Iterator<Item = Stated> {
     figures.iter().map(|f| f.stated)
 }
 
-/// The descriptions of the sums that `table` declares.
+/// Descriptions of the sums that `table` declares.
 pub(crate) fn stated_totals<R>(table: &[Quantity<R>]) -> impl Iterator<Item = Stated> {
     table.iter().filter_map(|q| q.total.map(|(key, definition)| Stated { key, unit: q.unit, definition }))
 }

@@ -1,21 +1,21 @@
-//! What a flow did in a frame of a timeline.
+//! Record of a flow in one frame of a timeline.
 
 use crate::packed::{Framed, Packer, apart, beside, take};
 
-/// Where a flow stands. Tables have the number.
+/// State of a flow. Tables hold the number.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u8)]
 pub enum FlowState {
-    /// Its window grows as at its beginning.
+    /// Slow start.
     #[default]
     SlowStart = 0,
-    /// Its controller governs it: congestion avoidance, a reduction for ECN included.
+    /// Congestion avoidance or the controller's steady state, including a reduction after an ECN mark.
     Avoidance = 1,
     /// Fast recovery.
     Recovery = 2,
-    /// After a retransmission timeout, until what was outstanding then is acknowledged.
+    /// From a retransmission timeout until the data outstanding at that time is acknowledged.
     Timeout = 3,
-    /// It has nothing more to send: finished, stopped or reset.
+    /// Nothing left to send: finished, stopped or reset.
     Done = 4,
 }
 
@@ -24,7 +24,7 @@ impl FlowState {
         [FlowState::SlowStart, FlowState::Avoidance, FlowState::Recovery, FlowState::Timeout, FlowState::Done];
 }
 
-/// What a flow did in one frame of the timeline.
+/// Record of a flow in one frame of the timeline.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct FlowFrame {
     /// Frame, from 0.
@@ -33,9 +33,9 @@ pub struct FlowFrame {
     pub flow: u32,
     /// Application bytes delivered in order to the receiver.
     pub delivered_bytes: u64,
-    /// Congestion window at the frame's end, to the byte; `None` without one.
+    /// Congestion window at the frame's end, in bytes; `None` without a window.
     pub cwnd_bytes: Option<u64>,
-    /// Where it stands at the frame's end.
+    /// State at the frame's end.
     pub state: FlowState,
 }
 
@@ -85,7 +85,7 @@ impl Framed for FlowFrame {
 }
 
 impl FlowFrame {
-    /// The window, and 0 for none.
+    /// Congestion window; 0 without one.
     fn window(&self) -> u64 {
         self.cwnd_bytes.map_or(0, |bytes| bytes.saturating_add(1))
     }

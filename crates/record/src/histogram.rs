@@ -1,12 +1,12 @@
-//! Counts of picosecond values in log-linear buckets: what percentiles of delays and round-trip
-//! times are read from, since a run delivers far more packets than anyone wants to keep.
+//! Counts of picosecond values in log-linear buckets. Percentiles of delays and round-trip times are read from them,
+//! because a run delivers too many packets to keep every value.
 
 use crate::statistics::nearest_rank;
 use std::fmt;
 
-/// A power of two is cut into `2^LINEAR` buckets.
+/// log2 of the number of buckets per power of two.
 const LINEAR: u32 = 7;
-/// All values below `2^64` have a bucket.
+/// Number of buckets; all values below `2^64` have one.
 const BUCKETS: usize = (64 - LINEAR as usize + 1) << LINEAR;
 
 /// A histogram of `u64` values (picoseconds here) over their whole range.
@@ -14,7 +14,7 @@ const BUCKETS: usize = (64 - LINEAR as usize + 1) << LINEAR;
 /// Values below 256 have a bucket each; from there every power of two `[2^k, 2^(k+1))` is cut
 /// into 128 buckets of equal width `2^(k-7)`. A bucket is therefore at most 1/128 of any value in
 /// it wide, and a percentile read from it is never below the true one and less than 1/128 (0.8 %)
-/// above. Count and largest value are kept exactly beside the buckets.
+/// above. Count and largest value are kept exactly.
 ///
 /// Merging adds counts, so the result of a merge is the histogram of all values, whatever the
 /// order. One histogram takes 59 kB, allocated by [`Histogram::new`]; recording never allocates.
@@ -25,13 +25,13 @@ pub struct Histogram {
     max: u64,
 }
 
-/// Bits that all values of the bucket of `value` have in common are above this one.
+/// Bit position above which all values of `value`'s bucket are equal.
 #[inline]
 fn shift(value: u64) -> u32 {
     (u64::BITS - (LINEAR + 1)).saturating_sub((value | 1).leading_zeros())
 }
 
-/// The largest value of bucket number `index`.
+/// Largest value of bucket number `index`.
 fn highest(index: usize) -> u64 {
     let shift = (index >> LINEAR).saturating_sub(1) as u32;
     let from = (index as u64 - ((shift as u64) << LINEAR)) << shift;
@@ -92,7 +92,7 @@ impl Default for Histogram {
     }
 }
 
-/// Buckets in use alone: number and count.
+/// Shows the buckets in use only: number and count.
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let used: Vec<_> = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0).collect();

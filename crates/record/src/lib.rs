@@ -1,9 +1,8 @@
-//! Results of a run: one record a flow, one a port, time series, packet traces, and the
-//! summary computed from them.
+//! Results of a run: one record per flow and per port, time series, packet traces, and the summary computed from
+//! them.
 //!
-//! The engine fills these through the small [`Recorder`] trait and the plain structs below; it
-//! knows nothing of files or formats. All times in records are integer picoseconds (`*_ps`),
-//! sizes bytes, unless a name says otherwise.
+//! The engine fills the structs below through the small [`Recorder`] trait; it knows nothing of files or formats. All
+//! times in records are integer picoseconds (`*_ps`) and sizes are bytes, unless a name says otherwise.
 
 mod collector;
 mod entries;
@@ -49,38 +48,37 @@ pub struct Outcome {
     pub measure_from_ps: u64,
     /// End of the measured interval.
     pub measure_to_ps: u64,
-    /// Times that every queue was sampled.
+    /// Number of samples taken of every queue.
     pub queue_samples: u64,
-    /// Packets that ports have accepted, whole run: the unit of work. What waits in a host's fair NIC is not among
-    /// them.
+    /// Packets accepted by ports, whole run: the unit of work. Excludes packets waiting in a host's fair NIC.
     pub hops: u64,
     /// IP packets (fragments counted each) that hosts handed to their NICs, whole run. Bytes and
     /// packets are conserved: sent = delivered + dropped + in flight.
     pub packets_sent: u64,
-    /// ... that reached their host.
+    /// IP packets that reached their host, whole run.
     pub packets_delivered: u64,
-    /// ... refused by a queue, lost on a link, or without a route.
+    /// IP packets dropped by a queue, lost on a link, or without a route, whole run.
     pub packets_dropped: u64,
-    /// ... still under way at the end.
+    /// IP packets in flight at the end.
     pub packets_in_flight: u64,
     /// Names of the traffic entries; `FlowRecord::group` indexes them.
     pub groups: Vec<String>,
     /// Names of the controllers with their parameters; `FlowRecord::controller` indexes them.
     pub controllers: Vec<String>,
-    /// One a flow, in flow order.
+    /// One record per flow, in flow order.
     pub flows: Vec<FlowRecord>,
-    /// What the traffic says of the flows.
+    /// Labels that the traffic gives the flows.
     pub labels: Vec<Label>,
-    /// One a directed link, in link order.
+    /// One record per directed link, in link order.
     pub ports: Vec<PortRecord>,
-    /// One an engine of a host that processes its packets, by host, receiving side first; empty where
-    /// hosts cost nothing.
+    /// One record per engine of a host with processing times, by host, receiving side first; empty if no host has
+    /// them.
     pub engines: Vec<EngineRecord>,
-    /// Entries of tables, by node, program and table; empty where no node runs tables.
+    /// Entries of tables, by node, program and table; empty if no node runs tables.
     pub entries: Vec<EntryRecord>,
-    /// One a station of a radio cell.
+    /// One record per station of a radio cell.
     pub radios: Vec<RadioRecord>,
-    /// Figures of FlowMonitor's entries are over so many of them, in the order of their first packets; `None`: all.
+    /// Number of FlowMonitor entries that its figures cover, in the order of their first packets; `None`: all.
     pub monitored: Option<u32>,
     /// Queries and writes, ordered by (kind, group, host, flow, number).
     pub messages: Vec<MessageRecord>,
@@ -88,17 +86,17 @@ pub struct Outcome {
     pub delay: Vec<Histogram>,
     /// Round-trip times (picoseconds) sampled at senders, one histogram a group.
     pub rtt: Vec<Histogram>,
-    /// Time series asked for, ordered by (series, time).
+    /// Requested time series, ordered by (series, time).
     pub samples: Vec<Sample>,
-    /// What ports did in frames of a timeline, by (frame, port); only where there was something.
+    /// Port records in frames of a timeline, by (frame, port); only where something happened.
     pub port_frames: Lanes<PortFrame>,
-    /// What flows did in them.
+    /// Flow records in frames of a timeline.
     pub flow_frames: Lanes<FlowFrame>,
     /// Events of the timeline, by (time, kind, subject).
     pub timeline_events: Vec<TimelineEvent>,
-    /// Ports that flows pass, by (flow, position, port), where there is a timeline.
+    /// Ports that flows pass, by (flow, position, port), if there is a timeline.
     pub paths: Vec<PathPort>,
-    /// Length of a frame of the timeline, if there is one.
+    /// Frame length of the timeline, if there is one.
     pub frame_ps: Option<u64>,
     /// Packet events of traced flows, ordered by (time, order of happening).
     pub trace: Vec<PacketEvent>,
@@ -121,17 +119,17 @@ macro_rules! named {
         }
 
         impl $enum {
-            /// All of them, in the order of their declaration.
+            /// All values, in the order of their declaration.
             pub const ALL: &'static [$enum] = &[$($enum::$value),*];
 
-            /// Its name in tables.
+            /// Name in tables.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($enum::$value => $name,)*
                 }
             }
 
-            /// Names of all, by their numbers.
+            /// Names of all values, by their numbers.
             pub(crate) fn names(_: &Outcome) -> Vec<String> {
                 Self::ALL.iter().map(|value| value.name().to_owned()).collect()
             }
@@ -153,16 +151,16 @@ named! {
     }
 }
 
-/// What the traffic says of its flows: a column of `flows.parquet`. Only who makes the traffic knows what it means.
+/// Label of flows: a column of `flows.parquet`. Its meaning is known only to the code that creates the traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Label {
     /// Name of the column.
     pub name: &'static str,
-    /// Its definition.
+    /// Definition of the column.
     pub definition: &'static str,
     /// Names of the values that a flow can have.
     pub values: &'static [&'static str],
-    /// The number of each flow's value, in flow order.
+    /// Number of each flow's value, in flow order.
     pub of: Vec<u32>,
 }
 
@@ -185,21 +183,21 @@ pub struct MessageRecord {
     pub group: u32,
     /// The root of the query, or the host that writes.
     pub host: u32,
-    /// The flow of the write; of a query, the flow of its first response.
+    /// The flow of the write; for a query, the flow of its first response.
     pub flow: u32,
     /// Number among the queries of this root, or the writes of this flow, from 0.
     pub number: u64,
-    /// Connections that take part: the workers of a query, 1 for a write.
+    /// Number of connections taking part: the workers of a query, 1 for a write.
     pub workers: u32,
-    /// Bytes of all responses of the query, or of the write.
+    /// Bytes of the write, or of all responses of the query.
     pub bytes: u64,
-    /// When it began.
+    /// Begin.
     pub start_ps: u64,
-    /// When it was complete; `None` if the run ended before.
+    /// Time of completion; `None` if the run ended before.
     pub finish_ps: Option<u64>,
     /// Retransmission timeouts of its connections between its beginning and its end.
     pub timeouts: u64,
-    /// Time from its beginning within which it was to be complete, if that mattered.
+    /// Deadline: time from the beginning until it must be complete, if any.
     pub deadline_ps: Option<u64>,
 }
 
@@ -213,31 +211,31 @@ pub struct FlowRecord {
     pub group: u32,
     /// Index into [`Outcome::controllers`].
     pub controller: u32,
-    /// Its role in its connection.
+    /// Role of the flow in its connection.
     pub role: Role,
     /// Sending host.
     pub src: u32,
     /// Receiving host.
     pub dst: u32,
-    /// When the flow was opened; of one that was not, the earliest time at which it might have been.
+    /// Time at which the flow was opened; the earliest possible time for a flow that never opened.
     pub start_ps: u64,
-    /// It was not: its start, or what it waits for, did not come.
+    /// True if the flow never opened: its start, or a trigger it waits for, did not come.
     pub unopened: bool,
-    /// When the last byte was acknowledged at the sender; `None` for flows that did not finish.
+    /// Time at which the last byte was acknowledged at the sender; `None` for flows that did not finish.
     pub finish_ps: Option<u64>,
-    /// When what its stop cut short came to its end: what had been written was acknowledged, or it was reset.
+    /// Time at which a stopped flow ended: its written data was acknowledged, or it was reset.
     pub stopped_ps: Option<u64>,
-    /// When the receiver had the last byte.
+    /// Arrival time of the last byte at the receiver.
     pub received_ps: Option<u64>,
-    /// Bytes the application asked for; `None` where it has no end.
+    /// Bytes the application asked for; `None` for a flow without an end.
     pub size: Option<u64>,
-    /// Time from its opening within which the receiver was to have the last byte, if that mattered.
+    /// Deadline: time from its opening until the receiver must have the last byte, if any.
     pub deadline_ps: Option<u64>,
     /// Time on the empty network until the receiver has the last byte, by the quickest path that routing may use:
-    /// handshake where there is one, serialization and propagation. Where segments may be cut elsewhere, a bound from
-    /// below. `None` where size is.
+    /// handshake (if any), serialization and propagation. A lower bound if segment boundaries may differ. `None` if
+    /// `size` is.
     pub ideal_delivery_ps: Option<u64>,
-    /// Completion time on the empty network by the same path, and back for the last ACK. `None` where size is.
+    /// Completion time on the empty network by the same path, and back for the last ACK. `None` if `size` is.
     pub ideal_fct_ps: Option<u64>,
     /// Idle round-trip time of the flow's path.
     pub idle_rtt_ps: u64,
@@ -262,35 +260,36 @@ pub struct FlowRecord {
     pub arrived_m: u64,
     /// As `dropped`, measured interval.
     pub dropped_m: u64,
-    /// Data packets for which a host's engine had no room, measured interval.
+    /// Data packets dropped because a host's engine was full, measured interval.
     pub host_dropped_m: u64,
-    /// Segments sent again, measured interval.
+    /// Segments retransmitted, measured interval.
     pub retransmissions: u64,
     /// Retransmission timeouts, measured interval.
     pub timeouts: u64,
     /// Data segments that arrived with a CE mark, measured interval.
     pub marked: u64,
-    /// Headers that arrived of segments whose payload queues had cut off, measured interval.
+    /// Headers of trimmed segments that arrived, measured interval.
     pub trimmed: u64,
-    /// It sends datagrams, whose order nobody follows: what is said of late packets says nothing of it.
+    /// True for datagrams: their order is not tracked, so the figures of late packets do not apply.
     pub datagrams: bool,
-    /// Data packets, none of them sent again, that bytes beyond their end had overtaken; measured interval.
+    /// Data packets, not retransmissions, that arrived after bytes with higher sequence numbers; measured interval.
     pub late: u64,
-    /// Those of them that ended beyond what had come in order when they came.
+    /// Late packets that ended beyond the data received in order at their arrival.
     pub extents: u64,
-    /// ... and the sum of their extents: arrivals from the first that overtook it to it.
+    /// Sum of their extents: number of arrivals from the first packet that overtook it to the packet itself.
     pub extent_sum: u64,
     /// Largest extent.
     pub extent_max: u64,
-    /// Most bytes that the receiver kept beyond a hole, of reordering or of losses, inside the measured interval.
+    /// Most bytes that the receiver buffered beyond a hole, caused by reordering or loss, inside the measured
+    /// interval.
     pub reordering_buffer: u64,
-    /// Sum of one-way delays of arrived data segments (sent by IP to received), measured.
+    /// Sum of one-way delays of arrived data segments (sent by IP to received), measured interval.
     pub delay_sum_ps: u64,
-    /// Largest of them.
+    /// Largest one-way delay of arrived data segments, measured interval.
     pub delay_max_ps: u64,
-    /// Number of RTT samples and their sum, measured interval.
+    /// Number of RTT samples, measured interval.
     pub rtt_count: u64,
-    /// Sum of the RTT samples.
+    /// Sum of the RTT samples, measured interval.
     pub rtt_sum_ps: u64,
     /// Smallest RTT sample of the whole run; `None` without a sample.
     pub rtt_min_ps: Option<u64>,
@@ -308,16 +307,16 @@ pub struct FlowRecord {
     pub fm_first_tx_ps: Option<u64>,
     /// FlowMonitor: last reception.
     pub fm_last_rx_ps: Option<u64>,
-    /// FlowMonitor: the ACK direction, an entry of its own; `None` where it was not asked for, and of a two-way
-    /// connection, each of whose directions is a flow here.
+    /// FlowMonitor: the ACK direction, an entry of its own; `None` if not asked for, and for a two-way connection,
+    /// whose directions are both flows here.
     pub fm_acks: Option<MonitorEntry>,
-    /// FlowMonitor: packets of the data direction that it takes for lost, where it has a rule for that; `None`: those
-    /// that a queue or a host dropped, or a link lost.
+    /// FlowMonitor: lost packets of the data direction by its own rule; `None` without such a rule: packets dropped
+    /// by a queue or a host, or lost on a link.
     pub fm_lost_packets: Option<u64>,
 }
 
 impl FlowRecord {
-    /// FlowMonitor's figures of the data direction are these.
+    /// Replaces FlowMonitor's figures of the data direction.
     pub(crate) fn take_monitored(&mut self, entry: MonitorEntry) {
         self.fm_tx_packets = entry.tx_packets;
         self.fm_rx_packets = entry.rx_packets;
@@ -329,16 +328,16 @@ impl FlowRecord {
     }
 }
 
-/// FlowMonitor's entry of a direction of a flow: packets sent in the measured interval.
+/// FlowMonitor's entry of one direction of a flow: packets sent in the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MonitorEntry {
     /// IP packets sent.
     pub tx_packets: u64,
-    /// Of them received.
+    /// IP packets received.
     pub rx_packets: u64,
-    /// IP bytes of those, headers included.
+    /// IP bytes of the received packets, headers included.
     pub rx_bytes: u64,
-    /// Of them lost.
+    /// IP packets lost.
     pub lost_packets: u64,
     /// Sum of delays of the received packets.
     pub delay_sum_ps: u64,
@@ -348,73 +347,74 @@ pub struct MonitorEntry {
     pub last_rx_ps: Option<u64>,
 }
 
-/// Which packets FlowMonitor takes for received and for lost.
+/// FlowMonitor's rule for received and lost packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MonitorRule {
-    /// Those that have not arrived after this time, when it looks, which is every second and at the end. `None`: those
-    /// that a queue or a host dropped, or a link lost, at once.
+    /// Age at which a packet that has not arrived counts as lost; FlowMonitor checks every second and at the end.
+    /// `None`: packets dropped by a queue or a host, or lost on a link, count at once.
     pub lost_after_ps: Option<u64>,
-    /// Those that their station gets back as unreachable are received: ns-3's probe follows the packet within the
-    /// ICMPv6 error.
+    /// True if packets that their station gets back as unreachable count as received: ns-3's probe follows the packet
+    /// within the ICMPv6 error.
     pub undeliverable_received: bool,
 }
 
-/// What happened to a packet whose direction has an entry.
+/// Step of a packet whose direction has an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MonitorStep {
-    /// It was sent, inside the measured interval or not.
+    /// Sent, inside the measured interval or not.
     Sent {
-        /// Whether it was inside.
+        /// True inside the measured interval.
         measured: bool,
     },
-    /// It came to its destination.
+    /// Arrived at its destination.
     Arrived,
-    /// It never will.
+    /// Lost.
     Lost,
-    /// It never will, and its sender is told so.
+    /// Lost, and its sender is told so.
     Unreachable,
 }
 
-/// A step of a packet whose direction has an entry.
+/// Event of a packet whose direction has an entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct MonitorEvent {
     /// Flow number.
     pub flow: u32,
-    /// Whether the packet is of the ACK direction.
+    /// True for the ACK direction.
     pub reverse: bool,
-    /// When.
+    /// Time of the step.
     pub time_ps: u64,
-    /// What.
+    /// Step.
     pub step: MonitorStep,
     /// Number of the packet in its direction, in 16 bits.
     pub id: u16,
-    /// IP bytes.
+    /// IP bytes of the packet.
     pub size: u16,
 }
 
 /// One directed link with the queue at its sending end.
 #[derive(Clone, Debug, Default)]
 pub struct PortRecord {
-    /// `"edge0>host1"`.
+    /// Name, such as `"edge0>host1"`.
     pub name: Name,
     /// Bits per second; 0 stands for an infinite rate.
     pub rate_bps: u64,
     /// Packets whose transmission ended in the measured interval.
     pub packets: u64,
-    /// Bytes that went onto the wire in it, overhead included: of packets under way at its ends the part inside.
+    /// Bytes sent in the measured interval, link overhead included: of packets being sent at its limits, the part
+    /// inside.
     pub bytes: u64,
-    /// Packets that came to wait or to be sent, measured interval. Those it held at the beginning and these are: sent,
-    /// held at the end, or dropped, cut away or sent back while they waited.
+    /// Packets that arrived to wait or to be sent, measured interval. Together with those held at its start they are:
+    /// sent, held at the end, or dropped, trimmed or returned while they waited.
     pub accepted: u64,
-    /// Their bytes on the wire, as they came.
+    /// Bytes of the accepted packets on the wire, as they arrived.
     pub accepted_bytes: u64,
     /// Time the transmitter was busy inside the measured interval.
     pub busy_ps: u64,
     /// Packets dropped by the queue, measured interval.
     pub drops: u64,
-    /// Packets cut to their headers, measured interval.
+    /// Packets trimmed to their headers, measured interval.
     pub trimmed: u64,
-    /// Headers without room that went back to their senders, measured interval.
+    /// Headers returned to their senders because the queue was full, measured interval.
     pub returned: u64,
     /// Packets lost on the link (error rate, failures), measured interval.
     pub losses: u64,
@@ -422,25 +422,24 @@ pub struct PortRecord {
     pub marks: u64,
     /// Time-averaged packets in the queue (as the discipline counts them), measured interval.
     pub queue_mean_packets: f64,
-    /// 99th percentile (nearest rank) of the queue length sampled at the stated interval; `None`
-    /// where the interval holds no sample.
+    /// 99th percentile (nearest rank) of the sampled queue length; `None` without a sample.
     pub queue_p99_packets: Option<f64>,
     /// Largest queue length seen, an arriving packet included once accepted.
     pub queue_max_packets: u64,
-    /// As mean, in bytes.
+    /// As `queue_mean_packets`, in bytes.
     pub queue_mean_bytes: f64,
-    /// As max, in bytes.
+    /// As `queue_max_packets`, in bytes.
     pub queue_max_bytes: u64,
-    /// Largest queue that it can have, where that is so many packets.
+    /// Largest possible queue, for a limit in packets.
     pub limit_packets: Option<u64>,
-    /// The same, where it is so many bytes.
+    /// Largest possible queue, for a limit in bytes.
     pub limit_bytes: Option<u64>,
-    /// Times that the neighbour paused one of its classes while none was, measured interval.
+    /// Number of pauses by the neighbour, counted while no class was paused, measured interval.
     pub pauses: u64,
-    /// Time that some of its classes was paused, measured interval.
+    /// Time in which at least one class was paused, measured interval.
     pub paused_ps: u64,
-    /// Since when one of its classes is part of a deadlock at the end of the run: paused by a neighbour that waits,
-    /// over others, for this very port.
+    /// Start of a deadlock that lasts until the end of the run: a class is paused by a neighbour that waits, over
+    /// others, for this very port.
     pub deadlocked_ps: Option<u64>,
     /// As `packets`, whole run.
     pub packets_total: u64,
@@ -448,7 +447,7 @@ pub struct PortRecord {
     pub accepted_total: u64,
     /// Drops and losses, whole run.
     pub lost_total: u64,
-    /// Its traffic classes, in order; empty where one queue serves all.
+    /// Traffic classes, in order; empty if one queue serves all.
     pub classes: Vec<ClassRecord>,
 }
 
@@ -457,23 +456,23 @@ pub struct PortRecord {
 pub struct ClassRecord {
     /// Packets accepted.
     pub packets: u64,
-    /// Bytes of them, as the queue counts them.
+    /// Bytes accepted, as the queue counts them.
     pub bytes: u64,
-    /// Packets dropped by its queue.
+    /// Packets dropped by the queue of the class.
     pub drops: u64,
     /// Packets CE-marked.
     pub marks: u64,
-    /// Time-averaged packets in its queue.
+    /// Time-averaged packets in the queue of the class.
     pub queue_mean_packets: f64,
     /// Largest queue length seen, an arriving packet included once accepted.
     pub queue_max_packets: u64,
-    /// As mean, in bytes.
+    /// As `queue_mean_packets`, in bytes.
     pub queue_mean_bytes: f64,
-    /// As max, in bytes.
+    /// As `queue_max_packets`, in bytes.
     pub queue_max_bytes: u64,
-    /// Times that the neighbour paused it.
+    /// Number of pauses by the neighbour.
     pub pauses: u64,
-    /// Time that it was paused.
+    /// Time paused.
     pub paused_ps: u64,
 }
 
@@ -482,26 +481,25 @@ pub struct ClassRecord {
 pub struct EngineRecord {
     /// `"h3.rx0"`: host, side and number.
     pub name: String,
-    /// Packets it was done with.
+    /// Packets served.
     pub packets: u64,
-    /// Packets that it had no room for.
+    /// Packets dropped because the engine was full.
     pub drops: u64,
-    /// Time it was at work.
+    /// Time busy.
     pub busy_ps: u64,
-    /// Time-averaged packets in it, the one in service included.
+    /// Time-averaged packets in the engine, the one in service included.
     pub queue_mean_packets: f64,
-    /// 99th percentile (nearest rank) of their number sampled at the stated interval; `None` where the
-    /// interval holds no sample.
+    /// 99th percentile (nearest rank) of the packets in the engine, sampled; `None` without a sample.
     pub queue_p99_packets: Option<f64>,
-    /// Most packets in it.
+    /// Most packets in the engine.
     pub queue_max_packets: u64,
     /// Time from the arrival at the engine to the end of the service, summed over `packets`.
     pub wait_sum_ps: u64,
-    /// The longest of them.
+    /// Longest time from the arrival at the engine to the end of the service.
     pub wait_max_ps: u64,
 }
 
-/// One entry of a table at a node that runs a program with tables; whole run.
+/// Entry of a table at a node that runs a program with tables; whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryRecord {
     /// Name of the node.
@@ -514,45 +512,45 @@ pub struct EntryRecord {
     pub entry: String,
     /// Priority.
     pub priority: u32,
-    /// When it was installed.
+    /// Installation time.
     pub installed_ps: u64,
-    /// When its time was over; `None` where it was there at the end.
+    /// Expiry time; `None` if still installed at the end.
     pub ended_ps: Option<u64>,
-    /// Packets that it matched.
+    /// Packets matched.
     pub packets: u64,
-    /// Their IP bytes.
+    /// IP bytes of the matched packets.
     pub bytes: u64,
 }
 
-/// What a station of a radio cell counted in the measured interval.
+/// Counters of a station of a radio cell over the measured interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RadioRecord {
     /// Name of the node.
     pub station: String,
     /// Name of the cell.
     pub cell: String,
-    /// Where it is, metres.
+    /// Horizontal position, in metres.
     pub x: f64,
-    /// Where it is, metres.
+    /// Vertical position, in metres.
     pub y: f64,
-    /// What its MAC counted.
+    /// Counters of its MAC.
     pub counts: RadioCounts,
-    /// Time in which it followed frames.
+    /// Time spent receiving frames.
     pub receiving_ps: u64,
-    /// Time in which something was on the air of its cell.
+    /// Time in which the channel of its cell was busy.
     pub channel_busy_ps: u64,
-    /// Power, mW, while it transmits, receives, listens.
+    /// Power in mW while transmitting, receiving and listening.
     pub power_mw: [f64; 3],
 }
 
 /// One point of a time series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// `"flow 3"`, or the name of a port; the samples of one share it.
+    /// `"flow 3"`, or the name of a port; shared by all samples of one entity.
     pub entity: Arc<str>,
     /// `"cwnd_bytes"`, `"rtt_s"`, `"alpha"`, `"queue_packets"` ...
     pub name: &'static str,
-    /// When.
+    /// Time of the point.
     pub time_ps: u64,
     /// Value; the unit is in the name.
     pub value: f64,
@@ -561,25 +559,25 @@ pub struct Sample {
 named! {
     /// An event of a traced packet.
     Happening {
-        /// The transport handed it to the host's NIC.
+        /// Handed by the transport to the host's NIC.
         Send "send",
-        /// A port accepted it.
+        /// Accepted by a port.
         Enqueue "enqueue",
-        /// A port accepted it and set CE.
+        /// Accepted by a port, and CE set.
         Mark "mark",
-        /// A queue refused it.
+        /// Dropped by a queue.
         Drop "drop",
-        /// A link lost it.
+        /// Lost on a link.
         Loss "loss",
-        /// A radio station gave it up, as no neighbour answers.
+        /// Given up by a radio station: no neighbour answers.
         Unreachable "unreachable",
-        /// It reached the far end of a link.
+        /// Reached the far end of a link.
         Arrive "arrive",
-        /// The receiving transport took it.
+        /// Taken by the receiving transport.
         Receive "receive",
-        /// A radio frame of it begins.
+        /// Transmission of one of its radio frames begins.
         Transmit "transmit",
-        /// A station has received a radio frame of it.
+        /// One of its radio frames was received by a station.
         Hear "hear",
     }
 }
@@ -587,13 +585,13 @@ named! {
 /// One line of a packet trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketEvent {
-    /// When.
+    /// Time of the event.
     pub time_ps: u64,
     /// Flow number.
     pub flow: u32,
-    /// Node or port where it happened.
+    /// Node or port of the event.
     pub place: String,
-    /// What.
+    /// Event.
     pub event: Happening,
     /// Data packets: first payload byte. ACKs: 0.
     pub seq: u64,
@@ -607,8 +605,8 @@ pub struct PacketEvent {
     pub flags: String,
 }
 
-/// Where the engine leaves what it observes while it runs. Histograms are exact to merge, so
-/// the order of calls between flows does not show in the result.
+/// Receiver of the engine's observations during a run. Histograms merge exactly, so the order of calls between flows
+/// does not affect the result.
 pub trait Recorder {
     /// A data segment of a flow of `group` arrived after `delay_ps`.
     fn delay(&mut self, group: u32, delay_ps: u64);
@@ -616,17 +614,16 @@ pub trait Recorder {
     fn rtt(&mut self, group: u32, rtt_ps: u64);
     /// A point of a time series.
     fn sample(&mut self, sample: Sample);
-    /// A step of a packet whose direction has an entry.
+    /// A step of a packet whose direction has a FlowMonitor entry.
     fn monitor(&mut self, event: MonitorEvent);
     /// A traced packet.
     fn packet(&mut self, event: PacketEvent);
-    /// A query or write is complete, or the run ended before it was. Its `timeouts` are counted
-    /// later.
+    /// A query or write is complete, or the run ended before. Its `timeouts` are counted later.
     fn message(&mut self, message: MessageRecord);
-    /// The retransmission timer of a flow fired, where it carries messages or there is a timeline.
+    /// The retransmission timer of a flow fired. Called if the flow carries messages or there is a timeline.
     fn timeout(&mut self, flow: u32, time_ps: u64);
-    /// A host's engine had no room for a data packet of a flow, in the measured interval.
+    /// A host's engine was full and dropped a data packet of a flow, in the measured interval.
     fn host_drop(&mut self, flow: u32);
-    /// A flow that ends by itself, or the last query of a number, has finished.
+    /// A flow with an end, or the last query of a limited number, has finished.
     fn finish(&mut self, time_ps: u64);
 }

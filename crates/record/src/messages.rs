@@ -1,5 +1,4 @@
-//! Figures of queries and closed-loop writes: the tables of their own, and the parts `queries` and `writes` of the
-//! summary.
+//! Figures of queries and closed-loop writes: their tables, and the parts `queries` and `writes` of the summary.
 
 use crate::figure::Of::{Index, OptTime, Time, U32, U64, Whole};
 use crate::figure::{Column, Figures, Quantity, columns, rows};
@@ -11,33 +10,33 @@ const COLUMNS: [Quantity<MessageRecord>; 9] = rows! {
     "group" [""] = Index(|m| m.group, |o| o.groups.clone()), "Traffic entry it belongs to.";
     "number" [""] = U64(|m| m.number), "Its number, from 0.";
     "bytes" ["B"] = U64(|m| m.bytes), "Bytes of the responses, or of the write.";
-    "start_s" ["s"] = Time(|m| m.start_ps), "Simulated time at which it began: the requests, or the write, were due.";
+    "start_s" ["s"] = Time(|m| m.start_ps), "Simulated time at which the requests, or the write, were due.";
     "finish_s" ["s"] = OptTime(|m| m.finish_ps),
-        "Simulated time at which it was complete: the root had the last byte of the last response, or the last byte \
-         of the write was acknowledged; missing where the run ended before.";
+        "Simulated time of completion: the root had the last byte of the last response, or the last byte of the write \
+         was acknowledged; missing if the run ended before.";
     "completion_s" ["s"] = OptTime(completion_ps), "finish_s - start_s.";
     "timeouts" ["events"] = U64(|m| m.timeouts),
         "Retransmission timeouts of its connections between its beginning and its end, whole run.";
     "deadline_s" ["s"] = OptTime(|m| m.deadline_ps),
-        "Time from start_s within which it was to be complete; missing where that did not matter.";
+        "Deadline: time from start_s until it must be complete; missing without a deadline.";
     "deadline_missed" [""] = Whole(|m, o| missed(m, o).map(|missed| f64::from(u8::from(missed)))),
-        "1 where it was complete later than deadline_s after start_s, or is not though the run went on until then; 0 \
-         where it was complete by then; missing without a deadline, or where the run ended before.";
+        "1 if it was not complete within deadline_s of start_s; 0 if it was; missing without a deadline, or if the run \
+         ended before the deadline.";
 };
-/// Columns of one of them alone.
+/// Columns of only one of the two tables.
 const OWN: [Quantity<MessageRecord>; 3] = rows! {
-    "root" [""] = U32(|m| m.host), "Host that asks and receives.";
-    "workers" ["flows"] = U32(|m| m.workers), "Connections asked.";
+    "root" [""] = U32(|m| m.host), "Host that sends the requests and receives the responses.";
+    "workers" ["flows"] = U32(|m| m.workers), "Connections over which requests were sent.";
     "flow" [""] = U32(|m| m.flow), "Flow number.";
 };
 
-/// `queries.parquet`: one row a query that began, by traffic entry, root and number.
+/// `queries.parquet`: one row per query that began, by traffic entry, root and number.
 pub(crate) fn queries(outcome: &Outcome) -> Vec<Column> {
     let ([group, number, rest @ ..], [root, workers, _]) = (COLUMNS, OWN);
     columns(&[&[group, root, number, workers][..], &rest].concat(), &of_kind(outcome, MessageKind::Query), outcome)
 }
 
-/// `writes.parquet`: one row a closed-loop write that began, by traffic entry, flow and number.
+/// `writes.parquet`: one row per closed-loop write that began, by traffic entry, flow and number.
 pub(crate) fn writes(outcome: &Outcome) -> Vec<Column> {
     let ([group, rest @ ..], [.., flow]) = (COLUMNS, OWN);
     columns(&[&[group, flow][..], &rest].concat(), &of_kind(outcome, MessageKind::Write), outcome)
@@ -47,12 +46,13 @@ fn of_kind(outcome: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
     outcome.messages.iter().filter(|m| m.kind == kind).collect()
 }
 
-/// Whether a query or write has missed its deadline, as far as that is known.
+/// True if a query or write has missed its deadline; `None` if unknown.
 fn missed(message: &MessageRecord, outcome: &Outcome) -> Option<bool> {
     missed_by(message.start_ps, message.deadline_ps, message.finish_ps, outcome)
 }
 
-/// Whether what began then and was complete then has missed its deadline, as far as the run went.
+/// True if the deadline was missed, from start and completion times; `None` without a deadline, or if the run ended
+/// before it.
 pub(crate) fn missed_by(start: u64, deadline: Option<u64>, complete: Option<u64>, outcome: &Outcome) -> Option<bool> {
     let due = start.saturating_add(deadline?);
     match complete {
@@ -61,26 +61,26 @@ pub(crate) fn missed_by(start: u64, deadline: Option<u64>, complete: Option<u64>
     }
 }
 
-/// From the beginning of a query or write to its end.
+/// Time from the beginning of a query or write to its end.
 fn completion_ps(message: &MessageRecord) -> Option<u64> {
     message.finish_ps.map(|finish| finish.saturating_sub(message.start_ps))
 }
 
-/// Flows of a size, queries or writes: how many began, and how long those took that finished.
+/// Flows with a size, queries or writes: the number that began, and completion times.
 #[derive(Default)]
 pub(crate) struct Completions {
     pub(crate) began: usize,
     /// Completion times (ps), ascending.
     pub(crate) times: Vec<u64>,
-    /// Of flows: completion times over the ideal ones, ascending.
+    /// Slowdowns of flows (completion time over the ideal one), ascending.
     pub(crate) slowdowns: Vec<f64>,
-    /// The same at their receivers, ascending.
+    /// Slowdowns of flows at their receivers, ascending.
     pub(crate) delivery_slowdowns: Vec<f64>,
-    /// Of flows: from the first beginning to the last end, if all finished.
+    /// Flows only: time from the first beginning to the last end, if all finished.
     pub(crate) span_ps: Option<u64>,
-    /// Of queries and writes: those that finished after a timeout.
+    /// Queries and writes only: number of those that finished after a timeout.
     pub(crate) with_timeout: usize,
-    /// Those of whose deadline it is known whether it was met, and those that missed it.
+    /// Number with a deadline known to be met or missed, and number that missed it.
     pub(crate) due: usize,
     pub(crate) missed: usize,
 }
@@ -91,7 +91,7 @@ impl Completions {
         Self { began, times, ..Self::default() }
     }
 
-    /// Of the messages of a kind and of the groups for which `here` holds.
+    /// Messages of one kind in the groups for which `here` holds.
     pub(crate) fn of(outcome: &Outcome, kind: MessageKind, here: impl Fn(usize) -> bool) -> Self {
         let all: Vec<_> = of_kind(outcome, kind).into_iter().filter(|m| here(m.group as usize)).collect();
         let with_timeout = all.iter().filter(|m| m.finish_ps.is_some() && m.timeouts > 0).count();
@@ -99,7 +99,7 @@ impl Completions {
         Self { with_timeout, ..Self::new(all.len(), times) }.judged(all.iter().filter_map(|m| missed(m, outcome)))
     }
 
-    /// With what became of their deadlines, of each that is known whether it was missed.
+    /// Adds the outcome of deadlines; `missed` has one item per deadline known to be met or missed.
     pub(crate) fn judged(self, missed: impl Iterator<Item = bool>) -> Self {
         let (mut due, mut late) = (0, 0);
         for missed in missed {
@@ -123,32 +123,31 @@ impl Completions {
     }
 }
 
-/// The part `queries` of the summary.
+/// Part `queries` of the summary.
 pub(crate) const QUERIES: Figures<Completions> = &rows! {
     "queries.count" ["queries"] = |c| c.began, "Queries that began, whole run.";
     "queries.finished" ["queries"] = |c| c.times.len(),
-        "Those of them that were answered whole; the figures below are over these.";
+        "Number of queries answered completely. The statistics below cover these queries only.";
     "queries.mean_s" ["s"] = |c| c.mean_s(),
-        "Mean query completion time: from the instant the requests are written until the root has the last byte of \
-         the last response.";
+        "Mean query completion time: from writing the requests until the root has the last byte of the last response.";
     "queries.p50_s" ["s"] = |c| c.percentile_s(0.50),
         "50th percentile (median, nearest rank) of the query completion times.";
     "queries.p95_s" ["s"] = |c| c.percentile_s(0.95), "95th percentile of the query completion times.";
     "queries.p99_s" ["s"] = |c| c.percentile_s(0.99), "99th percentile; with fewer than 100 queries the largest.";
     "queries.max_s" ["s"] = |c| c.percentile_s(1.0), "Largest query completion time.";
     "queries.with_timeout" ["queries"] = |c| c.with_timeout,
-        "Those of the finished queries during which a retransmission timer of their connections fired.";
+        "Finished queries during which a retransmission timer of their connections fired.";
     "queries.deadlines" ["queries"] = |c| c.due,
-        "Queries with a deadline that the run has seen met or missed.";
+        "Queries whose deadline was met or missed before the end of the run.";
     "queries.deadlines_missed_pct" ["%"] = |c| c.missed_pct(),
-        "100 * those of them that were not complete by then / their number; nothing without one.";
+        "100 * missed deadlines / queries.deadlines: the query was not complete in time; null without a deadline.";
 };
 
-/// The part `writes` of the summary.
+/// Part `writes` of the summary.
 pub(crate) const WRITES: Figures<Completions> = &rows! {
     "writes.count" ["writes"] = |c| c.began, "Closed-loop writes that began, whole run.";
     "writes.finished" ["writes"] = |c| c.times.len(),
-        "Those of them that were acknowledged whole; the figures below are over these.";
+        "Number of completely acknowledged writes. The statistics below cover these writes only.";
     "writes.mean_s" ["s"] = |c| c.mean_s(),
         "Mean completion time of writes: from the instant the write is due until its last byte is acknowledged.";
     "writes.p50_s" ["s"] = |c| c.percentile_s(0.50),
@@ -157,9 +156,9 @@ pub(crate) const WRITES: Figures<Completions> = &rows! {
     "writes.p99_s" ["s"] = |c| c.percentile_s(0.99), "99th percentile; with fewer than 100 writes the largest.";
     "writes.max_s" ["s"] = |c| c.percentile_s(1.0), "Largest of their completion times.";
     "writes.with_timeout" ["writes"] = |c| c.with_timeout,
-        "Those of the finished writes during which the retransmission timer of their flow fired.";
+        "Finished writes during which the retransmission timer of their flow fired.";
     "writes.deadlines" ["writes"] = |c| c.due,
-        "Writes with a deadline that the run has seen met or missed.";
+        "Writes whose deadline was met or missed before the end of the run.";
     "writes.deadlines_missed_pct" ["%"] = |c| c.missed_pct(),
-        "100 * those of them that were not acknowledged by then / their number; nothing without one.";
+        "100 * missed deadlines / writes.deadlines: the write was not acknowledged in time; null without a deadline.";
 };

@@ -3,17 +3,17 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// Bytes of a name that need no memory of their own.
+/// Longest name, in bytes, that is stored inline.
 const SHORT: usize = 22;
 
-/// A name. A large network has hundreds of thousands of links and ports: their names, short as nearly all are, lie in
+/// A name. A large network has hundreds of thousands of links and ports; their names, nearly all short, are stored in
 /// the records themselves.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Name(Kept);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Kept {
-    /// So many bytes of these.
+    /// Length and bytes of an inline name.
     Here(u8, [u8; SHORT]),
     Apart(Box<str>),
 }
@@ -25,7 +25,7 @@ impl Deref for Name {
 
     fn deref(&self) -> &str {
         match &self.0 {
-            // it was made of text: there is no other case
+            // the bytes came from text: the fallback is never used
             Kept::Here(length, bytes) => str::from_utf8(&bytes[..*length as usize]).unwrap_or_default(),
             Kept::Apart(text) => text,
         }

@@ -1,40 +1,40 @@
-//! Rows of frames as bytes: those of one subject (a flow, a port) in the order of frames, each as what differs from the
-//! row before, in whole numbers of as many bytes as they need.
+//! Rows of frames as bytes. The rows of one subject (a flow, a port) are stored in the order of frames, each as its
+//! difference from the row before, in whole numbers of variable length.
 //!
-//! A number of up to eight bytes says by the zeros at the low end of its first byte how many follow: 7 bits a byte are
-//! its own, and it is written and read at once. A larger one follows a byte of zeros.
+//! Trailing zero bits of the first byte give the number of further bytes: a number of up to eight bytes has 7 bits of
+//! its own per byte and is written and read at once. A larger number follows a zero byte.
 
 use crate::store::{NONE, ROOM, Room, Store};
 use std::fmt::{self, Debug, Formatter};
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// A row of a frame that packs.
+/// Row of a frame that can be packed.
 pub trait Framed: Copy {
-    /// What of a row the next one is packed against.
+    /// Part of a row against which the next row is packed.
     type Base: Copy + Default + Debug + PartialEq;
 
-    /// Its frame.
+    /// Frame of the row.
     fn frame(&self) -> u32;
-    /// The same of another frame,
+    /// The row, moved to another frame.
     fn at(self, frame: u32) -> Self;
-    /// ... or of a subject.
+    /// The row, given to another subject.
     fn of(self, subject: u32) -> Self;
-    /// Adds what a later row says of the same frame.
+    /// Adds a later row of the same frame.
     fn add(&mut self, later: &Self);
-    /// What the next row is packed against.
+    /// Base for packing the next row.
     fn base(&self) -> Self::Base;
-    /// The frame of the row that a base is of.
+    /// Frame of the row that `base` belongs to.
     fn frame_of(base: &Self::Base) -> u32;
-    /// Appends it, after a row of base `before`.
+    /// Appends the row, packed after a row of base `before`.
     fn pack(&self, before: Self::Base, into: &mut Packer);
-    /// Takes the row off that was packed after one of base `before`.
+    /// Unpacks a row that was packed after one of base `before`, and removes it from `from`.
     fn unpack(before: Self::Base, from: &mut &[u8]) -> Option<Self>;
 }
 
-/// Bytes of a number at most.
+/// Longest encoding of a number, in bytes.
 const WIDEST: usize = 9;
-/// Numbers of a row at most.
+/// Most numbers in a row.
 const NUMBERS: usize = 9;
 
 /// The numbers of one row.
@@ -51,7 +51,7 @@ impl Default for Packer {
 }
 
 impl Packer {
-    /// What was put.
+    /// Bytes written so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -72,7 +72,7 @@ impl Packer {
     }
 }
 
-/// Takes a whole number off.
+/// Reads a whole number and removes it from `from`.
 #[inline]
 pub fn take(from: &mut &[u8]) -> Option<u64> {
     let more = from.first()?.trailing_zeros() as usize;
@@ -89,28 +89,28 @@ pub fn take(from: &mut &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// The difference to another number, small where these are near.
+/// Difference to another number, zigzag-encoded: small if the two are near.
 pub fn apart(number: u64, other: u64) -> u64 {
     let by = number.wrapping_sub(other) as i64;
     ((by << 1) ^ (by >> 63)) as u64
 }
 
-/// The number that is so far from another.
+/// Inverse of [`apart`].
 pub fn beside(other: u64, apart: u64) -> u64 {
     let by = (apart >> 1) as i64 ^ -((apart & 1) as i64);
     other.wrapping_add(by as u64)
 }
 
-/// The rows of one subject, in the order of frames. The latest lie in the lane itself, so that most rows touch no
-/// further memory; the others in a [`Store`], whose records are of this lane alone: it gives them back.
+/// Rows of one subject, in the order of frames. The latest rows are in the lane itself, so that most writes touch no
+/// further memory. The others are in a [`Store`]; their records belong to this lane, which frees them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lane<R: Framed> {
     base: R::Base,
-    /// Bytes in the tail, which follow the others.
+    /// Number of bytes in the tail, which follows the records.
     length: u8,
     tail: [u8; ROOM],
-    /// The record before the tail.
+    /// Last record before the tail.
     last: u32,
     store: Option<Store>,
 }
@@ -122,30 +122,30 @@ impl<R: Framed> Default for Lane<R> {
 }
 
 impl<R: Framed + PartialEq> PartialEq for Lane<R> {
-    /// Of the same rows, however they came.
+    /// Compares the rows; their storage does not matter.
     fn eq(&self, other: &Self) -> bool {
         self.rows().eq(other.rows())
     }
 }
 
 impl<R: Framed> Lane<R> {
-    /// Its rows lie in `store`; without one in a store of their own.
+    /// An empty lane with its rows in `store`; without a store it creates its own.
     pub fn stored(store: &Store) -> Lane<R> {
         Lane { store: Some(store.clone()), ..Lane::default() }
     }
 
-    /// Its rows; it is empty then.
+    /// Takes the rows out and leaves the lane empty.
     pub fn take(&mut self) -> Lane<R> {
         let empty = Lane { store: self.store.clone(), ..Lane::default() };
         std::mem::replace(self, empty)
     }
 
-    /// A store for another thread beside that of its rows.
+    /// A store for another thread, which shares memory and file with that of this lane.
     pub fn store_beside(&self) -> Store {
         self.store.as_ref().map_or_else(|| Store::new(&Room::new(u64::MAX)), Store::beside)
     }
 
-    /// Adds a row that is not before those that are there; rows of one frame are one when they are read.
+    /// Appends a row; its frame is not before the last one. Rows of one frame are added up when read.
     #[inline]
     pub fn push(&mut self, row: R) {
         let mut packer = Packer::default();
@@ -159,7 +159,7 @@ impl<R: Framed> Lane<R> {
         self.length = ((length + more.len()) % ROOM) as u8;
     }
 
-    /// Adds more than the tail has room for.
+    /// Appends bytes that do not fit the tail.
     #[cold]
     fn spill(&mut self, more: &[u8]) {
         let mut length = self.length as usize;
@@ -177,7 +177,7 @@ impl<R: Framed> Lane<R> {
         }
     }
 
-    /// Two frames become one. The rows that remain take the place of those that were there.
+    /// Merges frames in pairs. The remaining rows reuse the records.
     #[cold]
     pub fn coarsen(&mut self) {
         let records = self.records();
@@ -199,17 +199,17 @@ impl<R: Framed> Lane<R> {
             if records.is_empty() && whole.is_empty() { NONE } else { own(&mut self.store).put_over(&records, whole) };
     }
 
-    /// The frame of its last row.
+    /// Frame of the last row.
     pub fn last(&self) -> Option<u32> {
         (!self.is_empty()).then(|| R::frame_of(&self.base))
     }
 
-    /// Its rows, one a frame.
+    /// Rows, one per frame.
     pub fn rows(&self) -> Rows<'_, R> {
         self.read(self.records(), 1)
     }
 
-    /// ..., of which all are read at once.
+    /// Rows, one per frame, all read at once.
     pub fn all_rows(&self) -> Rows<'_, R> {
         self.read(self.records(), usize::MAX)
     }
@@ -225,18 +225,18 @@ impl<R: Framed> Lane<R> {
         rows
     }
 
-    /// None at all.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.length == 0 && self.last == NONE
     }
 }
 
-/// The store of a lane; where it has none, one of its own.
+/// Store of a lane; creates one if there is none.
 fn own(store: &mut Option<Store>) -> &Store {
     store.get_or_insert_with(|| Store::new(&Room::new(u64::MAX)))
 }
 
-/// Rows that are packed one after the other.
+/// Rows packed one after the other.
 struct Kept<R: Framed> {
     base: R::Base,
     bytes: Vec<u8>,
@@ -251,7 +251,7 @@ impl<R: Framed> Kept<R> {
     }
 }
 
-/// Copies a few bytes to as much room, without a call where they are as many as most rows have.
+/// Copies a few bytes, without a call for the usual row lengths.
 #[inline]
 fn copy(to: &mut [u8], from: &[u8]) {
     let last = from.len().saturating_sub(8);
@@ -264,28 +264,28 @@ fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Bytes of a row at most.
+/// Longest row, in bytes.
 const LONGEST: usize = NUMBERS * WIDEST;
 
-/// The rows of a lane.
+/// Rows of a lane.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, R: Framed> {
     lane: &'a Lane<R>,
-    /// Its records that are not read yet, and whether its tail is to be.
+    /// Records not read yet, and whether the tail is still to be read.
     records: IntoIter<u32>,
     tail: bool,
-    /// How many of these are read at once.
+    /// Number of records read at once.
     step: usize,
-    /// What is read, and where the next row begins in it.
+    /// Bytes read, and the start of the next row in them.
     bytes: Vec<u8>,
     from: usize,
     base: R::Base,
-    /// The next row as far as it is read.
+    /// Next row; later rows of its frame are still to be added.
     ahead: Option<R>,
 }
 
 impl<R: Framed> Rows<'_, R> {
-    /// Takes off what was pushed next.
+    /// Unpacks the next pushed row.
     #[inline]
     fn following(&mut self) -> Option<R> {
         if self.bytes.len() - self.from < LONGEST {
@@ -298,7 +298,7 @@ impl<R: Framed> Rows<'_, R> {
         Some(row)
     }
 
-    /// Reads on until a row is there for certain, or all.
+    /// Reads until a whole row is available, or everything is read.
     fn read(&mut self) {
         let Lane { store, tail, length, .. } = self.lane;
         while self.tail && self.bytes.len() - self.from < LONGEST {
@@ -333,7 +333,7 @@ impl<R: Framed> Iterator for Rows<'_, R> {
     }
 }
 
-/// The rows of all subjects of a kind.
+/// Rows of all subjects of a kind.
 #[derive(PartialEq)]
 pub struct Lanes<R: Framed> {
     of: Vec<Lane<R>>,
@@ -346,14 +346,14 @@ impl<R: Framed> Default for Lanes<R> {
 }
 
 impl<R: Framed + Debug> Debug for Lanes<R> {
-    /// As the rows are.
+    /// Shows the rows.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.rows()).finish()
     }
 }
 
 impl<R: Framed> From<Vec<Lane<R>>> for Lanes<R> {
-    /// One a subject, in their order.
+    /// One lane per subject, in the order of subjects.
     fn from(of: Vec<Lane<R>>) -> Self {
         Lanes { of }
     }
@@ -367,39 +367,39 @@ impl<R: Framed> Lanes<R> {
         ByFrame { lanes, block, first: 0, open: Vec::new(), closed: Vec::new(), spare: Vec::new() }
     }
 
-    /// Bytes of rows that lie in the file, those of all stores that share it.
+    /// Bytes of rows in the file, for all stores that share it.
     pub fn far(&self) -> u64 {
         self.of.iter().find_map(|lane| lane.store.as_ref()).map_or(0, Store::far)
     }
 
-    /// Nothing is in them.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.of.iter().all(Lane::is_empty)
     }
 }
 
-/// Rows at most of a block of frames, were there one of each lane in each; a frame is a block at least.
+/// Most rows in a block of frames, if every lane had one in each; a block has at least one frame.
 const MOST: usize = 1 << 20;
-/// Frames at most of a block.
+/// Most frames in a block.
 const FRAMES: usize = 1 << 12;
 
-/// The rows of all lanes, frame by frame. They are taken off in blocks of frames, from one lane after the other: to go
-/// from lane to lane for each frame would find none of them near.
+/// Rows of all lanes, frame by frame. They are unpacked in blocks of frames, lane by lane: going from lane to lane
+/// for every frame would miss the cache each time.
 #[derive(Debug)]
 pub struct ByFrame<'a, R: Framed> {
     lanes: Vec<Peekable<Rows<'a, R>>>,
-    /// Frames of a block, and the first of the next one.
+    /// Frames in a block, and the first frame of the next one.
     block: usize,
     first: u32,
-    /// Rows of the frame that is shown, the last first, and of the later ones of its block, the last frame first.
+    /// Rows of the current frame in reverse order, and those of the later frames of its block, last frame first.
     open: Vec<R>,
     closed: Vec<Vec<R>>,
-    /// Room of frames that were shown.
+    /// Empty vectors of finished frames, for reuse.
     spare: Vec<Vec<R>>,
 }
 
 impl<R: Framed> ByFrame<'_, R> {
-    /// Takes the next block off; none where nothing is left.
+    /// Unpacks the next block; `None` at the end.
     fn take_block(&mut self) -> Option<()> {
         let next = self.lanes.iter_mut().filter_map(|lane| lane.peek()).map(R::frame).min()?;
         self.first = self.first.max(next);
@@ -597,7 +597,7 @@ mod tests {
 
     #[test]
     fn rows_that_take_more_bytes_when_they_are_coarsened_are_kept() {
-        // of two rows of three the sum is far from the third
+        // the sums of two of three rows are far from the third
         let much = 1 << 40;
         let mut lane = Lane::default();
         (0..13).flat_map(|i| [4 * i, 4 * i + 1, 4 * i + 2]).for_each(|frame| lane.push(Row(frame, 0, much)));

@@ -1,8 +1,8 @@
-//! What a port did in a frame of a timeline.
+//! Record of a port in one frame of a timeline.
 
 use crate::packed::{Framed, Packer, take};
 
-/// What a port did in one frame of the timeline.
+/// Record of a port in one frame of the timeline.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PortFrame {
     /// Frame, from 0.
@@ -17,16 +17,16 @@ pub struct PortFrame {
     pub pauses: u32,
     /// Largest queue.
     pub queue_max_bytes: u64,
-    /// Integral of the queue, byte ps.
+    /// Integral of the queue, in byte picoseconds.
     pub byte_time: u128,
-    /// Time of transmissions.
+    /// Time spent transmitting.
     pub busy_ps: u64,
     /// Time paused.
     pub paused_ps: u64,
 }
 
 impl PortFrame {
-    /// Adds what `other` says of the same frame.
+    /// Adds `other`, a record of the same frame.
     pub fn add(&mut self, other: &PortFrame) {
         self.marks += other.marks;
         self.drops += other.drops;
@@ -37,7 +37,7 @@ impl PortFrame {
         self.paused_ps += other.paused_ps;
     }
 
-    /// Nothing happened.
+    /// True if nothing happened.
     pub fn is_empty(&self) -> bool {
         self.figures().into_iter().fold(0, |any, figure| any | figure) == 0
     }
@@ -70,13 +70,13 @@ impl Framed for PortFrame {
         *base
     }
 
-    /// Which figures are not 0, and those.
+    /// Writes a bit mask of the nonzero figures, then these figures.
     #[inline]
     fn pack(&self, before: u32, into: &mut Packer) {
         let figures = self.figures();
         let there = figures.iter().rev().fold(0, |there, figure| there << 1 | u64::from(*figure > 0));
         into.put(u64::from(self.frame - before) << figures.len() | there);
-        // one after the other: which are there is mostly as in the row before
+        // one after the other: the mask is mostly that of the row before
         figures.into_iter().filter(|figure| *figure > 0).for_each(|figure| into.put(figure));
     }
 
@@ -104,7 +104,7 @@ impl Framed for PortFrame {
 }
 
 impl PortFrame {
-    /// Its figures, those first that most rows have.
+    /// Figures of the row, the most frequent first.
     fn figures(&self) -> [u64; 8] {
         let (low, high) = (self.byte_time as u64, (self.byte_time >> 64) as u64);
         let (marks, drops, pauses) = (self.marks.into(), self.drops.into(), self.pauses.into());

@@ -1,16 +1,16 @@
-//! What a station of a radio cell counts: the engine while it runs, and a record over the measured interval.
+//! Counters of a station of a radio cell: in the engine during a run, and in a record over the measured interval.
 
-/// The counts, each declared once, and their differences.
+/// Declares every counter once, and their difference.
 macro_rules! counts {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// Counts of a station's MAC.
+        /// Counters of a station's MAC.
         #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
         pub struct RadioCounts {
             $($(#[$doc])* pub $name: u64,)*
         }
 
         impl RadioCounts {
-            /// What has been counted since it had counted `before`.
+            /// Counts since `before`.
             pub fn since(&self, before: &RadioCounts) -> RadioCounts {
                 RadioCounts { $($name: self.$name - before.$name,)* }
             }
@@ -19,11 +19,11 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Frames finished: acknowledged, or sent where no acknowledgement is asked for.
+    /// Frames finished: acknowledged, or sent without asking for an acknowledgement.
     delivered,
-    /// Frames dropped as the channel was busy too often.
+    /// Frames dropped because the channel was busy too often.
     access_failures,
-    /// Frames dropped as no acknowledgement came.
+    /// Frames dropped because no acknowledgement arrived.
     unacknowledged,
     /// Transmissions of frames.
     tries,
@@ -33,28 +33,29 @@ counts! {
     accesses,
     /// Clear channel assessments.
     assessments,
-    /// Those that found it busy.
+    /// Clear channel assessments that found the channel busy.
     busy_assessments,
     /// Acknowledgements of others' frames that ended a wait.
     foreign_acks,
-    /// Frames for it, or for all, that it received.
+    /// Frames received, addressed to this station or to all.
     received,
-    /// Frames for it alone that it did not hear at all: deaf, sending, following another, out of range.
+    /// Unicast frames to this station that it did not hear at all: deaf, sending, receiving another frame, out of
+    /// range.
     missed,
-    /// Frames for it alone that it followed, and that others destroyed.
+    /// Unicast frames to this station whose reception began but was destroyed by other signals.
     collided,
-    /// Frames that it had already received, and knew it.
+    /// Frames recognised as already received.
     repeated,
     /// Packets that arrived again.
     duplicates,
-    /// Datagrams of which fragments were left when the time for the others was over.
+    /// Datagrams given up because fragments were missing at the reassembly timeout.
     incomplete,
-    /// Datagrams that it sent and that were lost in the cell.
+    /// Datagrams sent by this station and lost in the cell.
     lost,
-    /// Messages of neighbour discovery that it sent.
+    /// Neighbour discovery messages sent.
     discovery,
-    /// Time that frames that were acknowledged spent at the head of the queue until they were received, summed.
+    /// Time from the head of the queue to reception, summed over acknowledged frames.
     service_ps,
-    /// Time in which it transmitted.
+    /// Time spent transmitting.
     transmitting_ps,
 }

@@ -1,10 +1,10 @@
-//! Where rows of many subjects lie: bytes in records of one size, each with the number of its subject's record before.
-//! They are written one after the other, whatever their subjects, so that to keep a row touches no memory that is far.
+//! Storage for rows of many subjects: bytes in records of one size, each with the number of its subject's previous
+//! record. Records are written one after the other, whatever their subjects, so that writing a row touches nearby
+//! memory only.
 //!
-//! All stores of a run keep so many bytes in memory together. What is more goes to a file as soon as a page is full.
-//! The file has no name while rows are written, and is gone when the run ends or is killed. Where none can be made or
-//! written (a full disk), memory is taken. Where the records of a page in the file are all given back, another page
-//! takes its place.
+//! All stores of a run share a memory limit. Beyond it, every full page goes to a file. The file has no name while
+//! rows are written, and is gone when the run ends or is killed. If it cannot be created or written (a full disk),
+//! pages stay in memory. Once all records of a page in the file are freed, another page reuses its place.
 
 use std::env::temp_dir;
 use std::fmt::Debug;
@@ -16,42 +16,42 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Bytes of rows in a record.
+/// Row bytes per record.
 pub const ROOM: usize = 84;
-/// Bytes of a record: the number of the one before comes first.
+/// Bytes of a record; the number of the previous record comes first.
 const RECORD: usize = LINK + ROOM;
 const LINK: usize = size_of::<u32>();
-/// ... and in words.
+/// Words of a record.
 const WORDS: usize = RECORD / size_of::<u64>();
-/// Records of a page,
+/// Records per page.
 const PAGE: usize = 200;
-/// ... and bytes.
+/// Bytes per page.
 const PAGE_BYTES: u64 = (PAGE * RECORD) as u64;
-/// Number of no record.
+/// Marks the absence of a record.
 pub const NONE: u32 = u32::MAX;
 
-/// What all stores of a run share.
+/// Memory and file shared by all stores of a run.
 #[derive(Debug)]
 pub struct Room {
-    /// Bytes that may still be taken from memory.
+    /// Bytes of memory still available.
     left: AtomicU64,
-    /// Pages that lie in the file.
+    /// Number of pages in the file.
     far: AtomicU64,
     places: Mutex<Places>,
     disk: OnceLock<Option<Box<dyn Disk>>>,
 }
 
-/// Where the next page may lie in the file.
+/// Free places for pages in the file.
 #[derive(Debug, Default)]
 struct Places {
-    /// Behind all others,
+    /// End of the file.
     end: u64,
-    /// ... or, rather, where nothing lies any more.
+    /// Places of freed pages, used first.
     free: Vec<u64>,
 }
 
 impl Room {
-    /// So many `bytes` lie in memory at most, but for a page a store and a number a record.
+    /// Limits memory to `bytes`, plus one page per store and one number per record.
     pub fn new(bytes: u64) -> Arc<Room> {
         Room::on(bytes, OnceLock::new())
     }
@@ -60,7 +60,7 @@ impl Room {
         Arc::new(Room { left: AtomicU64::new(bytes), far: AtomicU64::new(0), places: Mutex::default(), disk })
     }
 
-    /// Takes a page's room of what is left in memory, if there is so much.
+    /// Reserves memory for a page; returns whether it was available.
     fn take(&self) -> bool {
         self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(PAGE_BYTES)).is_ok()
     }
@@ -73,7 +73,7 @@ impl Room {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a page to the file, if that is possible: where it lies.
+    /// Writes a page to the file and returns its place; `None` if that fails.
     fn put_away(&self, page: &[u8]) -> Option<u64> {
         let disk = self.disk()?;
         let at = self.place();
@@ -85,7 +85,7 @@ impl Room {
         Some(at)
     }
 
-    /// Where a page is to lie.
+    /// Takes a place for a page.
     fn place(&self) -> u64 {
         let mut places = self.places();
         places.free.pop().unwrap_or_else(|| {
@@ -94,7 +94,7 @@ impl Room {
         })
     }
 
-    /// Nobody needs the page any more that lies there.
+    /// Frees the place of a page.
     fn give_back(&self, at: u64) {
         self.places().free.push(at);
         self.far.fetch_sub(1, Relaxed);
@@ -111,7 +111,7 @@ impl Room {
     }
 }
 
-/// What holds pages outside memory.
+/// File that holds pages outside memory.
 trait Disk: Debug + Send + Sync {
     fn write(&self, page: &[u8], at: u64) -> io::Result<()>;
     fn read(&self, to: &mut [u8], at: u64) -> io::Result<()>;
@@ -128,12 +128,12 @@ impl Disk for File {
     }
 }
 
-/// Names that a file without one may have at first. Another process of this number, killed before it took the name
-/// away, has left a file of the first.
+/// Number of names to try for the file before it is unlinked. A process of the same number may have left files, if it
+/// was killed before unlinking.
 #[cfg(unix)]
 const NAMES: u32 = 1000;
 
-/// A file of a folder that is gone when it is closed.
+/// Creates a file in a folder and unlinks it at once: it is gone when it is closed.
 #[cfg(unix)]
 fn nameless(folder: &Path) -> Option<Box<dyn Disk>> {
     for number in 0..NAMES {
@@ -156,33 +156,33 @@ fn nameless(_: &Path) -> Option<Box<dyn Disk>> {
 enum Page {
     /// In memory.
     Near(Box<[u8]>),
-    /// In the file, from byte `at` on; the numbers of the records before are in memory. So many are given back.
+    /// In the file, from byte `at` on; the numbers of the previous records stay in memory. `back` records are freed.
     Far { at: u64, before: Box<[u32]>, back: usize },
-    /// All records are given back, and their place in the file too.
+    /// All records are freed, and so is their place in the file.
     Gone,
 }
 
-/// Where rows lie that one thread at a time writes.
+/// Store of rows; only one thread at a time may write to it.
 #[derive(Clone, Debug)]
 pub struct Store(Arc<Inner>);
 
-/// The page that is being filled is written without a lock, which would wait for all that is on its way to memory.
+/// The open page is written without a lock, because a lock would wait for all pending memory writes.
 #[derive(Debug)]
 struct Inner {
     open: Box<[AtomicU64]>,
-    /// Number of the first record of the open page, and how many of these are taken.
+    /// Number of the first record of the open page, and the number of records taken there.
     first: AtomicU32,
     taken: AtomicU32,
-    /// A record of a full page that is free: the number in it is that of the next.
+    /// First free record of the full pages in memory; its link is the number of the next free record.
     free: AtomicU32,
     full: Mutex<Vec<Page>>,
     room: Arc<Room>,
-    /// Some thread writes; looked at by debug builds alone.
+    /// Set while a thread writes; checked by debug builds only.
     writes: AtomicBool,
 }
 
 impl Store {
-    /// Nothing lies there yet.
+    /// An empty store.
     pub fn new(room: &Arc<Room>) -> Store {
         Store(Arc::new(Inner {
             open: std::iter::repeat_with(AtomicU64::default).take(PAGE * WORDS).collect(),
@@ -195,18 +195,18 @@ impl Store {
         }))
     }
 
-    /// An empty one for another thread, with which it shares what all stores of a run do.
+    /// An empty store for another thread; it shares memory and file with this one.
     pub fn beside(&self) -> Store {
         Store::new(&self.0.room)
     }
 
-    /// Bytes of rows in the file that it shares with others.
+    /// Row bytes in the file, for all stores that share it.
     pub fn far(&self) -> u64 {
         self.0.room.far.load(Relaxed) * PAGE_BYTES
     }
 
-    /// Keeps `bytes`, which follow those of record `before`. The number of their record. No other thread does so at the
-    /// same time.
+    /// Writes `bytes`, which follow those of record `before`, and returns the number of their record. Only one thread
+    /// may call it at a time.
     #[inline]
     pub fn put(&self, before: u32, bytes: &[u8; ROOM]) -> u32 {
         debug_assert!(!self.0.writes.swap(true, Relaxed), "two threads write rows of one store");
@@ -242,7 +242,7 @@ impl Store {
         }
     }
 
-    /// Appends what records hold.
+    /// Appends the contents of `records`.
     ///
     /// # Panics
     ///
@@ -258,14 +258,14 @@ impl Store {
                     self.0.room.read(&mut bytes, from + (at + LINK) as u64);
                     into.extend_from_slice(&bytes);
                 }
-                // nobody reads what was given back
+                // a freed record is never read
                 Some(Page::Gone) => {}
                 None => into.extend_from_slice(self.open(number).as_ref().map_or(&[], |record| &record[LINK..])),
             }
         }
     }
 
-    /// The numbers of the records that lead to `last`, in order.
+    /// Numbers of the records that lead to `last`, in order.
     pub fn chain(&self, last: u32) -> Vec<u32> {
         let full = self.full();
         let before = |number: u32| {
@@ -283,11 +283,11 @@ impl Store {
         chain
     }
 
-    /// Nobody needs these records any more, each of which is given back once. Others take their place if their page is
-    /// full: in memory one by one, in the file where a whole page is given back.
+    /// Frees records; each may be freed once. Full pages in memory reuse records one by one. The file reuses whole
+    /// pages only.
     pub fn give_back(&self, records: &[u32]) {
         let mut full = self.full();
-        // those that are taken first are the first ones
+        // the free list returns the first records first
         for number in records.iter().rev() {
             let (page, at) = place(*number);
             match full.get_mut(page) {
@@ -306,8 +306,8 @@ impl Store {
         }
     }
 
-    /// Keeps `whole` records one after the other instead of these `records`: in their places, as far as these are in
-    /// memory. The number of the last one. No other thread writes at the same time.
+    /// Writes the records `whole` in place of `records`; records in memory are overwritten. Returns the number of the
+    /// last one. Only one thread may write at a time.
     pub fn put_over(&self, records: &[u32], whole: &[[u8; ROOM]]) -> u32 {
         debug_assert!(!self.0.writes.swap(true, Relaxed), "two threads write rows of one store");
         let (mut before, mut rest, mut unused) = (NONE, whole.iter(), Vec::new());
@@ -335,7 +335,7 @@ impl Store {
         last
     }
 
-    /// As [`Store::put_alone`], in a record that was given back.
+    /// As [`Store::put_alone`], in a freed record.
     #[cold]
     fn put_again(&self, before: u32, bytes: &[u8; ROOM]) -> u32 {
         let number = self.0.free.load(Relaxed);
@@ -349,7 +349,7 @@ impl Store {
         number
     }
 
-    /// The open page is full.
+    /// Closes the full page and opens the next one.
     #[cold]
     fn close(&self) {
         let Inner { open, first, taken, room, .. } = &*self.0;
@@ -367,7 +367,7 @@ impl Store {
         self.0.full.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Record `number`, if it is one of the open page.
+    /// Contents of record `number`, if it is in the open page.
     fn open(&self, number: u32) -> Option<[u8; RECORD]> {
         let place = number.checked_sub(self.0.first.load(Relaxed))? as usize;
         let mut record = [0; RECORD];
@@ -379,12 +379,12 @@ impl Store {
     }
 }
 
-/// The number that a record begins with.
+/// Number at the start of a record.
 fn number_in(record: &[u8]) -> u32 {
     record.first_chunk().map_or(NONE, |number| u32::from_le_bytes(*number))
 }
 
-/// The page of a record, and the byte there that it begins with.
+/// Page of a record, and its first byte there.
 fn place(number: u32) -> (usize, usize) {
     (number as usize / PAGE, number as usize % PAGE * RECORD)
 }
@@ -399,7 +399,7 @@ mod tests {
         bytes
     }
 
-    /// Two subjects in turn, of so many records together.
+    /// Writes `count` records of two subjects in turn.
     fn filled(store: &Store, count: u32) -> [u32; 2] {
         let mut last = [NONE; 2];
         (0..count).for_each(|i| last[i as usize % 2] = store.put(last[i as usize % 2], &bytes(i)));
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// A disk of so many pages.
+    /// Disk with space for a number of pages.
     #[derive(Debug)]
     struct Small(u64, Mutex<Vec<u8>>);
 
@@ -504,12 +504,12 @@ mod tests {
     fn a_page_of_the_file_is_taken_again_once_all_its_records_are_given_back() {
         let store = Store::new(&Small::room(10));
         let mut last = filled(&store, COUNT);
-        // half of each page: none is free
+        // half of each page: no page is free
         store.give_back(&store.chain(last[0]));
         assert_eq!(store.far(), 10 * PAGE_BYTES);
         store.give_back(&store.chain(last[1]));
         assert_eq!(store.far(), 0);
-        // the disk has room for no page more
+        // the disk is full
         for _ in 0..5 {
             last = filled(&store, 10 * PAGE as u32);
             assert_eq!(store.far(), 10 * PAGE_BYTES);

@@ -1,9 +1,9 @@
-//! The figures of a run: `summary.json`.
+//! Figures of a run: `summary.json`.
 //!
-//! [`figures`] lists them with their units and definitions; the list travels inside the summary, and the
-//! documentation is checked against it. A figure that does not exist (a mean over nothing, a rate over an empty
-//! interval) is null, never 0 and never NaN. Sums over no flow or no port are counts, and 0. Everything is computed
-//! from integers in flow and port order, so that one outcome always gives the same bytes.
+//! [`figures`] lists them with their units and definitions; the list is part of the summary, and the documentation is
+//! checked against it. A figure that does not exist (a mean over nothing, a rate over an empty interval) is null,
+//! never 0 and never NaN. Counts and sums over no flow or no port are 0. Everything is computed from integers in flow
+//! and port order, so that one outcome always gives the same bytes.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use crate::messages::{self, Completions};
 use crate::statistics::seconds;
 use crate::{MessageKind, Outcome, PortRecord, hosts, ports, radios};
 
-/// A run by the names it goes by.
+/// Run and its names.
 struct Run<'a> {
     outcome: &'a Outcome,
     scenario: &'a str,
@@ -23,7 +23,7 @@ struct Run<'a> {
 
 type OfRun = for<'a, 'b> fn(&'b Run<'a>) -> Value;
 
-/// The part `run` of the summary.
+/// Part `run` of the summary.
 const RUN: &[Figure<OfRun>] = &rows! {
     "run.scenario" [""] = |r| r.scenario, "Name of the scenario.";
     "run.seed" [""] = |r| r.outcome.seed, "Seed of the run.";
@@ -32,16 +32,16 @@ const RUN: &[Figure<OfRun>] = &rows! {
         "Start of the measured interval (end of the warm-up).";
     "run.measure_to_s" ["s"] = |r| seconds(r.outcome.measure_to_ps), "End of the measured interval.";
     "run.hops" ["packets"] = |r| r.outcome.hops,
-        "Packets that ports accepted, each counted at every port, whole run: the unit of work. Those still held at the \
-         end count, those that wait in a host's fair NIC do not.";
+        "Packets accepted by ports, counted at every port, whole run: the unit of work. Includes packets still queued \
+         at the end, excludes those waiting in a host's fair NIC.";
     "run.version" [""] = |r| r.version, "Version of the program.";
 };
 
 const GROUPS: Stated = Stated {
     key: "groups.*",
     unit: "",
-    definition: "The flows and fct figures of one traffic entry, over its flows alone; the queries and writes figures \
-                 where it has any.",
+    definition: "The flows and fct figures of one traffic entry, over its flows alone; also its queries and writes \
+                 figures, if any.",
 };
 
 /// Every figure of the summary, in its order there.
@@ -60,10 +60,9 @@ pub fn figures() -> impl Iterator<Item = Stated> {
         .chain(stated(flows::FLOWMONITOR))
 }
 
-/// The figures of `outcome` as a JSON object, keys in the order of [`figures`], then `units` and `definitions`, which
-/// give unit and definition by figure.
+/// Figures of `outcome` as a JSON object, keys in the order of [`figures`], then `units` and `definitions` by figure.
 ///
-/// `scenario` and `version` are the names the run goes by.
+/// `scenario` and `version` are the names given to the run.
 pub fn summarize(outcome: &Outcome, scenario: &str, version: &str) -> Value {
     let mut summary = Map::new();
     fill(&mut summary, RUN, &Run { outcome, scenario, version });
@@ -109,8 +108,8 @@ fn groups(outcome: &Outcome) -> Value {
     Value::Object(groups)
 }
 
-/// `summary` as it is written to `summary.json`: indented JSON, one line feed at the end. Floats
-/// are the shortest digits that read back as the same number, so equal summaries are equal bytes.
+/// `summary` as written to `summary.json`: indented JSON, one line feed at the end. Floats have the fewest digits
+/// that read back as the same number, so equal summaries are equal bytes.
 pub fn summary_text(summary: &Value) -> String {
     // The alternate form of a Value is serde_json's pretty printing, without its Result.
     format!("{summary:#}\n")

@@ -1,17 +1,17 @@
-//! The tables of a run: one row a flow, a port, a point of a time series, a packet event.
+//! Tables of a run: one row per flow, port, point of a time series, packet event.
 //!
-//! A table is a list of [`Column`]s of equal length; each carries its unit and definition, so that
-//! whoever writes or shows it needs no second list.
+//! A table is a list of [`Column`]s of equal length. Each carries its unit and definition, so that code that writes
+//! or shows it needs no second list.
 
 pub use crate::figure::{Column, Values};
 use crate::figure::{Quantity, columns};
 use crate::packed::{Framed, Lanes};
 use crate::{Outcome, entries, flows, hosts, messages, ports, radios, series, timeline};
 
-/// Makes a table.
+/// Function that makes a table.
 pub type Make = fn(&Outcome) -> Vec<Column>;
 
-/// Every table by the name of its file.
+/// All tables, by file name.
 pub const TABLES: [(&str, Make); 14] = [
     ("flows", flows),
     ("ports", ports),
@@ -29,7 +29,7 @@ pub const TABLES: [(&str, Make); 14] = [
     ("timeline_paths", timeline_paths),
 ];
 
-/// `flows.parquet`: one row a flow, in flow order. The labels stand behind the ends.
+/// `flows.parquet`: one row per flow, in flow order. The label columns follow `dst`.
 pub fn flows(outcome: &Outcome) -> Vec<Column> {
     let mut columns = of(flows::COLUMNS, &outcome.flows, outcome);
     let ends = columns.iter().take_while(|c| c.name != "hops").count();
@@ -42,47 +42,48 @@ pub fn flows(outcome: &Outcome) -> Vec<Column> {
     columns
 }
 
-/// `ports.parquet`: one row a port (directed link with the queue at its sending end), in link order.
+/// `ports.parquet`: one row per port (directed link with the queue at its sending end), in link order.
 pub fn ports(outcome: &Outcome) -> Vec<Column> {
     of(ports::COLUMNS, &outcome.ports, outcome)
 }
 
-/// `engines.parquet`: one row an engine of a host that processes its packets; none where hosts cost nothing.
+/// `engines.parquet`: one row per engine of a host with processing times; none without such hosts.
 pub fn engines(outcome: &Outcome) -> Vec<Column> {
     of(hosts::COLUMNS, &outcome.engines, outcome)
 }
 
-/// `entries.parquet`: one row an entry of a table at a node; none where no node runs tables.
+/// `entries.parquet`: one row per entry of a table at a node; none if no node runs tables.
 pub fn entries(outcome: &Outcome) -> Vec<Column> {
     of(entries::COLUMNS, &outcome.entries, outcome)
 }
 
-/// `radios.parquet`: one row a station of a radio cell, by cell; none where there is no cell.
+/// `radios.parquet`: one row per station of a radio cell, by cell; none without cells.
 pub fn radios(outcome: &Outcome) -> Vec<Column> {
     of(radios::COLUMNS, &outcome.radios, outcome)
 }
 
-/// `samples.parquet`: one row a point of a time series, ordered by series, then time.
+/// `samples.parquet`: one row per point of a time series, ordered by series, then time.
 pub fn samples(outcome: &Outcome) -> Vec<Column> {
     of(series::SAMPLES, &outcome.samples, outcome)
 }
 
-/// `trace.parquet`: one row an event of a packet of a traced flow, ordered by time.
+/// `trace.parquet`: one row per event of a packet of a traced flow, ordered by time.
 pub fn trace(outcome: &Outcome) -> Vec<Column> {
     of(series::TRACE, &outcome.trace, outcome)
 }
 
-/// `timeline_ports.parquet`: one row a frame and port in which something happens, by (frame, port).
+/// `timeline_ports.parquet`: one row per frame and port in which something happens, by (frame, port).
 pub fn timeline_ports(outcome: &Outcome) -> Vec<Column> {
     of(timeline::PORTS, &outcome.port_frames.rows().collect::<Vec<_>>(), outcome)
 }
 
-/// `timeline_flows.parquet`: one row a frame and flow in which something changes, by (frame, flow).
+/// `timeline_flows.parquet`: one row per frame and flow in which something changes, by (frame, flow).
 pub fn timeline_flows(outcome: &Outcome) -> Vec<Column> {
     of(timeline::FLOWS, &outcome.flow_frames.rows().collect::<Vec<_>>(), outcome)
 }
 
-/// Shows the parts of a table of frames, in order, each of `most` rows but the last; whether it is one of these.
+/// Passes a table of frames to `show` in parts of `most` rows (the last may be shorter). Returns false for other
+/// tables.
 pub fn parts(name: &str, outcome: &Outcome, most: usize, show: &mut dyn FnMut(Vec<Column>)) -> bool {
     match name {
         "timeline_ports" => parts_of(timeline::PORTS, &outcome.port_frames, outcome, most, show),
@@ -92,7 +93,7 @@ pub fn parts(name: &str, outcome: &Outcome, most: usize, show: &mut dyn FnMut(Ve
     true
 }
 
-/// So many rows are made columns at once: these are near still when the last column is made.
+/// Rows converted to columns at once: few enough to stay in cache until the last column is made.
 const NEAR: usize = 1 << 10;
 
 fn parts_of<R: Framed>(
@@ -126,12 +127,12 @@ fn parts_of<R: Framed>(
     }
 }
 
-/// `timeline_events.parquet`: one row an event of the timeline, by (time, kind, subject).
+/// `timeline_events.parquet`: one row per event of the timeline, by (time, kind, subject).
 pub fn timeline_events(outcome: &Outcome) -> Vec<Column> {
     of(timeline::EVENTS, &outcome.timeline_events, outcome)
 }
 
-/// `timeline_paths.parquet`: one row a flow and port that it passes, by (flow, position, port).
+/// `timeline_paths.parquet`: one row per flow and port on its path, by (flow, position, port).
 pub fn timeline_paths(outcome: &Outcome) -> Vec<Column> {
     of(timeline::PATHS, &outcome.paths, outcome)
 }

@@ -1,36 +1,36 @@
-//! What happens at an instant of a timeline, and the ports that flows pass.
+//! Events of a timeline, and the ports that flows pass.
 
-/// Kinds of events, in the order in which those of one instant stand.
+/// Kinds of events; events of one instant are in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum EventKind {
-    /// A link works again as it should.
+    /// A link is repaired or back to normal.
     Repair,
     /// A link fails.
     Failure,
-    /// A link works otherwise: at another rate, with another delay, with losses.
+    /// A link degrades: other rate, other delay, or losses.
     Degradation,
     /// Pauses begin to spread over switches.
     StormBegins,
-    /// They no longer do.
+    /// Pauses stop spreading.
     StormEnds,
     /// A query begins.
     Query,
-    /// It has all its responses.
+    /// A query has received all responses.
     QueryEnds,
     /// A flow opens.
     FlowStarts,
-    /// Its last byte is acknowledged.
+    /// The last byte of a flow is acknowledged.
     FlowEnds,
-    /// Its retransmission timer fires.
+    /// The retransmission timer of a flow fires.
     Timeout,
 }
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Subject {
-    /// A flow; of a query, that of its first response.
+    /// A flow; for a query, the flow of its first response.
     Flow,
     /// A port.
     Port,
@@ -51,7 +51,7 @@ impl EventKind {
         "timeout",
     ];
 
-    /// What it is about.
+    /// Subject of this kind of event.
     pub fn what(self) -> Subject {
         use EventKind::*;
         match self {
@@ -66,26 +66,26 @@ impl Subject {
     pub const NAMES: [&str; 2] = ["flow", "port"];
 }
 
-/// An event of a timeline.
+/// Event of a timeline.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct TimelineEvent {
-    /// When.
+    /// Time of the event.
     pub time_ps: u64,
-    /// What happens.
+    /// Kind.
     pub kind: EventKind,
     /// Number of the flow or port.
     pub subject: u32,
 }
 
-/// A port that a flow's data passes.
+/// Port on the path of a flow's data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathPort {
     /// Flow.
     pub flow: u32,
     /// Port.
     pub port: u32,
-    /// Ports before it.
+    /// Number of ports before it on the path.
     pub position: u32,
-    /// Only some of its packets pass it.
+    /// True if only some of the flow's packets pass it.
     pub sprayed: bool,
 }

@@ -1,5 +1,4 @@
-//! The kinds that exist, and their parameters: `incast list` and `incast describe`, from the declarations
-//! themselves.
+//! All kinds and their parameters: `incast list` and `incast describe`, generated from the declarations.
 
 use crate::document::arrivals::PACKET;
 use crate::document::schema;
@@ -12,7 +11,7 @@ use incast_cc as cc;
 use serde::Serialize;
 use std::fmt;
 
-/// Kinds of things that can be listed, as users write them.
+/// Kinds of things that can be listed, as written by users.
 pub const KINDS: [&str; 11] = [
     "controllers",
     "topologies",
@@ -27,7 +26,7 @@ pub const KINDS: [&str; 11] = [
     "scenarios",
 ];
 
-/// Kinds that the package lists and describes by itself.
+/// Kinds listed and described by the package itself.
 pub const BESIDE: [&str; 2] = ["models", "papers"];
 
 /// A line of a list.
@@ -46,30 +45,30 @@ pub struct Key {
     pub name: String,
     /// Condition on its value.
     pub expected: String,
-    /// The words it may be, each with its meaning, where they have one.
+    /// The allowed words, each with its meaning, for a key with words.
     pub words: Vec<(String, String)>,
-    /// Unit of a number without one of its own.
+    /// Unit of a number written without one.
     pub unit: String,
-    /// Default as written in a scenario; `None` for a key that must be given or is left out.
+    /// Default as written in a scenario; `None` for a required or optional key without a default.
     pub default: Option<String>,
-    /// It must be given.
+    /// True for a required key.
     pub required: bool,
     /// Meaning.
     pub doc: String,
-    /// Where the default comes from.
+    /// Source of the default.
     pub source: String,
 }
 
-/// The keys of tables that are values of keys.
+/// Keys of tables that are values of keys.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SubTable {
-    /// The keys that have such a table.
+    /// Keys with such a table.
     pub of: Vec<String>,
-    /// Its keys, as the first of those has them.
+    /// Keys of the table, as for the first of them.
     pub keys: Vec<Key>,
 }
 
-/// Everything about one thing.
+/// Complete description of one item.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Description {
     /// One of [`KINDS`].
@@ -80,22 +79,22 @@ pub struct Description {
     pub title: String,
     /// Description.
     pub what: String,
-    /// Paper, RFC or program it follows.
+    /// Paper, RFC or program that it follows.
     pub source: String,
-    /// How it differs from that, and why.
+    /// Differences from that source, with reasons.
     pub differences: Vec<String>,
-    /// Its keys.
+    /// Keys of the item.
     pub keys: Vec<Key>,
     /// Keys of the tables among the values of its keys.
     pub tables: Vec<SubTable>,
     /// State variables that can be traced, with their meaning.
     pub state: Vec<(String, String)>,
-    /// Its text, for a scenario.
+    /// Text, for a scenario.
     pub text: String,
 }
 
 fn kind_of(word: &str) -> Result<&'static str, Errors> {
-    // the key of applications is `app`
+    // applications have the key `app`
     let word = if word == "app" { "applications" } else { word };
     let found = KINDS.iter().find(|k| **k == word || singular(k) == word);
     found.copied().ok_or_else(|| {
@@ -108,7 +107,7 @@ fn kind_of(word: &str) -> Result<&'static str, Errors> {
     })
 }
 
-/// Whether a kind has a thing of this name.
+/// True if a kind has an item of this name.
 fn has(kind: &str, name: &str) -> bool {
     list(kind).is_ok_and(|items| items.iter().any(|i| i.name == name))
 }
@@ -133,7 +132,7 @@ fn words_at(kind: &str) -> (&'static [&'static str], bool) {
     }
 }
 
-/// Names and first sentences of all things of a kind; the kind in plural or singular.
+/// Names and first sentences of all items of a kind; the kind in plural or singular.
 pub fn list(kind: &str) -> Result<Vec<Item>, Errors> {
     let kind = kind_of(kind)?;
     let item = |name: &str, what: &str| Item { name: name.into(), what: first_sentence(what) };
@@ -155,7 +154,7 @@ pub fn list(kind: &str) -> Result<Vec<Item>, Errors> {
 fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>>)> {
     let root = Schema::new(schema());
     if kind == "tables" {
-        // one table, or a list of them
+        // a table, or a list of tables
         let table = |(key, s): (&'static str, Schema<'static>)| {
             let own = if s.is_list() { root.items(key) } else { s };
             Some((key, s.doc(), Some(own.table()?)))
@@ -175,7 +174,7 @@ fn things(kind: &str) -> Vec<(&'static str, &'static str, Option<Schema<'static>
     at.variants().unwrap_or_default().into_iter().map(|(_, w, s)| (w, s.doc(), Some(s))).collect()
 }
 
-/// Everything about one thing.
+/// Complete description of one item.
 pub fn describe(kind: &str, name: &str) -> Result<Description, Errors> {
     let kind = kind_of(kind)?;
     let mut d = Description { kind: kind.into(), name: name.into(), title: name.into(), ..Description::default() };
@@ -247,7 +246,7 @@ fn param(p: &cc::Param) -> Key {
     }
 }
 
-/// Keys of the table a schema describes, or may be.
+/// Keys of the table described by a schema, directly or as one of its forms.
 pub fn keys_of(schema: Schema) -> Vec<Key> {
     let schema = schema.table().unwrap_or(schema);
     let key = |(name, s, required): (&str, Schema, bool)| Key {
@@ -262,10 +261,10 @@ pub fn keys_of(schema: Schema) -> Vec<Key> {
     schema.keys().into_iter().map(key).collect()
 }
 
-/// Most keys of a table that is described with the key whose value it is; a larger one is a thing of its own.
+/// Largest table described together with its key; a larger one is an item of its own.
 const MOST_KEYS: usize = 12;
 
-/// Tables that keys of a schema have for values; keys with tables of the same keys share one.
+/// Tables among the values of a schema's keys; equal tables are shared.
 fn tables_of(schema: Schema) -> Vec<SubTable> {
     let mut tables: Vec<SubTable> = Vec::new();
     for (name, s, _) in schema.keys() {
@@ -279,7 +278,7 @@ fn tables_of(schema: Schema) -> Vec<SubTable> {
     tables
 }
 
-/// Tables in lists and tables of a schema, at any depth, by their path; those of the same keys share one.
+/// Tables in lists and tables of a schema, at any depth, by their path; equal tables are shared.
 fn tables_within(schema: Schema, path: &str, tables: &mut Vec<SubTable>) {
     for (name, s, _) in schema.keys() {
         let Some(table) = s.entry() else { continue };
@@ -295,7 +294,7 @@ fn tables_within(schema: Schema, path: &str, tables: &mut Vec<SubTable>) {
     }
 }
 
-/// The transport's keys with a preset's values for defaults.
+/// Keys of the transport with a preset's values as defaults.
 fn preset_keys(name: &str) -> Vec<Key> {
     let values = Preset::ALL.into_iter().find(|p| p.name() == name).map(Preset::values);
     let values = values.and_then(|v| toml::Table::try_from(v).ok()).unwrap_or_default();
@@ -320,7 +319,7 @@ fn first_sentence(doc: &str) -> String {
     }
 }
 
-/// Breaks text into lines of at most `width` letters.
+/// Breaks text into lines of at most `width` characters.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

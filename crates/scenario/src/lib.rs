@@ -1,9 +1,8 @@
-//! Scenarios: what a user may ask for, checked, and turned into what the engine simulates.
+//! Scenarios: the user's input, checked, and turned into the engine's specification.
 //!
-//! A scenario is a TOML document (`docs/scenario.md`). [`Scenario::load`] reads a file or a
-//! built-in one, [`Scenario::set`] changes any key, [`Scenario::build`] makes the engine's
-//! [`Spec`]. Everything wrong with a scenario is reported at once, with key, value and what was
-//! expected.
+//! A scenario is a TOML document (`docs/scenario.md`). [`Scenario::load`] reads a file or a built-in one,
+//! [`Scenario::set`] changes any key, [`Scenario::build`] makes the engine's [`Spec`]. All problems of a scenario are
+//! reported at once, with key, value and the expected value.
 //!
 //! ```
 //! use incast_scenario::Scenario;
@@ -20,9 +19,8 @@
 //! # Ok::<(), incast_scenario::Errors>(())
 //! ```
 //!
-//! The types of [`document`] and the modules it names are the only declaration of keys, defaults,
-//! bounds and documentation; [`text::schema`] holds documents against the schema made of them, and
-//! [`catalogue`] prints it.
+//! The types of [`document`] and its modules are the only declaration of keys, defaults, bounds and documentation;
+//! [`text::schema`] checks documents against the schema generated from them, and [`catalogue`] prints it.
 
 #![forbid(unsafe_code)]
 
@@ -51,14 +49,14 @@ use text::schema::Schema;
 use toml::Value as Toml;
 use topology::Topology;
 
-/// A scenario as the user wrote it, with the changes made since.
+/// A scenario as written by the user, with later changes.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     name: String,
     dir: PathBuf,
     table: toml::Table,
     left_out: Vec<LeftOut>,
-    /// The typed document of `table`, once it was asked for.
+    /// Typed document of `table`, once requested.
     document: OnceLock<Result<Arc<Document>, Errors>>,
 }
 
@@ -69,14 +67,14 @@ impl PartialEq for Scenario {
     }
 }
 
-/// Bytes of the longest error in a text that shows the line.
+/// Longest error message, in bytes, that shows the line.
 const LONGEST_TOLD: usize = 2_000;
 
 /// A scenario that is ready to run.
 pub struct Prepared {
     /// The specification for the engine.
     pub spec: Spec,
-    /// Warnings, in sentences: nothing is wrong, but worth knowing.
+    /// Warnings, in sentences: hints, not errors.
     pub notes: Vec<String>,
 }
 
@@ -101,21 +99,21 @@ impl Scenario {
         })?;
         let name = path.file_stem().map_or_else(|| name_or_path.into(), |s| s.to_string_lossy());
         let dir = path.parent().unwrap_or(Path::new("."));
-        // Absolute, so that the files it names are found whatever the working directory is later.
+        // Absolute, so that its files are found whatever the working directory is later.
         let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         Scenario::read(&text, &dir, &name, name_or_path)
     }
 
-    /// A scenario from its text. `dir` is where file names in it start; `name` is its name if the
-    /// text gives none.
+    /// Reads a scenario from its text. `dir` is the folder for relative file names; `name` is its name if the text
+    /// has none.
     pub fn from_toml(text: &str, dir: &Path, name: &str) -> Result<Scenario, Errors> {
         Scenario::read(text, dir, name, name)
     }
 
-    /// [`Scenario::from_toml`] of the text of `file`.
+    /// Reads the text of `file` as [`Scenario::from_toml`] does.
     fn read(text: &str, dir: &Path, name: &str, file: &str) -> Result<Scenario, Errors> {
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
-            // the line that is wrong is shown, unless nobody could read it
+            // the wrong line is shown, unless it is unreadably long
             let (whole, short) = (e.to_string(), e.message());
             Problem::new(file, if whole.len() > LONGEST_TOLD { short } else { whole.trim_end() })
         })?;
@@ -136,7 +134,7 @@ impl Scenario {
         self.document().map_or(1, |d| d.run.seed)
     }
 
-    /// Threads of a run, where their number is given.
+    /// Threads of a run, if their number is given.
     pub fn threads(&self) -> Option<u32> {
         self.document().ok()?.run.threads.given().map(|n| n.0)
     }
@@ -152,8 +150,8 @@ impl Scenario {
         other
     }
 
-    /// The same scenario with this controller for every flow: as its `controller`, and in place of
-    /// those of traffic entries. `text` is the short form, `"swift:target=min-rtt"`.
+    /// The same scenario with this controller for every flow: it replaces `controller` and those of traffic entries.
+    /// `text` is the short form, `"swift:target=min-rtt"`.
     pub fn with_controller(&self, text: &str) -> Result<Scenario, Errors> {
         let mut other = self.clone();
         other.set("controller", text)?;
@@ -218,7 +216,7 @@ impl Scenario {
         self.table = table;
         self.document = OnceLock::new();
         let word = |value: &str| value.trim_matches(['"', '\'']).to_owned();
-        // what is given again, by itself or with all of its controller, is not left out
+        // a value given again, by itself or with its whole controller, is not left out
         self.left_out.retain(|l| l.path != full);
         for l in &mut self.left_out {
             l.had.retain(|(k, _)| full != format!("{}.{k}", l.path));
@@ -232,7 +230,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The typed document, checked against the schema; read once, whatever is asked of it.
+    /// Typed document, checked against the schema; read only once.
     pub fn document(&self) -> Result<&Document, Errors> {
         match self.document.get_or_init(|| self.parse().map(Arc::new)) {
             Ok(document) => Ok(document),
@@ -250,18 +248,17 @@ impl Scenario {
         value.try_into().map_err(|e: toml::de::Error| Problem::new(self.name.clone(), e.message()).into())
     }
 
-    /// Warnings before a run, in sentences: nothing is wrong, but worth knowing. Fails as
-    /// [`Scenario::build`] does.
+    /// Warnings before a run, in sentences: hints, not errors. Fails as [`Scenario::build`] does.
     pub fn notes(&self) -> Result<Vec<String>, Errors> {
         Ok(self.prepare()?.notes)
     }
 
-    /// The specification for the engine.
+    /// Specification for the engine.
     pub fn build(&self) -> Result<Spec, Errors> {
         Ok(build::build(self.document()?, &self.dir)?.spec)
     }
 
-    /// Bytes that a run takes, roughly. As soon as they are known to be more than `most`, so many at least: a network
+    /// Rough estimate of the memory of a run, in bytes. A lower bound once it is known to exceed `most`: a network
     /// that does not fit is not built.
     pub fn memory(&self, most: u64) -> Result<u64, Errors> {
         match build::within(self.document()?, &self.dir, most) {
@@ -271,12 +268,12 @@ impl Scenario {
         }
     }
 
-    /// Rows of the timeline that a run leaves at most, roughly; 0 without one.
+    /// Rough upper bound of the rows of a run's timeline; 0 without one.
     pub fn timeline_rows(&self) -> Result<u64, Errors> {
         Ok(self.build()?.timeline_rows())
     }
 
-    /// What is wrong with this scenario, whose specification the engine refuses as a run begins.
+    /// Errors of this scenario if the engine refuses its specification at the start of a run.
     pub fn refused(&self, spec: &Spec, about: About, text: String) -> Errors {
         match self.document() {
             Ok(doc) => build::refusals::problem(doc, spec, about, text).into(),
@@ -284,7 +281,7 @@ impl Scenario {
         }
     }
 
-    /// The specification for the engine, and the warnings.
+    /// Specification for the engine, and the warnings.
     pub fn prepare(&self) -> Result<Prepared, Errors> {
         let doc = self.document()?;
         let built = build::build(doc, &self.dir)?;
@@ -292,11 +289,10 @@ impl Scenario {
         Ok(Prepared { spec: built.spec, notes })
     }
 
-    /// The document with every default written out. Read again from the same folder, it has the
-    /// same hash: names of files stay as they are written, so that it says nothing of the machine
-    /// it was made on.
+    /// Document with every default written out. Read again from the same folder, it has the same hash: names of files
+    /// stay as written, so it does not depend on the machine.
     pub fn resolved(&self) -> Result<Document, Errors> {
-        // read anew: the digest of a controller in Python is that of its file as it is now
+        // read again: the digest of a controller in Python is that of its current file
         let mut doc = self.parse()?;
         doc.name = Some(self.name.clone());
         doc.transport = doc.transport.resolved();
@@ -312,15 +308,14 @@ impl Scenario {
         to_toml(&self.resolved()?)
     }
 
-    /// 16 hexadecimal digits that tell scenarios apart: a hash of the resolved document and of
-    /// the files it names. Name, description, seed and threads are left out, so that runs of one scenario
-    /// under several seeds have one hash.
+    /// Identity of the scenario, 16 hexadecimal digits: a hash of the resolved document and of its files. Name,
+    /// description, seed and threads are left out, so that runs of one scenario under several seeds have one hash.
     pub fn hash(&self) -> Result<String, Errors> {
         let mut doc = self.resolved()?;
         (doc.name, doc.description, doc.run.seed) = (None, None, 0);
         doc.run.threads = Default::default();
         for (key, file) in named(&mut doc) {
-            // the rule by which sizes are drawn hangs on the name of a table that comes with the program
+            // the rule for drawing sizes depends on the name of a built-in table
             if !(key.ends_with(".sizes") && file.starts_with(builtin::PREFIX)) {
                 *file = format!("{:016x}", fnv(read_named(&key, &self.dir, file)?.as_bytes()));
             }
@@ -328,8 +323,8 @@ impl Scenario {
         Ok(format!("{:016x}", fnv(to_toml(&doc)?.as_bytes())))
     }
 
-    /// Files the scenario names, as it writes them and where they lie: what a copy of it needs
-    /// beside it. Those that come with the program are not among them.
+    /// Files of the scenario, with their names in the scenario and their paths: a copy of it needs them. Files that
+    /// come with the program are not included.
     pub fn files(&self) -> Result<Vec<(String, PathBuf)>, Errors> {
         let mut doc = self.document()?.clone();
         let mut names: Vec<String> = named(&mut doc).into_iter().map(|(_, file)| file.clone()).collect();
@@ -339,7 +334,7 @@ impl Scenario {
         Ok(names.into_iter().map(|n| (n.clone(), self.dir.join(n))).collect())
     }
 
-    /// [`Scenario::resolved_toml`] with other names for files, by those that the scenario has.
+    /// [`Scenario::resolved_toml`] with other names for its files.
     pub fn resolved_toml_under(&self, names: &HashMap<String, String>) -> Result<String, Errors> {
         let mut doc = self.resolved()?;
         for (_, file) in named(&mut doc) {

@@ -1,4 +1,4 @@
-//! Tests of the fuzzer: what it draws, what it finds, and a smoke of the hunt.
+//! Tests of the fuzzer: its draws, its findings, and a smoke test of the hunt.
 
 use incast_fuzz::case::{self, Case};
 use incast_fuzz::grammar::{self, Around, Draw, Level};
@@ -52,7 +52,7 @@ fn every_key_kind_and_word_of_the_schema_is_drawn() {
     }
 }
 
-/// A folder of this test's own.
+/// Folder of this test.
 fn folder(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("incast-fuzz-{name}-{}", std::process::id()))
 }
@@ -111,7 +111,7 @@ fn scenarios_that_broke_a_law_keep_it() {
 fn a_scenario_is_made_small_as_long_as_it_breaks_the_law() {
     let text = include_str!("../../../scenarios/pfabric.toml");
     let whole = Case { table: text.parse().unwrap(), files: vec![("unused.csv".into(), "a\nb".into())] };
-    // whatever has a limit above 5 packets breaks this law
+    // every queue with a limit above 5 packets breaks this law
     let mut judge = |case: &Case| {
         let limit = case.table.get("queue")?.get("limit")?.as_str()?;
         let bytes = limit.strip_suffix("B").or(limit.strip_suffix("kB"))?.parse::<f64>().ok()?;

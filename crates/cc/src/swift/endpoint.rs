@@ -4,7 +4,7 @@
 //! cwnd = min(fcwnd, ecwnd);   the larger of the two is at most ceiling times the smaller
 //! ```
 //!
-//! It begins with the first endpoint delay above zero: where hosts are not modelled there is none, and
+//! The endpoint window begins with the first endpoint delay above zero. Without a model of hosts there is none, and
 //! the fabric window is the window.
 
 use super::window::{Constants, Moment, Verdict, Window};
@@ -18,7 +18,7 @@ params! {
     /// Gain of the moving average of the endpoint delay.
     endpoint_gain: f64 = "0.125", "", "own choice, that of RFC 6298's smoothed RTT; not published",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
-    /// The larger of fabric and endpoint window is at most this many times the smaller.
+    /// Largest ratio of fabric and endpoint window, in either direction.
     ceiling: f64 = "2.0", "", "own choice; section 3.3 has a ceiling and does not publish it",
         "a number of at least 1" => |x| *x >= 1.0;
 }
@@ -41,12 +41,12 @@ impl Endpoint {
         Endpoint { target: ps(p.endpoint_target), gain: p.endpoint_gain, ceiling: p.ceiling, delay: f64::NAN, ecwnd }
     }
 
-    /// Before the first delay.
+    /// True before the first delay.
     pub(super) fn is_idle(&self) -> bool {
         self.delay.is_nan()
     }
 
-    /// A delay above zero; `fcwnd` is what the window begins with.
+    /// Handles a delay above zero; the window begins at `fcwnd`.
     pub(super) fn on_ack(&mut self, c: &Constants, sample: f64, n: f64, at: Moment, fcwnd: f64) {
         if self.is_idle() {
             self.delay = sample;
@@ -58,7 +58,7 @@ impl Endpoint {
         self.ecwnd.on_ack::<false>(c, verdict, n, at);
     }
 
-    /// The larger of the two windows is held near the smaller; no decrease in the timer's sense. Returns the
+    /// Limits the larger of the two windows by the smaller. It is no decrease for the decrease timer. Returns the
     /// endpoint window.
     pub(super) fn cap(&mut self, fcwnd: &mut f64) -> f64 {
         *fcwnd = fcwnd.min(self.ceiling * self.ecwnd.w);

@@ -1,6 +1,6 @@
-//! Losses (section 3.6, algorithm 1): a cut by `max_mdf` when a hole is found, once an RTT; the same at a timeout, and
-//! the smallest window at the `retx_reset_threshold`-th timeout in a row. The transport sends again what is lost, and
-//! puts no recovery window in front of this one.
+//! Losses (section 3.6, algorithm 1): a reduction by `max_mdf` when a hole is found, once an RTT; the same at a
+//! timeout, and the smallest window at the `retx_reset_threshold`-th consecutive timeout. The transport retransmits,
+//! without a recovery window of its own.
 
 use super::emulation::cycles::Cycles;
 use super::sender::{DelaySignal, Family};
@@ -8,7 +8,7 @@ use super::window::Moment;
 use crate::{Congestion, Timeout};
 
 impl<R: DelaySignal> Family<R> {
-    /// A hole was found. Returns the window and the endpoint window to their bounds.
+    /// Reacts to a hole. Returns the window and the endpoint window to their bounds.
     pub(super) fn lose(&mut self, event: &Congestion) {
         if self.c.other.cycles {
             return self.in_cycles(Cycles::lose);
@@ -32,7 +32,7 @@ impl<R: DelaySignal> Family<R> {
         self.cut(Moment { now: event.now, rtt: self.gate_rtt, restarts }, reset);
     }
 
-    /// Both windows are cut, or the smallest.
+    /// Reduces both windows, or sets them to the smallest.
     fn cut(&mut self, at: Moment, reset: bool) {
         let endpoint = self.rare.endpoint.as_mut().filter(|endpoint| !endpoint.is_idle());
         if reset {

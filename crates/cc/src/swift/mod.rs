@@ -17,9 +17,9 @@
 //! - [`target_delay`]: what the target is made of (3.5);
 //! - [`losses`]: losses and timeouts (3.6);
 //! - [`sender`]: the parts put together;
-//! - [`emulation`]: what other implementations do otherwise; [`variants`]: who else shares the parts.
+//! - [`emulation`]: differences of other implementations; [`variants`]: controllers that share the parts.
 //!
-//! Two things differ on purpose from the letter of the paper, each with its parameter:
+//! Two deliberate differences from the text of the paper, each with its parameter:
 //!
 //! - Algorithm 1 restarts the decrease timer whenever the window did not grow (`<=`). An ACK over
 //!   target that may not decrease yet leaves the window as it was, so while ACKs come more than
@@ -30,11 +30,10 @@
 //!   target on the shortest path is its idle RTT plus ten packets of queue, and each further link
 //!   adds the idle RTT of a link. Own choice; absolute values are taken when given.
 //!
-//! `target = "min-rtt"` takes the smallest delay the flow has seen, plus `epsilon`, in place of
-//! the published sum. With an exact clock and `epsilon = 0` that leaves no room to grow: no delay
-//! is *below* the smallest one seen, so the increase never happens and the window only falls.
-//! Simulators with a coarse time-stamp clock hide this, because there many delays read the same
-//! or less than they are. `epsilon = "auto"` allows ten packets of queue.
+//! `target = "min-rtt"` replaces the published sum by the smallest delay the flow has seen, plus `epsilon`. With an
+//! exact clock and `epsilon = 0` the window cannot grow: no delay is *below* the smallest one seen, so the increase
+//! never happens and the window only falls. Simulators with a coarse time-stamp clock hide this, because there many
+//! delays are rounded down. `epsilon = "auto"` allows ten packets of queue.
 
 pub mod emulation;
 pub mod endpoint;
@@ -67,25 +66,25 @@ params! {
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "1.3333333333333333", max_cwnd = "40.0",
             retx_reset_threshold = "3"
         }
-        /// The Swift of a student's report on ns-3, from its code: NewReno's window, which the end of a round trip
-        /// grows by 2 bytes a segment where the smallest smoothed RTT is below a target of 25 ms, and leaves without a
-        /// byte where it is above.
+        /// The Swift of a student's report on ns-3, from its code: NewReno's window; the end of a round trip grows it
+        /// by 2 bytes per segment if the smallest smoothed RTT is below a target of 25 ms, and empties it otherwise.
         "cse322" = "tcp-swift.cc of Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, 91178fc" {
             cycles = "true", target = "static", static_target = "25ms", recovery = "newreno",
             ai = "2.0", max_mdf = "1.0"
         }
-        /// The Swift that the text of the same report describes: slow start of NewReno below ssthresh, then a fixed
+        /// The Swift described in the text of the same report: slow start of NewReno below ssthresh, then a fixed
         /// target of 25 us in whole segments, windows between one segment and 20000 B, the printed decrease rule,
-        /// ns-3's own way out of fast recovery. Beyond round trips of 33 us it is slow start, or one segment.
+        /// ns-3's own way out of fast recovery. Beyond round trips of 33 us the window is in slow start or one
+        /// segment.
         "cse322-text" = "report of CSE 322, BUET, 2022, sections 4 and 5" {
             target = "static", static_target = "25us", arithmetic = "segments", recovery = "newreno",
             slow_start = "true", bounds = "bytes", decrease_clock = "literal",
             ai = "2.0", beta = "4.0", max_mdf = "1.0", min_cwnd = "500.0", max_cwnd = "20000.0",
             retx_reset_threshold = "4"
         }
-        /// The same decisions from the same delays as htsim's Swift, as long as nothing is lost:
-        /// its hop count is always zero, its types are integers. The transport around it is
-        /// `transport.preset = "htsim"`, the NIC `queue.host.kind = "fair-nic"`.
+        /// The same decisions from the same delays as htsim's Swift, as long as nothing is lost: its hop count is
+        /// always zero, its types are integers. The matching transport is `transport.preset = "htsim"`, the NIC
+        /// `queue.host.kind = "fair-nic"`.
         "htsim" = "sim/swift.cpp of Broadcom/csg-htsim, commit 841d9e7" {
             base_target = "20us",
             topology_scaling = "false",
@@ -99,18 +98,18 @@ params! {
     ..target_delay: target_delay::Params;
     /// Loss recovery: "own" reduces at every newly found loss; "newreno" leaves it to the transport: the window does
     /// not change during fast recovery and is then half of the data that was in flight, at least two segments;
-    /// "at-exit" leaves it to the transport too, while delays continue to change the window, and reduces by max_mdf
+    /// "at-exit" also leaves it to the transport, while delays continue to change the window, and reduces by max_mdf
     /// when it ends.
     recovery: Recovery = "own", "",
         "section 3.6; in ns-3 code that leaves TcpNewReno's rule in place, newreno; htsim, at-exit";
-    /// Whether NewReno's slow start goes before: below ssthresh one packet an ACK, whatever the delay.
+    /// Adds NewReno's slow start: below ssthresh one packet per ACK, whatever the delay.
     slow_start: bool = "false", "", "section 3.1, which has none; the form cse322-text has it";
     /// Unit of min_cwnd and max_cwnd: "packets", or "bytes", rounded to the nearest whole number of packets, at least
     /// one.
     bounds: Bounds = "packets", "", "own choice; the form cse322-text has bytes";
-    /// Whether the window is NewReno's, and what a target does to it happens once a round trip, by the smallest
-    /// smoothed RTT: below static_target ai bytes a segment, else what beta and max_mdf leave, in bytes. No other
-    /// parameter has a say then.
+    /// Uses NewReno's window, which the target changes once a round trip, by the smallest smoothed RTT: below
+    /// static_target it grows by ai bytes per segment, else beta and max_mdf reduce it, in bytes. Other parameters
+    /// have no effect then.
     cycles: bool = "false", "", "algorithm 1 acts on every ACK; code over ns-3's Vegas (form cse322) does not";
     then ..endpoint: endpoint::Params;
     then ..window: window::Params;
@@ -123,28 +122,28 @@ params! {
     }
 }
 
-/// State that members of the family with two windows expose for tracing.
+/// State that controllers of the family with two windows expose for tracing.
 pub(crate) const STATE: [(&str, &str); 5] = [
-    ("target_delay_s", "target delay that the latest ACK was held against, seconds"),
+    ("target_delay_s", "target delay that the latest ACK was compared with, seconds"),
     ("fabric_delay_s", "fabric delay of the latest ACK, seconds"),
     ("fcwnd_packets", "fabric window, packets"),
     ("ecwnd_packets", "endpoint window, packets; not a number before the first endpoint delay"),
     ("endpoint_delay_s", "moving average of the endpoint delay, seconds; not a number before the first"),
 ];
 
-/// The same with one more.
+/// The same state with one more entry.
 const fn state_and(name: &'static str, meaning: &'static str) -> [(&'static str, &'static str); 6] {
     [STATE[0], STATE[1], STATE[2], STATE[3], STATE[4], (name, meaning)]
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift",
     title: "Swift",
     source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; adds \
-           below it, cuts in proportion above it, and paces windows below one packet. A second window does the same \
-           for the delay in hosts.",
+    what: "Compares each packet's delay with a target that grows with the path and with the number of flows; increases \
+           additively below it, decreases in proportion above it, and paces windows below one packet. A second window \
+           does the same for the delay in hosts.",
     differences: &[
         "decrease_clock = \"strict\": the paper's printed line restarts the decrease timer on every ACK that leaves \
          the window unchanged, which freezes the decrease; \"literal\" brings it back.",

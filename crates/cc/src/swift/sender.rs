@@ -1,6 +1,7 @@
 //! A sender of Swift's family: algorithm 1 of the paper, put together from its sections.
 //!
-//! A member of the family is a [`DelaySignal`]: how it judges an ACK's delay. Everything else is [`Family`]'s.
+//! A controller of the family is a [`DelaySignal`], which judges the delay of an ACK. Everything else is
+//! [`Family`]'s.
 
 use super::emulation::cycles::{Cycles, Rule};
 use super::emulation::{Arithmetic, Recovery};
@@ -13,16 +14,16 @@ use crate::units::ps;
 use crate::{Ack, Congestion, Controller, Env, Hop, Pacing, Time, Timeout};
 use alloc::boxed::Box;
 
-/// The delay signal of a member of the family: which delay it judges, and against which target.
+/// Delay signal of a controller of the family: a delay and its target.
 pub trait DelaySignal {
-    /// Judges an ACK: `delay` is its fabric delay in picoseconds, `fcwnd` the window in packets, `beta` the
-    /// decrease constant. The delay and the target that decided go to the trace.
+    /// Judges an ACK: `delay` is its fabric delay in picoseconds, `fcwnd` the window in packets, `beta` the decrease
+    /// constant. The deciding delay and target are traced.
     fn judge(&mut self, ack: &Ack, delay: f64, fcwnd: f64, beta: f64) -> Judgement;
-    /// Stamps of the ports that the packet crossed which caused the next ACK to judge.
+    /// Passes the stamps of the ports crossed by the packet that caused the next ACK.
     fn hear(&mut self, _hops: &[Hop]) {}
-    /// Marks are part of the judgement; otherwise the first of a window is answered as a loss.
+    /// True if marks are part of the judgement; otherwise the first mark of a window counts as a loss.
     const USES_MARKS: bool = false;
-    /// The window to send by, of the one that the equations give, packets.
+    /// Window used for sending, in packets, from the window of the equations.
     #[inline]
     fn window(&self, w: f64) -> f64 {
         w
@@ -31,16 +32,16 @@ pub trait DelaySignal {
     fn state(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// A verdict with the delays behind it, ps.
+/// A verdict with its delays, ps.
 #[derive(Clone, Copy, Debug)]
 pub struct Judgement {
-    /// The change of the window.
+    /// Change of the window.
     pub verdict: Verdict,
-    /// Target that the delay was held against.
+    /// Target that the delay was compared with.
     pub target: f64,
 }
 
-/// Swift's rule: the delay of the ACK at work against the target.
+/// Swift's rule: the delay of the current ACK against the target.
 #[derive(Clone, Debug)]
 pub struct Latest {
     pub(super) target: TargetDelay,
@@ -58,7 +59,7 @@ impl DelaySignal for Latest {
 #[derive(Clone, Debug)]
 pub(super) struct Rare {
     pub(super) endpoint: Option<Endpoint>,
-    /// Acknowledged bytes that made no whole segment yet.
+    /// Acknowledged bytes that do not fill a segment yet.
     pub(super) rest: f64,
     pub(super) after_timeout: AfterTimeout,
     pub(super) retransmit_cnt: u32,
@@ -67,30 +68,30 @@ pub(super) struct Rare {
     pub(super) ssthresh: f64,
     /// Smoothed RTT in htsim's arithmetic, ps; 0 before the first sample.
     pub(super) srtt: u64,
-    /// The window where it moves once a round trip.
+    /// Window that changes once a round trip, if any.
     pub(super) cycles: Option<Box<Cycles>>,
 }
 
 /// A sender of the family. Delays in picoseconds as real numbers (exact below two hours).
-// in this order for every rule, so that what asks any controller for its window finds it at one place
+// the same order for every rule, so that the window of any controller is at one offset
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Family<R> {
     pub(super) fcwnd: Window,
-    /// The endpoint window, packets; infinite where there is none.
+    /// Endpoint window, packets; infinite without one.
     pub(super) ecwnd: f64,
-    /// The window to send by, bytes, whole ones where the arithmetic has those.
+    /// Window used for sending, bytes; whole bytes in whole arithmetic.
     cwnd: f64,
     pub(super) gate_rtt: Time,
     pub(super) pace_rtt: Time,
     pub(super) fabric_delay: f64,
     target_delay: f64,
     pub(super) c: Constants,
-    /// The paper's Swift in everything.
+    /// True if every parameter is the paper's.
     textbook: bool,
-    /// A timeout was the latest event.
+    /// True if the latest event was a timeout.
     pub(super) timed_out: bool,
-    /// The ACK under way ended the transport's recovery.
+    /// True if the current ACK ended the transport's recovery.
     pub(super) recovered: bool,
     pub(super) rare: Box<Rare>,
     rule: R,
@@ -129,14 +130,14 @@ impl<R: DelaySignal> Family<R> {
         family
     }
 
-    /// The same with another way through losses.
+    /// Changes the loss recovery.
     pub(super) fn recovering(mut self, recovery: Recovery, slow_start: bool) -> Family<R> {
         (self.c.other.recovery, self.c.other.slow_start) = (recovery, slow_start);
         self.textbook = self.c.other.is_none();
         self
     }
 
-    /// The same with a window that moves once a round trip.
+    /// Changes the window to one that moves once a round trip.
     pub(super) fn in_cycles_of(mut self, rule: Rule, env: &Env) -> Family<R> {
         self.target_delay = ps(rule.target);
         (self.c.other.cycles, self.textbook) = (true, false);
@@ -145,26 +146,26 @@ impl<R: DelaySignal> Family<R> {
         self
     }
 
-    /// The window is `bytes`.
+    /// Sets the window to `bytes`.
     pub(super) fn hold(&mut self, bytes: f64) {
         self.fcwnd.w = bytes / self.c.mss;
         self.cwnd = bytes;
     }
 
-    /// The window to send by, packets: the smaller of the two.
+    /// Window used for sending, packets: the smaller of the two.
     #[inline]
     fn w(&self) -> f64 {
         self.rule.window(self.fcwnd.w.min(self.ecwnd))
     }
 
-    /// The same in bytes.
+    /// Updates the window in bytes.
     #[inline]
     pub(super) fn publish(&mut self) {
         let bytes = self.w() * self.c.mss;
         self.cwnd = if self.c.other.arithmetic == Arithmetic::Real { bytes } else { libm::round(bytes) };
     }
 
-    /// An ACK ends a row of timeouts.
+    /// Restarts the count of consecutive timeouts, at an ACK.
     #[inline]
     pub(super) fn end_timeouts(&mut self) {
         if self.timed_out {
@@ -173,7 +174,7 @@ impl<R: DelaySignal> Family<R> {
         }
     }
 
-    /// The rule's verdict on a fabric delay.
+    /// Judges a fabric delay by the rule.
     #[inline(always)]
     pub(super) fn judge(&mut self, ack: &Ack, delay: f64) -> Verdict {
         self.fabric_delay = delay;
@@ -182,7 +183,7 @@ impl<R: DelaySignal> Family<R> {
         verdict
     }
 
-    /// The endpoint delay of an ACK, if there is one; `fcwnd` is the fabric window before it.
+    /// Handles the endpoint delay of an ACK, if any; `fcwnd` is the fabric window before it.
     #[inline(always)]
     pub(super) fn hear_endpoint(&mut self, ack: &Ack, n: f64, at: Moment, fcwnd: f64) {
         if let Some(sample) = ack.endpoint_delay
@@ -199,7 +200,7 @@ impl<R: DelaySignal> Family<R> {
         }
     }
 
-    /// Algorithm 1 on an ACK, as the paper has it.
+    /// Algorithm 1 on an ACK, as in the paper.
     #[inline(always)]
     fn textbook_ack(&mut self, ack: &Ack) {
         self.end_timeouts();

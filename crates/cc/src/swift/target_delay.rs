@@ -9,11 +9,11 @@ use crate::units::ps;
 use crate::{Ack, Env, Time};
 
 choice! {
-    /// Where the target delay comes from.
+    /// Origin of the target delay.
     Target {
         /// Section 3.5: base, topology scaling, flow scaling.
         Published = "published",
-        /// `static_target`, whatever the path and the window.
+        /// `static_target`, independent of path and window.
         Static = "static",
         /// The smallest delay this flow has seen, plus `epsilon`.
         MinRtt = "min-rtt",
@@ -21,7 +21,7 @@ choice! {
 }
 
 choice! {
-    /// The delays whose smallest is that of `target = "min-rtt"`.
+    /// Delays whose minimum is used by `target = "min-rtt"`.
     MinOf {
         /// The samples.
         Rtt = "rtt",
@@ -31,9 +31,9 @@ choice! {
 }
 
 choice! {
-    /// The window in flow scaling's square root.
+    /// Window in the square root of flow scaling.
     FsWindow {
-        /// As it is.
+        /// The window itself.
         Real = "real",
         /// Whole packets, rounded down; below one packet the term is `fs_range`.
         Whole = "whole",
@@ -41,8 +41,8 @@ choice! {
 }
 
 params! {
-    /// Where the target delay comes from: "published" is base_target + hops h + flow scaling,
-    /// "static" is static_target, "min-rtt" is the smallest delay the flow has seen plus epsilon.
+    /// Origin of the target delay: "published" is base_target + hops h + flow scaling, "static" is static_target,
+    /// "min-rtt" is the smallest delay the flow has seen plus epsilon.
     target: Target = "published", "", "section 3.5";
     /// Target delay before scaling; auto makes the target on the shortest path its idle RTT plus
     /// ten packet times.
@@ -51,24 +51,24 @@ params! {
     /// Topology scaling: target delay for each link of the forward path; auto is the idle RTT
     /// that one more link adds.
     h: Option<Time> = "auto", "", "own choice; not published, htsim 3.053us";
-    /// Whether hops h is part of the published target.
+    /// Includes hops h in the published target.
     topology_scaling: bool = "true", "", "section 3.5";
-    /// Whether the flow term is part of the published target.
+    /// Includes the flow term in the published target.
     flow_scaling: bool = "true", "", "section 3.5";
-    /// Flow scaling: the most it adds to the target; auto is five times base_target, or five
-    /// times ten packet times where base_target is auto.
+    /// Flow scaling: the most it adds to the target; auto is five times base_target, or five times ten packet times
+    /// if base_target is auto.
     fs_range: Option<Time> = "auto", "", "htsim: 5 base_target; not published";
     /// Flow scaling: the window at and below which it adds fs_range.
     fs_min_cwnd: f64 = "0.1", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
     /// Flow scaling: the window at and above which it adds nothing.
     fs_max_cwnd: f64 = "100.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
-    /// Target delay of target = "static"; at 0 every delay is above it, as at one point of the study.
+    /// Target delay of target = "static"; at 0 every delay is above it, as in one part of the study.
     static_target: Time = "25ms", "", "fixed target of the ns-3 study omarghara/DCTCP-SWIFT-YASOMAM";
-    /// Room that target = "min-rtt" leaves above the smallest delay; auto is ten packet times.
+    /// Margin of target = "min-rtt" above the smallest delay; auto is ten packet times.
     epsilon: Option<Time> = "0s", "", "omarghara/DCTCP-SWIFT-YASOMAM uses 0 and 1ms; auto is an own choice";
-    /// Of what target = "min-rtt" takes the smallest: "rtt" the samples, "srtt" the smoothed RTT.
+    /// Delays whose minimum is used by target = "min-rtt": "rtt" the samples, "srtt" the smoothed RTT.
     min_of: MinOf = "rtt", "", "own choice; omarghara/DCTCP-SWIFT-YASOMAM takes srtt";
-    /// The window in the square root of flow scaling: "real", or "whole" packets, rounded down.
+    /// Window in the square root of flow scaling: "real", or "whole" packets, rounded down.
     fs_window: FsWindow = "real", "", "section 3.5; htsim divides integers";
     together {
         "fs_min_cwnd": "below fs_max_cwnd" => |p| p.fs_min_cwnd < p.fs_max_cwnd;
@@ -85,7 +85,7 @@ pub(super) fn auto_queue(env: &Env) -> f64 {
 }
 
 impl Params {
-    /// The target delay with these parameters, of `whole` picoseconds or real.
+    /// Target delay with these parameters, in whole picoseconds if `whole`.
     pub(super) fn of_path(&self, whole: bool, env: &Env) -> TargetDelay {
         let queue = auto_queue(env);
         match self.target {
@@ -97,8 +97,8 @@ impl Params {
             Target::Published => {}
         }
         let h = if self.topology_scaling { ps(self.h.unwrap_or(env.hop_rtt)) } else { 0.0 };
-        // Solved so that base + hops h on the shortest path is its idle RTT plus the
-        // queue; below zero where the links counted by h are slower than the path's.
+        // Solved so that base + hops h on the shortest path is its idle RTT plus the queue; below zero if the links
+        // counted by h are slower than the path's.
         let auto = ps(env.shortest_rtt) + queue - f64::from(env.shortest_hops) * h;
         let base = self.base_target.map_or(auto, ps);
         let auto_range = 5.0 * self.base_target.map_or(queue, ps);
@@ -110,24 +110,24 @@ impl Params {
     }
 }
 
-/// The target's formula with its constants worked out, ps.
+/// Formula of the target with computed constants, ps.
 #[derive(Clone, Debug)]
 pub(super) enum TargetDelay {
     /// Section 3.5; the window in whole packets if `packets`, the target in whole picoseconds if `whole`.
     Published { base: f64, h: f64, a_fs: f64, b_fs: f64, fs_range: f64, packets: bool, whole: bool },
-    /// One number.
+    /// A constant.
     Static(f64),
-    /// The smallest delay so far, and so much more.
+    /// The smallest delay so far plus epsilon.
     MinRtt { epsilon: f64, min_delay: f64, min_of: MinOf },
 }
 
 impl TargetDelay {
-    /// The target that `delay` of `ack` is held to with a window of `fcwnd` packets.
+    /// Target for `delay` of `ack` with a window of `fcwnd` packets.
     #[inline(always)]
     pub(super) fn at(&mut self, ack: &Ack, delay: f64, fcwnd: f64) -> f64 {
         match self {
             TargetDelay::Published { base, h, a_fs, b_fs, fs_range, packets, whole } => {
-                // a window below one packet is none in whole packets: infinite, then fs_range
+                // a window below one packet is 0 whole packets: the term is infinite, then fs_range
                 let fcwnd = if *packets { libm::floor(fcwnd) } else { fcwnd };
                 let target =
                     *base + f64::from(ack.hops) * *h + (*a_fs / libm::sqrt(fcwnd) + *b_fs).max(0.0).min(*fs_range);

@@ -11,7 +11,7 @@ use super::emulation::{self, Arithmetic, Counts, DecreaseClock, Emulation};
 use crate::{Env, Time};
 
 params! {
-    /// Additive increase a round trip.
+    /// Additive increase per round trip.
     ai: f64 = "1.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
     /// Multiplicative decrease for each unit of (delay - target) / delay.
     beta: f64 = "0.8", "", "htsim; not published", "a number above 0" => |x| *x > 0.0;
@@ -22,9 +22,9 @@ params! {
     min_cwnd: f64 = "0.001", "packets", "section 3.4", "a number above 0" => |x| *x > 0.0;
     /// Largest window.
     max_cwnd: f64 = "1000.0", "packets", "htsim; not published", "a number above 0" => |x| *x > 0.0;
-    /// Whether windows fall below one packet, and are then paced; otherwise one packet is the smallest.
+    /// Allows windows below one packet, which are then paced; otherwise one packet is the smallest.
     below_one: bool = "true", "", "section 3.4; table 3 of the paper has both";
-    /// Timeouts in a row after which the window becomes min_cwnd.
+    /// Number of consecutive timeouts after which the window becomes min_cwnd.
     retx_reset_threshold: u32 = "5", "timeouts", "htsim; not published",
         "a whole number of at least 1" => |n| *n >= 1;
     then ..emulation: emulation::Params;
@@ -69,16 +69,16 @@ pub(super) struct Constants {
     pub(super) other: Emulation,
 }
 
-/// The change of the window that a delay asks for.
+/// Change of the window requested by a delay.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Verdict {
     /// Additive increase.
     Grow,
-    /// An increase by this share of the window for a window's packets acknowledged.
+    /// Increase by this share of the window per acknowledged window of packets.
     Raise(f64),
-    /// A decrease by this share of the window, as far as max_mdf allows, if the last was an RTT ago.
+    /// Decrease by this share of the window, limited by max_mdf, if the last decrease was at least an RTT ago.
     Cut(f64),
-    /// Neither.
+    /// No change.
     Hold,
 }
 
@@ -89,13 +89,13 @@ impl Verdict {
         if delay < target {
             return Verdict::Grow;
         }
-        // At the target the cut is nothing; asked apart, because links without delay make it 0/0.
+        // At the target the decrease is zero; tested separately, because links without delay make it 0/0.
         let excess = if delay > target { (delay - target) / delay } else { 0.0 };
         Verdict::Cut(beta * excess)
     }
 }
 
-/// An event to a window: its time, the RTT that must lie between decreases, and whether a fall counts as one.
+/// Event to a window: its time, the RTT that must lie between decreases, and whether a fall counts as a decrease.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) now: Time,
@@ -103,14 +103,14 @@ pub(super) struct Moment {
     pub(super) restarts: bool,
 }
 
-/// A window in packets, and when it fell last.
+/// A window in packets, and the time of its last decrease.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     pub(super) w: f64,
     pub(super) t_last_decrease: Time,
 }
 
-// TEXTBOOK stands for the paper's choices, which ACK after ACK need not be looked up again.
+// TEXTBOOK stands for the paper's choices, which then need no lookup at every ACK.
 impl Window {
     /// Algorithm 1, line 3: a decrease once every RTT.
     pub(super) fn can_decrease(&self, at: Moment) -> bool {

@@ -20,7 +20,7 @@ fn rate(cc: &Bbr) -> f64 {
     rate
 }
 
-/// A path that delivers so many packets in 100 us, one round trip after another.
+/// A path that delivers a number of packets in 100 us, one round trip after another.
 struct Path {
     cc: Bbr,
     now: f64,
@@ -65,7 +65,7 @@ impl Path {
         state(&self.cc, "pacing_gain")
     }
 
-    /// Until the phase of PROBE_BW that probes.
+    /// Runs to the phase of PROBE_BW that probes.
     fn raised() -> Path {
         let mut path = Path::probing();
         for _ in 0..9 {
@@ -78,7 +78,7 @@ impl Path {
         panic!("no probe in eight phases");
     }
 
-    /// Until PROBE_BW: four round trips at 100 packets, and one with little in flight.
+    /// Runs to PROBE_BW: four round trips at 100 packets, and one with little in flight.
     fn probing() -> Path {
         let mut path = Path::new(&Params::default());
         (0..4).for_each(|_| path.round(100, 300));
@@ -93,7 +93,7 @@ fn a_flow_starts_at_two_over_ln_two_times_its_initial_window_in_a_millisecond() 
     let cc = Bbr::new(&Params::default(), &env(MSS, 10.0));
     assert_close(rate(&cc), 2.885 * 80_000.0 / 1e-3);
     assert_eq!((cc.cwnd(), state(&cc, "bandwidth_bps")), (10_000.0, 0.0));
-    // the first smoothed RTT takes the millisecond's place
+    // the first smoothed RTT replaces the initial millisecond
     let mut cc = cc;
     cc.on_ack(&ack(us(100.0), 0, us(100.0)));
     assert_close(rate(&cc), 2.885 * 80_000.0 / 100e-6);
@@ -166,7 +166,7 @@ fn a_rate_that_the_application_limited_counts_only_where_it_is_the_largest() {
     assert_close(state(&path.cc, "bandwidth_bps"), 8.8e9);
 }
 
-/// The largest rate after each round trip, in packets. A round trip of no rate is one that the application limited.
+/// Largest rate after each round trip, in packets. A round trip of rate 0 is one limited by the application.
 fn largest(bw_rounds: u32, rates: &[u64]) -> Vec<u64> {
     let mut path = Path::new(&Params { bw_rounds, ..Params::default() });
     let after = |rate: &u64| {
@@ -176,7 +176,7 @@ fn largest(bw_rounds: u32, rates: &[u64]) -> Vec<u64> {
     rates.iter().map(after).collect()
 }
 
-/// Each value so many times.
+/// Repeats each value the given number of times.
 fn runs(runs: &[(u64, usize)]) -> Vec<u64> {
     runs.iter().flat_map(|&(value, times)| std::iter::repeat_n(value, times)).collect()
 }
@@ -400,7 +400,7 @@ fn a_flow_that_had_not_filled_the_path_goes_back_to_startup() {
 #[test]
 fn the_pacing_rate_only_rises_until_the_path_is_full_and_is_never_nothing() {
     let mut path = Path::new(&Params { bw_rounds: 1, ..Params::default() });
-    // no smoothed RTT is none of zero
+    // without a smoothed RTT the guess is not zero
     let guess = rate(&path.cc);
     path.cc.on_ack(&Ack { rtt: None, srtt: Time::ZERO, ..ack(us(0.0), 0, us(100.0)) });
     assert_eq!(rate(&path.cc), guess);
@@ -553,7 +553,7 @@ fn a_timeout_in_startup_asks_anew_whether_the_path_is_full() {
 fn losses_are_its_own_and_delivery_is_sampled() {
     let asked = KIND.profile;
     assert!(asked.own_recovery && asked.delivery);
-    // version 1 has no ear for marks
+    // version 1 ignores marks
     let mut path = Path::probing();
     let window = path.cc.cwnd();
     path.cc.on_ecn(&congestion(us(path.now), segments(10)));

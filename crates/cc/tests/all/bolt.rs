@@ -1,4 +1,4 @@
-//! Bolt's sender: notices of ports take packets from its window, and what ports have room for is added.
+//! Bolt's sender: notices of ports reduce its window, and free room at ports increases it.
 
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, segments, timeout, us};
 use incast_cc::bolt::{Bolt, KIND, Params};
@@ -13,7 +13,7 @@ fn sender() -> Bolt {
     Bolt::new(&Params::default(), &path())
 }
 
-/// A notice at `now` of a port of 100 Gb/s with so many packets, about a packet that was sent so long before.
+/// A notice at `now` of a port of 100 Gb/s with this many packets, about a packet sent `took` before.
 fn notice(now: f64, packets: f64, took: f64) -> Backlog {
     Backlog { now: us(now), sent: us(now - took), packets, rate: Rate::gbps(100) }
 }
@@ -23,7 +23,7 @@ fn acked(now: f64, rtt: f64, acked: u64, sent: u64) -> Ack {
     Ack { round: Round { acked, sent }, ..ack(us(now), 1_000, us(rtt)) }
 }
 
-/// One whose window is `cwnd` at this round trip, in the middle of one.
+/// A sender whose window is `cwnd` at this round trip, in the middle of a round trip.
 fn at(cwnd: f64, rtt: f64) -> Bolt {
     let mut cc = Bolt::new(&changed(Params::default(), |p| p.max_cwnd = cwnd / 100_000.0), &path());
     cc.on_ack(&acked(1.0, rtt, 1, u64::MAX));
@@ -31,7 +31,8 @@ fn at(cwnd: f64, rtt: f64) -> Bolt {
     cc
 }
 
-/// When a sender takes packets away that hears of `packets` every 100 ns from 10 us on, us after the first.
+/// Times, in us after the first notice, of the reductions of a sender that hears of `packets` every 100 ns from 10 us
+/// on.
 fn reductions(cc: &mut Bolt, packets: f64) -> Vec<f64> {
     let mut found = Vec::new();
     for i in 0..100 {

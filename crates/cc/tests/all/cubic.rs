@@ -251,7 +251,7 @@ fn time_without_data_in_flight_is_no_time_of_the_curve() {
     assert!(at_rest(3.0) > 0.0);
 }
 
-/// bictcp_cwnd_event: the curve begins so much later as nothing was sent, but not in the future.
+/// bictcp_cwnd_event: the curve is delayed by the time without sending, but not into the future.
 #[test]
 fn linux_moves_the_curve_by_the_time_since_the_latest_data_was_sent() {
     let windows = |pause: f64, all_acked: bool| {
@@ -330,7 +330,7 @@ fn a_train_of_acks_for_half_a_round_trip_ends_slow_start() {
     assert_eq!(slow_start(low, 10.0, |_| 500.0, 400), None);
 }
 
-/// A flow in slow start at so many segments, and ACKs that acknowledge nothing: (us, round trip in us, una). True where
+/// A flow in slow start with a given window, and ACKs that acknowledge nothing: (us, round trip in us, una). True if
 /// slow start ended with the last of them, and not before.
 fn found_by_the_last(params: Params, window: f64, acks: &[(f64, f64, u64)]) -> bool {
     let mut cc = Cubic::new(&params, &env(MSS, window));
@@ -577,8 +577,8 @@ fn bounds_of_the_delay_are_held_against_one_another() {
 }
 
 proptest! {
-    /// Whatever the parameters and the clock, growth is at most three segments for each acknowledged one (Reno's
-    /// estimate at a tiny beta; Linux: half of one) and a loss never grows the window.
+    /// For any parameters and clock, growth is at most three segments for each acknowledged one (Reno's estimate at a
+    /// tiny beta; Linux: half of one) and a loss never grows the window.
     #[test]
     fn growth_is_bounded_and_losses_shrink(
         gaps in proptest::collection::vec((0u64..2_000_000, 1u64..4, 0u8..40), 1..300),

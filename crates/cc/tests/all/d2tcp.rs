@@ -1,4 +1,4 @@
-//! D2TCP: what differs from DCTCP, by hand.
+//! D2TCP: differences from DCTCP, by hand.
 
 use crate::events::{MSS, ack, assert_close, changed, congestion, env, round, segments, timeout, us};
 use incast_cc::d2tcp::{D2tcp, KIND, Left, Params};
@@ -16,13 +16,13 @@ fn state(cc: &D2tcp, name: &str) -> f64 {
     found
 }
 
-/// A sender of so many segments whose average is a quarter.
+/// A sender of this many segments with an average of a quarter.
 fn sender(cwnd: f64, change: impl FnOnce(&mut Params)) -> D2tcp {
     let quarter = changed(Params::default(), |p| p.dctcp.initial_alpha = 0.25);
     D2tcp::new(&changed(quarter, change), &env(MSS, cwnd))
 }
 
-/// A mark at `now` where the smoothed round-trip time is `rtt`, both in us.
+/// A mark at `now` with smoothed round-trip time `rtt`, both in us.
 fn mark(now: f64, rtt: f64) -> Congestion {
     Congestion { srtt: us(rtt), ..congestion(us(now), segments(10)) }
 }
@@ -159,7 +159,7 @@ fn bad_parameters_are_refused_with_what_was_expected() {
 }
 
 proptest! {
-    /// Whatever comes, a flow without a deadline does what DCTCP does.
+    /// A flow without a deadline always does what DCTCP does.
     #[test]
     fn no_event_tells_it_from_dctcp_without_a_deadline(
         events in prop::collection::vec((0u8..7, any::<bool>()), 1..80),

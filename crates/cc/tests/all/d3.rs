@@ -1,4 +1,4 @@
-//! D3's sender: what it asks for, by hand. What switches allocate: `crates/engine/src/program/d3.rs`.
+//! D3's sender: its requests, computed by hand. Allocations of switches: `crates/engine/src/program/d3.rs`.
 
 use crate::events::{MSS, ack, assert_close, changed, env, round, us};
 use incast_cc::d3::{D3, Params};

@@ -1,4 +1,4 @@
-//! GCN: what differs from DCTCP, by hand.
+//! GCN: differences from DCTCP, by hand.
 
 use crate::events::{MSS, ack, assert_close, congestion, env, round, segments, timeout, us};
 use incast_cc::dctcp::{self, Dctcp};
@@ -91,7 +91,7 @@ fn its_receivers_acknowledge_marked_data_at_once() {
 }
 
 proptest! {
-    /// It is a DCTCP whose average is the latest share.
+    /// GCN is a DCTCP whose average is the latest share.
     #[test]
     fn it_is_dctcp_without_the_average(marks in proptest::collection::vec(any::<bool>(), 1..300)) {
         let mut cc = Gcn::new(&Params::default(), &env(MSS, 10.0));

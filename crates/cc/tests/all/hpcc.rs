@@ -10,12 +10,12 @@ fn path() -> Env {
     Env { base_rtt: us(10.0), line_rate: Rate::gbps(100), ..env(MSS, 10.0) }
 }
 
-/// The stamp of a link at 100 Gb/s: bytes sent by `at` us, and bytes that wait there.
+/// Stamp of a link at 100 Gb/s: bytes sent by `at` us, and bytes queued there.
 fn hop(at: f64, sent: u64, queue: u64) -> Hop {
     Hop { time: us(at), tx_bytes: Bytes(sent), queue: Bytes(queue), rate: Rate::gbps(100) }
 }
 
-/// An ACK for the packet before `una`, with so much sent, that brings these stamps.
+/// An ACK for the packet before `una`, with `nxt` bytes sent, that carries these stamps.
 fn told(cc: &mut Hpcc, una: u64, nxt: u64, hops: &[Hop]) {
     cc.on_telemetry(hops);
     cc.on_ack(&Ack { round: round(segments(una), segments(nxt)), ..ack(Time::ms(1), segments(1), us(10.0)) });

@@ -1,5 +1,5 @@
-//! LSwift: Swift's window, and by which numbers the transport waits for late packets. The waiting itself is tested
-//! where it is done, with the transport.
+//! LSwift: Swift's window, and the numbers for late packets passed to the transport. The waiting itself is tested
+//! with the transport.
 
 use crate::events::{MSS, ack, congestion, env, timeout, us};
 use incast_cc::lswift::KIND;

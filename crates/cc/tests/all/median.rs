@@ -1,4 +1,4 @@
-//! The median of recent signals against hand-computed histories; who uses it is tested with each controller.
+//! Median of recent signals against hand-computed histories; its use is tested with each controller.
 
 use incast_cc::median::{Even, Feedback, History, Median, Params};
 use incast_cc::registry::ParamSet;
@@ -10,7 +10,8 @@ fn median_of(params: &Params, w: f64, signals: &[f64]) -> f64 {
     signals.iter().fold(f64::NAN, |_, signal| median.hear(*signal, w))
 }
 
-/// Number of the newest signals that decide at a window of `w`: after many of 10 ever more of 20, until 20 decide.
+/// Number of the newest signals that decide at a window of `w`: after many signals of 10, the number of signals of 20
+/// until 20 is the median.
 fn deciding(params: &Params, w: f64) -> usize {
     (1..2000)
         .find(|n| {

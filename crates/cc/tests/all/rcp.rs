@@ -1,4 +1,4 @@
-//! RCP's sender: it paces at what is granted, whatever else happens.
+//! RCP's sender: it always paces at the granted rate.
 
 use crate::events::{MSS, ack, assert_close, congestion, env, segments, timeout, us};
 use incast_cc::rcp::{KIND, Params, Rcp};
@@ -24,7 +24,7 @@ fn a_sender_paces_at_the_granted_rate_from_the_answer_to_its_syn_on() {
         cc.state(&mut |name, value| told.push((name, value)));
         assert_eq!(told, [("pacing_rate_bps", granted)]);
     }
-    // no switch on the way has granted anything
+    // no switch on the path has granted a rate
     cc.on_rate(f64::INFINITY);
     assert_close(rate(&cc), 1e10);
     cc.on_rate(0.0);

@@ -116,7 +116,7 @@ fn parameters_that_contradict_one_another_are_found() {
     assert_eq!(swift.check().unwrap_err().key, "fs_min_cwnd");
 }
 
-/// Those that start with what the path holds, or with a rate: their pages say so.
+/// Controllers that start with the path's capacity, or with a rate, as their pages say.
 const OWN_START: [&str; 10] =
     ["fastflow", "timely", "hpcc", "dcqcn", "rcp", "powertcp", "theta-powertcp", "poseidon", "bolt", "d3"];
 
@@ -158,7 +158,8 @@ fn a_built_controller_starts_at_the_initial_window() {
     }
 }
 
-/// Bounds that only some have: a timer once it runs, a threshold once slow start has ended or the window has shrunk.
+/// Bounds of only some controllers: a timer once it runs, a threshold once slow start has ended or the window has
+/// shrunk.
 #[test]
 fn a_new_flow_waits_for_no_timer_and_slow_start_has_no_end_where_there_is_none() {
     for kind in KINDS {
@@ -168,7 +169,7 @@ fn a_new_flow_waits_for_no_timer_and_slow_start_has_no_end_where_there_is_none()
     }
 }
 
-/// The compiler misses a module that the list names and nobody declared; it does not miss a file that nobody named.
+/// The compiler detects a listed module that is not declared, but not a file that is not listed.
 #[test]
 fn every_file_of_a_controller_is_in_the_list() {
     fn kinds(folder: &std::path::Path, found: &mut Vec<String>) {
@@ -192,7 +193,7 @@ fn every_file_of_a_controller_is_in_the_list() {
     assert_eq!(files, listed);
 }
 
-/// The part of a controller's page that its declarations decide.
+/// Part of a controller's page generated from its declarations.
 fn reference(kind: &Kind) -> String {
     let mut text = String::new();
     writeln!(text, "Source: {}.\n", kind.source).unwrap();
@@ -279,8 +280,8 @@ fn any_event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Whatever happens, the window is a positive number no larger than everything ever
-    /// delivered allows, and the same events give the same window.
+    /// After any events the window is a positive number no larger than everything ever delivered allows, and the same
+    /// events give the same window.
     #[test]
     fn every_window_stays_finite_and_positive(events in proptest::collection::vec(any_event(), 1..200)) {
         for kind in KINDS {

@@ -1,23 +1,23 @@
-//! Writes of a closed loop: the next comes a think time after one was acknowledged.
+//! Writes of a closed loop: the next follows a think time after one was acknowledged.
 
 use super::application::{Application, Start, Work, Write};
 use incast_cc::Time;
 use std::collections::VecDeque;
 
-/// Keeps writes under way: the next is written `think` after one was acknowledged.
+/// Keeps a number of writes outstanding. The next is written `think` after one was acknowledged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClosedLoop {
     /// Bytes a write.
     pub write: u64,
-    /// Writes under way at a time.
+    /// Number of outstanding writes.
     pub outstanding: u32,
-    /// Time between an acknowledgement and the write it allows.
+    /// Think time, from an acknowledgement to the write it allows.
     pub think: Time,
-    /// Writes in all; `None` never ends.
+    /// Number of writes; `None`: endless.
     pub count: Option<u64>,
 }
 
-/// Where a closed loop stands; in a box, since it is larger than the other applications.
+/// State of a closed loop. Boxed, since it is larger than the other applications.
 pub type State = Box<Loop>;
 
 /// The writes of a closed loop.
@@ -25,11 +25,11 @@ pub type State = Box<Loop>;
 pub struct Loop {
     app: ClosedLoop,
     stop: Time,
-    /// When the next ones come, in order.
+    /// Due times of the next writes, in order.
     due: VecDeque<Time>,
-    /// Written, not acknowledged.
+    /// Writes sent and not yet acknowledged.
     under_way: VecDeque<Write>,
-    /// Begun so far.
+    /// Writes begun so far.
     begun: u64,
 }
 
@@ -64,7 +64,7 @@ impl Application for State {
         self.app.count.map(|count| count.saturating_mul(self.app.write))
     }
 
-    /// The next write is due a think time later.
+    /// Makes the next write due a think time after the acknowledged one.
     fn on_acked(&mut self, una: u64, now: Time, stopped: bool) -> Option<Write> {
         let write = *self.under_way.front().filter(|w| w.end <= una)?;
         self.under_way.pop_front();

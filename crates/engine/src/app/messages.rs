@@ -1,13 +1,13 @@
-//! What messages ask for.
+//! Bytes requested by messages.
 
 use super::application::{Application, Start, Work};
 use incast_cc::Time;
 
-/// One flow of a two-way connection: writes what a [`QuerySpec`](crate::spec::QuerySpec) tells it to.
+/// One flow of a two-way connection. Writes the messages of its [`QuerySpec`](crate::spec::QuerySpec).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Messages;
 
-/// Bytes that messages have asked for, and whether no other is to come.
+/// Bytes requested by messages, and whether more messages may come.
 #[derive(Clone, Debug)]
 pub struct State {
     asked: u64,
@@ -33,14 +33,14 @@ impl Application for State {
         self.closed.then_some(self.asked)
     }
 
-    /// The latest message: one follows when the one before has come.
+    /// The latest message. A message follows only after the previous one has arrived.
     fn work(&self) -> Option<Work> {
         (self.asked > 0).then_some(Work { number: 0, begun: None, end: self.asked })
     }
 }
 
 impl State {
-    /// No message is to come.
+    /// Called when no further message will come.
     pub fn close(&mut self) {
         self.closed = true;
     }

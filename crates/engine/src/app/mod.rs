@@ -1,8 +1,8 @@
-//! Sending applications, evaluated lazily: an event is spent on one only while the transport has nothing else to send.
+//! Sending applications, evaluated lazily: they cause events only while the transport has nothing else to send.
 //!
-//! An application is a pure state machine that is told the time. It is one file here: its parameters, and its state,
-//! which is an [`Application`]. The list below makes of them what a specification has ([`App`]) and what a sender has
-//! ([`AppState`]). Datagrams are written by their transport ([`crate::transport::udp`]).
+//! An application is a pure state machine, called with the current time. Each has one file here, with its parameters
+//! and its state, which is an [`Application`]. The list below derives [`App`], used in specifications, and
+//! [`AppState`], used by senders. Datagrams are written by their transport ([`crate::transport::udp`]).
 
 mod application;
 mod bulk;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 macro_rules! applications {
     (($d:tt) $($file:ident::$name:ident,)+) => {
-        /// The words of a specification.
+        /// Types for specifications.
         pub mod parameters {
             pub use super::App;
             $(pub use super::$file::$name;)+
@@ -37,7 +37,7 @@ macro_rules! applications {
         }
 
         impl AppState {
-            /// Before the connection opens.
+            /// State before the connection opens.
             pub fn new(app: App, start: Start) -> AppState {
                 let kind = match app {
                     $(App::$name(parameters) => Kind::$name(Application::new(parameters, start)),)+
@@ -46,7 +46,7 @@ macro_rules! applications {
             }
         }
 
-        /// Asks the application, whichever it is.
+        /// Calls a method of the application, whichever it is.
         macro_rules! ask {
             ($d kind:expr, $d app:ident => $d question:expr) => {
                 match $d kind {
@@ -65,44 +65,44 @@ applications! { ($)
     closed_loop::ClosedLoop,
 }
 
-/// Answers before it begins.
+/// Properties known before the start.
 impl App {
     fn state(self) -> AppState {
         AppState::new(self, Start::ENDLESS)
     }
 
-    /// Bytes after which it ends by itself.
+    /// Bytes after which the application ends by itself.
     pub fn end(self) -> Option<u64> {
         self.state().end()
     }
 
-    /// It ends by itself, after so many bytes or writes.
+    /// True if the application ends by itself, after a number of bytes or writes.
     pub fn is_finite(self) -> bool {
         self.end().is_some()
     }
 
-    /// It writes what a query tells it to, on a two-way connection.
+    /// True if the application writes the messages of a query, on a two-way connection.
     pub fn is_messages(self) -> bool {
         matches!(self, App::Messages(_))
     }
 
-    /// Bytes of one transfer, where it has a size.
+    /// Bytes of a single transfer, if it has a size.
     pub fn size(self) -> Option<u64> {
         if let App::Bulk(bulk) = self { bulk.size } else { None }
     }
 
-    /// Time from one datagram to the next, if it sends these.
+    /// Gap between datagrams, if the application sends any.
     pub fn datagram_gap(self) -> Option<Time> {
         if let App::Udp(udp) = self { Some(udp.gap) } else { None }
     }
 
-    /// Rate that it asks for at most, in segments of `mss` bytes; bits per second.
+    /// Upper bound of the application's rate, in bits per second, with segments of `mss` bytes.
     pub fn rate(self, mss: u32) -> f64 {
         ask!(self.state().kind, app => app.rate(mss))
     }
 }
 
-/// An application at its flow's sender.
+/// The application of a flow, at its sender.
 #[derive(Clone, Debug)]
 pub struct AppState {
     /// Bytes accepted.
@@ -112,19 +112,19 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// The connection is open: the application starts.
+    /// Called when the connection opens: the application starts.
     pub fn open(&mut self, now: Time) {
         ask!(&mut self.kind, app => app.open(now));
     }
 
-    /// A message of `bytes` is to be sent.
+    /// Called when a message of `bytes` is to be sent.
     pub fn on_message(&mut self, bytes: u64) {
         if !self.stopped {
             ask!(&mut self.kind, app => app.on_message(bytes));
         }
     }
 
-    /// No message is to come.
+    /// Called when no further message will come.
     pub fn close(&mut self) {
         if let Kind::Messages(app) = &mut self.kind {
             app.close();
@@ -147,22 +147,22 @@ impl AppState {
         ask!(&self.kind, app => app.under_way())
     }
 
-    /// Writes nothing more.
+    /// Stops the application: nothing more is written.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// Bytes after which the application is done, once that is known.
+    /// Bytes after which the application is done, once known.
     pub fn end(&self) -> Option<u64> {
         if self.stopped { Some(self.written) } else { ask!(&self.kind, app => app.end()) }
     }
 
-    /// It ends by itself.
+    /// True if the application ends by itself.
     pub fn is_finite(&self) -> bool {
         ask!(&self.kind, app => app.end()).is_some()
     }
 
-    /// It stopped before all was written after which it would have ended by itself.
+    /// True if the application was stopped before it had written everything up to its own end.
     pub fn is_cut(&self) -> bool {
         self.stopped && ask!(&self.kind, app => app.end()).is_some_and(|end| self.written < end)
     }
@@ -181,30 +181,30 @@ impl AppState {
     }
 }
 
-/// A bulk application writes when the transport wants.
+/// Bulk applications, which write on demand of the transport.
 impl AppState {
-    /// It moves bytes as fast as it may.
+    /// True for a bulk application.
     pub fn is_bulk(&self) -> bool {
         matches!(self.kind, Kind::Bulk(_))
     }
 
-    /// Its writes are larger than a buffer of `most` bytes, which none will ever enter whole.
+    /// True if a single write is larger than a buffer of `most` bytes, so that none ever fits as a whole.
     pub fn is_refused(&self, most: u64) -> bool {
         self.bulk().is_some_and(|own| own.app.size.is_none() && own.app.write > most)
     }
 
-    /// The bulk application, unless it has stopped.
+    /// The bulk application, unless stopped.
     #[inline]
     fn bulk(&self) -> Option<&bulk::State> {
         if let Kind::Bulk(app) = &self.kind { Some(app).filter(|_| !self.stopped) } else { None }
     }
 
-    /// A bulk flow has at least `bytes` more than `nxt`.
+    /// True if the flow has at least `bytes` bytes beyond `nxt`.
     pub fn has_beyond(&self, nxt: u64, bytes: u32) -> bool {
         self.end().is_none_or(|end| end >= nxt + bytes as u64)
     }
 
-    /// A bulk flow ends so many bytes earlier.
+    /// Moves the end of a bulk flow `bytes` earlier.
     pub fn forget(&mut self, bytes: u64) {
         if let Kind::Bulk(app) = &mut self.kind
             && let Some(end) = app.forget(bytes)
@@ -213,23 +213,23 @@ impl AppState {
         }
     }
 
-    /// Its next write, as the transport would see it while its window is open. `whole`: only if the buffer takes all of
-    /// it.
+    /// Makes the next write of a bulk application, as the transport sees it while its window is open. `whole`: only if
+    /// the buffer accepts all of it.
     pub fn write_one(&mut self, space: u64, whole: bool) {
         if let Some(app) = self.bulk() {
             self.written += app.write(self.written, app.app.write, space, whole);
         }
     }
 
-    /// Whether an application that keeps little unsent is woken to write: less than half of `lowat` is unsent beyond
-    /// `nxt`.
+    /// True if an application that keeps little unsent (TCP_NOTSENT_LOWAT) is to be woken: less than half of `lowat` is
+    /// unsent beyond `nxt`.
     pub fn wants(&self, nxt: u64, lowat: u64) -> bool {
         let more = !self.stopped && self.end() != Some(self.written);
         more && 2 * (self.written - nxt.min(self.written)) < lowat
     }
 
-    /// A bulk application that keeps little unsent: once less than half of `lowat` is unsent beyond `nxt`, it writes
-    /// until as much is ([`bulk::State::top_up`]).
+    /// Lets a bulk application that keeps little unsent write until `lowat` bytes are unsent beyond `nxt`, once less
+    /// than half of that is ([`bulk::State::top_up`]).
     #[inline(never)]
     pub fn top_up(&mut self, space: u64, nxt: u64, lowat: u64, mss: u32, ends: Option<&mut VecDeque<u64>>) {
         if let Some(app) = self.bulk()
@@ -240,7 +240,7 @@ impl AppState {
         }
     }
 
-    /// A bulk application fills the buffer while the transport's window is shut.
+    /// Lets a bulk application fill the buffer while the transport's window is closed.
     #[inline]
     pub fn fill(&mut self, space: u64, whole: bool) {
         if let Some(app) = self.bulk() {

@@ -1,55 +1,55 @@
-//! Writes at a rate during ON times.
+//! Constant-rate writes during ON periods.
 //!
-//! It ticks at its rate; while the send buffer is full every tick fails and the write is retried at the next one.
-//! Between two acknowledgements the free space only shrinks by accepted writes, so what the ticks since the last look
-//! achieved is arithmetic, and no event is spent on a failing tick.
+//! The application ticks at its rate. While the send buffer is full every tick fails, and the write is retried at the
+//! next one. Between two acknowledgements only accepted writes change the free space, so the result of all ticks since
+//! the last call is computed at once, and no event is scheduled for a failing tick.
 
 use super::application::{Application, Start};
 use incast_cc::{Rate, Time};
 
-/// Writes of `write` bytes at `rate` during ON times. A write that does not fit is retried at the next tick of the
-/// rate, as ns-3's OnOffApplication does.
+/// Writes of `write` bytes at `rate` during ON periods. A write that does not fit is retried at the next tick, as in
+/// ns-3's OnOffApplication.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OnOff {
     /// Application rate.
     pub rate: Rate,
-    /// Length of an ON time.
+    /// Length of an ON period.
     pub on: Time,
-    /// Length of an OFF time; zero never pauses (constant rate).
+    /// Length of an OFF period. Zero: no pause (constant rate).
     pub off: Time,
     /// Bytes a write.
     pub write: u64,
-    /// When it begins.
+    /// Start of the application.
     pub begin: Begin,
 }
 
-/// When an [`OnOff`] begins.
+/// Start of an [`OnOff`] application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begin {
-    /// With an ON time as the connection opens; the first write comes after its time at the rate.
+    /// With an ON period when the connection opens. The first write follows one tick later.
     Open,
-    /// With an OFF time then (ns-3's OnOffApplication).
+    /// With an OFF period when the connection opens (ns-3's OnOffApplication).
     Off,
-    /// With a write as the flow starts: what is written before the connection is open waits in the send buffer
-    /// (an application that writes as soon as it has called connect()).
+    /// With a write when the flow starts. Bytes written before the connection opens wait in the send buffer (an
+    /// application that writes right after connect()).
     Connect,
 }
 
-/// Where it stands; in a box, since it is larger than a bulk application.
+/// State of an on-off application. Boxed, since it is larger than a bulk application.
 pub type State = Box<Ticks>;
 
-/// Its ticks.
+/// Ticks of an on-off application.
 #[derive(Clone, Debug)]
 pub struct Ticks {
     app: OnOff,
-    /// Time of a write at the rate.
+    /// Time between two ticks: one write at the rate.
     tick: Time,
     stop: Time,
-    /// The flow starts then.
+    /// Start time of the flow.
     start: Time,
-    /// First ON time begins.
+    /// Start of the first ON period.
     on_from: Time,
-    /// Ticks that have tried their write.
+    /// Ticks whose write has been tried.
     done: u64,
 }
 
@@ -73,7 +73,7 @@ impl Application for State {
         };
     }
 
-    /// Lets every tick up to `now` try its write.
+    /// Tries the write of every tick up to `now`.
     #[inline]
     fn catch_up(&mut self, now: Time, _: u64, space: u64) -> u64 {
         let ticks = self.ticks_by(now);
@@ -85,7 +85,7 @@ impl Application for State {
         tries.min(space / self.app.write) * self.app.write
     }
 
-    /// When the next tick after those done comes.
+    /// Time of the next tick not yet done.
     fn next_at(&self, space: u64) -> Option<Time> {
         let OnOff { on, off, write, .. } = self.app;
         if self.on_from == Time::NEVER || space < write {
@@ -99,14 +99,14 @@ impl Application for State {
 }
 
 impl Ticks {
-    /// Writes as its first ON time begins, before a tick of it.
+    /// Number of writes at the start of the first ON period, before its first tick.
     fn at_once(&self) -> u64 {
         (self.app.begin == Begin::Connect) as u64
     }
 
-    /// Ticks up to and including `t`. What an ON time leaves of a tick counts towards the first
-    /// tick of the next, as if the OFF time were cut out; a tick that falls on the end of an ON
-    /// time comes with the beginning of the next (ns-3's OnOffApplication).
+    /// Ticks up to and including `t`. The remainder of a tick at the end of an ON period counts towards the first tick
+    /// of the next one, as if the OFF period were cut out. A tick at the very end of an ON period comes at the start of
+    /// the next (ns-3's OnOffApplication).
     fn ticks_by(&self, t: Time) -> u64 {
         let OnOff { on, off, .. } = self.app;
         let t = t.min(self.stop.saturating_sub(Time(1)));

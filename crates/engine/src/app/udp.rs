@@ -1,20 +1,20 @@
-//! Datagrams, which their transport writes.
+//! Datagrams, written by their transport.
 
 use super::application::{Application, Start};
 use incast_cc::Time;
 
-/// No transport beneath it (UDP): full segments at a pace from the flow's start to its stop. Nothing is
-/// acknowledged or sent again, there is no window and no ECN; the controller has no part in it. Where the NIC takes
-/// only so many packets of a flow, the ones beyond are never sent.
+/// Full segments at a fixed pace from the flow's start to its stop, without a transport protocol (UDP): no
+/// acknowledgements, retransmissions, window, ECN or congestion control. If the NIC accepts only a limited number of
+/// packets of a flow, the excess ones are never sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Udp {
-    /// Time from one segment to the next, above 0: its mean where `random`.
+    /// Time from one segment to the next, above 0. With `random`: its mean.
     pub gap: Time,
-    /// Times between segments are exponentially distributed (a Poisson process).
+    /// Exponentially distributed gaps (a Poisson process).
     pub random: bool,
 }
 
-/// It has no state.
+/// Datagrams need no state.
 pub type State = Udp;
 
 impl Application for Udp {

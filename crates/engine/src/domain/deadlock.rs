@@ -7,11 +7,11 @@ use crate::port::buffer::Pool;
 use incast_cc::Time;
 use std::collections::BTreeMap;
 
-/// Where a packet is: link of the port, and its class unless it is being transmitted.
+/// Place of a packet: link of its port, and its class unless it is being transmitted.
 type Place = (LinkId, Option<u8>);
 
-/// Ports of which a class is in a deadlock, and since when it is paused: all that its account at the other end waits
-/// for are such ports. A pause that the other end has taken back by now, or asked for anew since, is none of these.
+/// Ports with a deadlocked class, and the start of the pause: all packets in the class's account at the other end wait
+/// at such ports. Pauses that the other end has ended by now, or requested anew since, do not count.
 pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, Time> {
     let Some(pfc) = &net.pfc else { return BTreeMap::new() };
     let ports = || domains.iter().flat_map(|d| &d.nodes.ports);
@@ -24,7 +24,7 @@ pub fn deadlocked(net: &FabricMap, domains: &[Domain]) -> BTreeMap<LinkId, Time>
     let stalled = ports().flat_map(|p| p.stalled().map(|(class, since, at)| (p.link, class, since, at)));
     let stalled = stalled.filter(|(link, class, _, at)| asked(*link, *class) == Some(*at));
     let mut stalled: BTreeMap<(LinkId, u8), Time> = stalled.map(|(l, class, since, _)| ((l, class), since)).collect();
-    // what is on an account waits at these ports, by link and class
+    // ports at which the packets of an account wait, by link and class
     let mut waits: BTreeMap<(u32, u32), Vec<Place>> = BTreeMap::new();
     for port in ports() {
         let switch = net.spec.links[port.link].from;

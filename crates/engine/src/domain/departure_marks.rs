@@ -10,9 +10,9 @@ use crate::spec::Discipline;
 use incast_cc::Time;
 
 impl Simulation<'_> {
-    /// Has ports mark later that can. Windows are `length` long; a packet lies in a bucket from `near` before its
-    /// arrival on. A trace has its lines in the order of departures, and some hosts
-    /// [act at them](Self::ports_without_turns).
+    /// Lets ports mark later where they can. `length`: length of windows. `near`: time before its arrival from which a
+    /// packet is in a bucket. Not in traced runs, whose lines are in the order of departures, nor at some hosts, which
+    /// [act at departures](Self::ports_without_turns).
     pub fn mark_later(&mut self, length: Time, near: Time) {
         let spec = self.net.spec;
         let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
@@ -22,9 +22,9 @@ impl Simulation<'_> {
     }
 }
 
-/// Settles the ports of the links `due`, of `domains` from number `first` on, as a window opens at `now`: `set` marks
-/// the packet that arrives over a link in a domain at a time and lies at a place in its bucket. The ports that are due
-/// again when the next window opens remain.
+/// Settles the ports of the links `due` as a window opens at `now`. `first`: number of the first of `domains`. `set`
+/// marks a packet, given the link, domain and time of its arrival and its place in the bucket. Ports due again at the
+/// next window stay in the list.
 pub fn set_marks(
     due: &mut Vec<LinkId>,
     (first, domains): (u32, &mut [Domain]),
@@ -39,12 +39,12 @@ pub fn set_marks(
     });
 }
 
-/// The port of `packet`, of one of these domains, is told that it lies at `place` among those of its window.
+/// Tells the port of `packet`, in one of these domains, the packet's `place` among the arrivals of its window.
 pub fn tell_place((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
     port_of(first, domains, net, packet.link).placed(packet, place);
 }
 
-/// Sets the marks of the links `due` that are decided, as [`set_marks`]: their packets are about to move.
+/// Sets the marks already decided at the links `due`, like [`set_marks`], before their packets move.
 pub fn set_decided(
     due: &[LinkId],
     (first, domains): (u32, &mut [Domain]),
@@ -57,12 +57,12 @@ pub fn set_decided(
     }
 }
 
-/// The port of `packet`, of one of these domains, is told that it has moved to `place`.
+/// Tells the port of `packet`, in one of these domains, that the packet has moved to `place`.
 pub fn tell_move((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
     port_of(first, domains, net, packet.link).moved(packet, place);
 }
 
-/// The port of a link that leaves one of `domains`, from number `first` on.
+/// The port of a link that leaves one of `domains`. `first`: number of the first domain.
 fn port_of<'a>(first: u32, domains: &'a mut [Domain], net: &FabricMap, link: LinkId) -> &'a mut Port {
     let from = net.place[net.spec.links[link].from as usize].domain;
     &mut domains[(from.0 - first) as usize].nodes.ports[net.port_of[link]]

@@ -1,4 +1,4 @@
-//! Events of hosts whose senders are driven by receivers.
+//! Events of hosts with receiver-driven transports.
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::probe::observed;
@@ -9,11 +9,11 @@ use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
 
 impl Endpoints {
-    /// The wire of host `node` is free.
+    /// Called when the wire of host `node` is free.
     #[cold]
     pub fn turn(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
         let host = ctx.net.place[node.ix()].node.of_host();
-        // as other departures: what this one causes at its instant is of its generation
+        // like other departures: effects at this instant belong to its generation
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.shared.driven[host.ix()].outlet.awaited = false;
         let turns = ctx.shared.driven[host.ix()].turns;
@@ -34,7 +34,7 @@ impl Endpoints {
         ctx.await_wire(host);
     }
 
-    /// A pull of host `node` is due, or credit.
+    /// Called when a pull or a credit of host `node` is due.
     #[cold]
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
         let host = ctx.net.place[node.ix()].node.of_host();
@@ -52,7 +52,7 @@ impl Endpoints {
         }
     }
 
-    /// Grants the messages of a host that lack the fewest bytes, until there is nothing to grant.
+    /// Grants the messages of a host with the fewest missing bytes, until nothing is left to grant.
     fn grant_messages(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
         ctx.shared.driven[host.ix()].scheduled.at = Time::NEVER;
         let Some(homa) = ctx.net.spec.transports.iter().find_map(|t| t.protocol.homa()) else { return };
@@ -73,12 +73,12 @@ impl Endpoints {
         }
     }
 
-    /// The next token of host `node` is due.
+    /// Called when the next token of host `node` is due.
     #[cold]
     pub fn token(&mut self, ctx: &mut NodeCtx<impl Effects>, node: NodeId) {
         let host = ctx.net.place[node.ix()].node.of_host();
         let tokens = &mut ctx.shared.driven[host.ix()].tokens;
-        // another came first
+        // an earlier timer came first
         if tokens.at != ctx.now {
             return;
         }
@@ -89,7 +89,7 @@ impl Endpoints {
         ctx.await_token(host);
     }
 
-    /// The next flow of a host has credit.
+    /// Gives credit to the next flow of a host.
     fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx, node: NodeId) {
         let credits = &mut ctx.shared.driven[host.ix()].credits;
         credits.at = Time::NEVER;
@@ -98,7 +98,7 @@ impl Endpoints {
         let at = ctx.now + granted.gap;
         let credits = &mut ctx.shared.driven[host.ix()].credits;
         granted.next.into_iter().for_each(|list| credits.push_back(list, flow));
-        // also where nobody waits: who comes then waits for the end of the gap
+        // set even if no flow waits: the next one then waits for the end of the gap
         credits.at = at;
         ctx.timer(at, Timer::Pull(node));
     }

@@ -1,4 +1,4 @@
-//! The endpoints on the hosts of a domain: what arrives for them, and what their timers ask for.
+//! Endpoints on the hosts of a domain: their arrivals and their timers.
 
 use crate::domain::flow_frames::{ReceiverFrames, SenderFrames};
 use crate::domain::lingering::Lingering;
@@ -30,9 +30,9 @@ pub struct Endpoints {
     /// Queries.
     pub queries: Vec<Query>,
     pub(super) probes: Vec<FlowProbe>,
-    /// The frames of receivers, where there is a timeline.
+    /// Frames of receivers, with a timeline.
     pub(super) arrivals: Vec<ReceiverFrames>,
-    /// Ends of connections that are not closed yet, while later ones of their flows are at work.
+    /// Ends of connections not yet closed, while later ones of the same flows are active.
     #[allow(clippy::vec_box)] // large, and they are taken out of the middle
     pub(super) lingering: Vec<Box<Lingering>>,
 }
@@ -44,7 +44,7 @@ impl Endpoints {
         self.probe_of(sender).record_series(flow);
     }
 
-    /// Counts all flows by frames: their probes are the first, one a sender.
+    /// Counts all flows by frames. Their probes come first, one for each sender.
     pub fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, store: &Store) {
         for sender in (0..self.senders.len() as u32).map(SenderIx) {
             self.probe_of(sender).frames = Some(SenderFrames::new(spec, store));
@@ -54,7 +54,7 @@ impl Endpoints {
         self.arrivals = self.receivers.iter().map(frames).collect();
     }
 
-    /// Ends the frames of flows at the end of the run.
+    /// Closes the frames of flows at the end of the run.
     pub(super) fn end_frames(&mut self, end: Time, cells: &[Cell]) {
         for (probe, sender) in self.probes.iter_mut().zip(&self.senders) {
             probe.frames.iter_mut().for_each(|frames| frames.end(sender, end));
@@ -64,12 +64,12 @@ impl Endpoints {
         }
     }
 
-    /// The frames of a receiver, where there is a timeline.
+    /// Frames of a receiver, with a timeline.
     pub(super) fn frames_of_receiver(&self, receiver: ReceiverIx) -> Option<&ReceiverFrames> {
         self.arrivals.get(receiver.ix())
     }
 
-    /// The frames of a sender, where there is a timeline.
+    /// Frames of a sender, with a timeline.
     pub(super) fn frames_of_sender(&self, sender: SenderIx) -> Option<&SenderFrames> {
         self.probes.get(sender.ix())?.frames.as_ref()
     }
@@ -83,13 +83,13 @@ impl Endpoints {
         &mut self.probes[place]
     }
 
-    /// Its flow's next connection is about to take the place of a sender's.
+    /// Closes frames before the flow's next connection replaces that of a sender.
     pub(super) fn close_frames(&mut self, sender: SenderIx, now: Time, come: Time) {
         let frames = self.probes.get_mut(sender.ix()).and_then(|probe| probe.frames.as_mut());
         frames.into_iter().for_each(|frames| frames.before(&self.senders[sender], now, come));
     }
 
-    /// Completes the time series of flows, and the records of messages, at the end of the run.
+    /// Completes time series of flows, and records of messages, at the end of the run.
     pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         for sender in &mut self.senders {
             if let Some(probe) = *sender.probe() {
@@ -102,7 +102,7 @@ impl Endpoints {
         }
     }
 
-    /// Brings near what a packet that arrives at its host will touch.
+    /// Prefetches the data that a packet touches when it arrives at its host.
     #[inline(always)]
     pub fn prefetch(&self, packet: &Packet, net: &FabricMap) {
         let ends = net.ends[packet.flow];
@@ -113,7 +113,7 @@ impl Endpoints {
         }
     }
 
-    /// The stack of a host takes a packet in, [`NodeCtx::held`] after its arrival at the NIC.
+    /// Delivers a packet to the stack of its host, [`NodeCtx::held`] after its arrival at the NIC.
     #[inline(always)]
     pub fn deliver(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         ctx.counts.delivered += 1;
@@ -129,7 +129,7 @@ impl Endpoints {
         }
     }
 
-    /// ... where its receiver may be counted by frames.
+    /// Delivers a packet where receivers may be counted by frames.
     pub(super) fn deliver_counted(&mut self, ctx: &mut NodeCtx<impl Effects>, packet: &Packet, ext: Option<&mut Ext>) {
         if !self.arrivals.is_empty() && !packet.is_reverse() {
             let receiver = ctx.net.ends[packet.flow].receiver;
@@ -142,7 +142,7 @@ impl Endpoints {
         self.deliver(ctx, packet, ext);
     }
 
-    /// A packet of a two-way connection reached its host.
+    /// Delivers a packet of a two-way connection.
     #[cold]
     fn deliver_duplex<E: Effects>(&mut self, ctx: &mut NodeCtx<E>, packet: &Packet, ext: Option<&mut Ext>) {
         let net = ctx.net;
@@ -157,7 +157,7 @@ impl Endpoints {
                 |s: &mut SendEndpoint, ctx: &mut NodeCtx<E>| s.on_packet_of_connection(ctx, packet, ext.as_deref());
             return observed(&mut self.probes, sender, ctx, act);
         }
-        // the acknowledgement first, then the data, as a host reads a segment
+        // first the acknowledgement, then the data, as a host processes a segment
         let back = net.ends[duplex.other].sender;
         let sender = &mut self.senders[back];
         observed(&mut self.probes, sender, ctx, |s, ctx| s.on_packet_of_connection(ctx, packet, ext.as_deref()));
@@ -174,7 +174,7 @@ impl Endpoints {
         }
     }
 
-    /// A query begins: a request on every connection.
+    /// Starts a query: a request on every connection.
     #[cold]
     pub fn begin_query(&mut self, ctx: &mut NodeCtx<impl Effects>, query: QueryId) {
         let net = ctx.net;
@@ -203,7 +203,7 @@ impl Endpoints {
         }
     }
 
-    /// Runs the tasks in the run queue of `flow`'s host: timers, the last set first, then processes.
+    /// Runs the tasks in the run queue of `flow`'s host: timers, the last one set first, then processes.
     #[cold]
     fn run_queued(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         let net = ctx.net;
@@ -229,7 +229,7 @@ impl Endpoints {
         }
     }
 
-    /// An engine of a host is done with a packet: the stack takes it, or the NIC.
+    /// Called when an engine of a host has finished a packet, which goes to the stack or to the NIC.
     #[cold]
     pub fn processed(&mut self, ctx: &mut NodeCtx<impl Effects>, id: EngineId) {
         let host = ctx.net.place[id.host()].node.of_host();
@@ -246,7 +246,7 @@ impl Endpoints {
         }
     }
 
-    /// The port of a link, or a host's fair NIC, ends a transmission; `programs` are those of switches.
+    /// Ends a transmission at the port of a link, or at a host's fair NIC. `programs` are those of switches.
     #[inline]
     pub fn departure(&mut self, ctx: &mut NodeCtx<impl Effects>, link: LinkId, programs: &mut [Option<Box<Programs>>]) {
         let net = ctx.net;
@@ -256,8 +256,8 @@ impl Endpoints {
         };
         let Some(nic) = nic else { return ctx.depart(net.port_of[link], programs) };
         let flow = nic.departed();
-        // Departures precede all else of their generation, so what one causes at this instant is
-        // still of it: a NIC without serialization sends a window of any length within one.
+        // Departures precede all else of their generation, so their effects at this instant still belong to it: a NIC
+        // without serialization time sends a window of any length within one generation.
         ctx.generation = ctx.generation.saturating_sub(1);
         ctx.serve(host);
         self.watch_service(ctx, host);
@@ -275,7 +275,7 @@ impl Endpoints {
         }
     }
 
-    /// The sender of a packet that its host's NIC has just taken into service may wait for the end of that.
+    /// Watches the end of service of the packet that a host's NIC has just taken, if its sender waits for room.
     #[inline]
     fn watch_service(&mut self, ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
         let served = ctx.hosts[host].nic.as_ref().and_then(FairNic::in_service);
@@ -286,7 +286,7 @@ impl Endpoints {
         }
     }
 
-    /// A timer of an endpoint, a query or a host's run queue fired.
+    /// Called when a timer of an endpoint, a query or a host's run queue fires.
     pub fn timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let net = ctx.net;
         if !self.lingering.is_empty() {
@@ -321,7 +321,7 @@ impl Endpoints {
     }
 }
 
-/// Compressed SACKs that a timer of the host took along go out, in the order of their own timers.
+/// Sends compressed SACKs that a timer of the host released, in the order of their own timers.
 fn release(receivers: &mut [ReceiveEndpoint], ctx: &mut NodeCtx<impl Effects>, host: HostIx) {
     if ctx.hosts[host].run_queue.released.is_empty() {
         return;

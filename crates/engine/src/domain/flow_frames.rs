@@ -1,8 +1,8 @@
-//! Flows by frames, for a timeline: where a sender stands at the end of each, and what its receiver got meanwhile.
+//! Flows by frames, for a timeline: state of the sender at the end of each frame, and bytes received in it.
 //!
-//! A frame is closed by the first event after its end, which finds everything as the frame left it. Frames become
-//! longer with the arrivals of packets: a timer may fire after the last of them, which ends the run. What it changes
-//! then is of the last frame.
+//! The first event after the end of a frame closes it, and finds everything as the frame left it. Frames grow longer
+//! with the arrivals of packets. A timer may fire after the last arrival, which ends the run. Its changes belong to the
+//! last frame.
 
 use crate::port::frame_clock::FrameClock;
 use crate::radio::Cell;
@@ -22,23 +22,23 @@ pub type Standing = Option<(Option<u64>, FlowState)>;
 pub struct SenderFrames {
     clock: FrameClock,
     told: Standing,
-    /// Rows of frames at whose end it stood otherwise than before.
+    /// Rows of frames at whose end the state differs from the previous one.
     rows: Lane<FlowFrame>,
 }
 
 impl SenderFrames {
-    /// None yet.
+    /// Without rows.
     pub fn new(spec: &TimelineSpec, store: &Store) -> SenderFrames {
         SenderFrames { clock: FrameClock::new(spec), rows: Lane::stored(store), told: None }
     }
 
-    /// Whether the open frame is over at `now`.
+    /// True if the open frame is over at `now`.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         now >= self.clock.next
     }
 
-    /// Something is about to happen to `sender` at `now`, in a run that has `come` so far.
+    /// Called before an event of `sender` at `now`. `come`: time reached by the run.
     #[inline]
     pub fn before(&mut self, sender: &SendEndpoint, now: Time, come: Time) {
         if self.is_due(now) {
@@ -63,12 +63,12 @@ impl SenderFrames {
         }
     }
 
-    /// A store for the joined rows of flows, which another thread writes.
+    /// A store for the joined rows of flows, written by another thread.
     pub fn store_beside(&self) -> Store {
         self.rows.store_beside()
     }
 
-    /// The run ends at `end`.
+    /// Closes the last frame, at `end` of the run.
     pub fn end(&mut self, sender: &SendEndpoint, end: Time) {
         self.before(sender, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
@@ -83,20 +83,20 @@ pub struct ReceiverFrames {
     clock: FrameClock,
     /// Bytes of the flow's transfer.
     size: u64,
-    /// Delivered by the beginning of the open frame.
+    /// Bytes delivered before the open frame.
     from: u64,
-    /// Rows of frames in which something came.
+    /// Rows of frames with arrivals.
     rows: Lane<FlowFrame>,
 }
 
 impl ReceiverFrames {
-    /// None yet.
+    /// Without rows.
     pub fn new(spec: &TimelineSpec, size: Option<u64>, store: &Store) -> ReceiverFrames {
         let size = size.unwrap_or(u64::MAX);
         ReceiverFrames { clock: FrameClock::new(spec), size, rows: Lane::stored(store), from: 0 }
     }
 
-    /// Application bytes of the flow that its receiver has got, as the flow's record has them.
+    /// Application bytes delivered at the receiver, as in the flow's record.
     pub fn delivered(&self, receiver: &ReceiveEndpoint, cells: &[Cell]) -> u64 {
         let delivered = receiver.delivered().min(self.size);
         if cells.is_empty() {
@@ -107,13 +107,13 @@ impl ReceiverFrames {
         delivered.saturating_sub(again)
     }
 
-    /// Whether the open frame is over at `now`.
+    /// True if the open frame is over at `now`.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         now >= self.clock.next
     }
 
-    /// The open frame is over at `now`, so much being `delivered` in all by a run that has `come` so far.
+    /// Closes the open frame at `now`. `delivered`: total bytes delivered. `come`: time reached by the run.
     #[cold]
     pub fn close(&mut self, delivered: u64, now: Time, come: Time) {
         self.clock.lengthen(come, || self.rows.coarsen());
@@ -130,7 +130,7 @@ impl ReceiverFrames {
         }
     }
 
-    /// The run ends at `end`.
+    /// Closes the last frame, at `end` of the run.
     pub fn end(&mut self, delivered: u64, end: Time) {
         self.close(delivered, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
@@ -138,10 +138,10 @@ impl ReceiverFrames {
     }
 }
 
-/// The rows of a flow in a run that ends at `end`, with those of both its ends: a row a frame in which something
-/// arrives, or at whose end the sender stands otherwise than before. They lie in `store`.
+/// Joins the rows of a flow's two ends in a run that ends at `end`: a row for each frame with arrivals, or at whose end
+/// the state of the sender has changed. The rows are kept in `store`.
 pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &Store) -> Lane<FlowFrame> {
-    // what happens at the very end belongs to the last frame
+    // events at the very end belong to the last frame
     let last = sent.clock.last(end);
     let clipped = |row: FlowFrame| row.at(row.frame.min(last));
     let mut sent_rows = sent.rows.all_rows().map(clipped).peekable();

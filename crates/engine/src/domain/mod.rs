@@ -42,31 +42,31 @@ use incast_record::{Happening, Recorder};
 /// Nodes simulated as one unit.
 #[derive(Debug, Default)]
 pub struct Domain {
-    /// State of its nodes that the context of an event borrows.
+    /// State of the nodes that the context of an event borrows.
     pub nodes: Nodes,
-    /// Its switches.
+    /// Switches of the domain.
     pub switches: Vec<Switch>,
-    /// The programs of each of them, where any node of the run has some.
+    /// Programs of each switch, if any node of the run has some.
     pub programs: Vec<Option<Box<Programs>>>,
-    /// Senders, receivers and queries on its hosts.
+    /// Senders, receivers and queries on the hosts.
     pub endpoints: Endpoints,
-    /// How often each of the triggers that its hosts count has been activated.
+    /// Number of activations of each trigger counted by the hosts of the domain.
     pub activations: Vec<u32>,
-    /// Its ports [share nothing](Domain::is_separable), and nobody sees in which order packets pass them.
+    /// True if ports [share nothing](Domain::is_separable), and nobody observes the order in which packets pass them.
     pub separable: bool,
-    /// Its ports and flows are counted by the frames of a timeline.
+    /// True if ports and flows are counted by the frames of a timeline.
     pub framed: bool,
 }
 
 impl Domain {
-    /// Brings near what every visit touches.
+    /// Prefetches the data that every visit touches.
     #[inline]
     pub fn prefetch(&self) {
         prefetch::lines(self.switches.as_slice(), 2);
     }
 
-    /// Takes no short way where there is a long one with the same results: headers are not predicted, ports at rest
-    /// look at their rings, and the end of each transmission of a fair NIC is an event.
+    /// Disables fast paths, which give the same results: header prediction, idle ports without a look at their rings,
+    /// and a fair NIC without an event at the end of each transmission.
     pub fn spell_out(&mut self) {
         self.endpoints.senders.iter_mut().for_each(SendEndpoint::spell_out);
         self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::spell_out);
@@ -74,14 +74,14 @@ impl Domain {
         self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::spell_out);
     }
 
-    /// Whether its ports share no state that depends on the order of packets at different ports: buffers, programs,
-    /// failures, and policies that do not choose by the packet alone.
+    /// True if the ports share no state that depends on the order of packets at different ports: buffers, programs,
+    /// failures, and policies that choose by more than the packet.
     pub fn is_separable(&self) -> bool {
         let plain = self.nodes.shared.pools.is_empty() && !self.nodes.ports.iter().any(Port::is_unusual);
         plain && self.switches.iter().all(Switch::is_pure)
     }
 
-    /// Where a packet goes from `node`, as far as that is known before it arrives there.
+    /// Next port of a packet from `node`, as far as known before its arrival there.
     #[inline(always)]
     pub fn plan(&mut self, packet: &Packet, node: NodeIx, net: &FabricMap) -> Planned {
         match node.get() {
@@ -91,7 +91,7 @@ impl Domain {
         }
     }
 
-    /// Brings near what a packet will touch that arrives at `node` and is `planned` to go on so.
+    /// Prefetches the data that a packet touches when it arrives at `node`, given its `planned` next port.
     #[inline(always)]
     pub fn prefetch_for(&self, packet: &Packet, node: NodeIx, planned: Planned, net: &FabricMap) {
         if let Some(port) = self.nodes.ports.get(planned.ix()) {
@@ -106,8 +106,8 @@ impl Domain {
         }
     }
 
-    /// Looks at what [`Domain::prefetch_for`] asked for, and brings near what that refers to. `packet` gives the packet
-    /// and the node where it arrives.
+    /// Reads the data that [`Domain::prefetch_for`] prefetched, and prefetches the data it refers to. `packet` returns
+    /// the packet and the node of its arrival.
     #[inline(always)]
     pub fn prefetch_further<'p>(
         &self,
@@ -130,7 +130,7 @@ impl Domain {
         }
     }
 
-    /// A packet arrived at the far end of its link; `planned` is what [`Domain::plan`] said.
+    /// Handles the arrival of a packet at the far end of its link. `planned`: result of [`Domain::plan`].
     #[inline(always)]
     pub fn arrival(
         &mut self,
@@ -155,7 +155,7 @@ impl Domain {
         }
     }
 
-    /// An arrival that is more than a hop: at a host, traced, or without a route.
+    /// Handles an arrival that is more than a hop: at a host, traced, or without a route.
     #[inline(never)]
     fn deliver(
         &mut self,
@@ -199,7 +199,7 @@ impl Domain {
         self.endpoints.deliver(&mut ctx, packet, ext);
     }
 
-    /// A timer fired.
+    /// Called when a timer fires.
     pub fn timer(&mut self, at: Instant, timer: Timer, env: Env<impl Effects>) {
         let net = env.net;
         let mut ctx = self.nodes.ctx(at, u16::MAX, env);
@@ -224,7 +224,7 @@ impl Domain {
     /// Completes the time series at the end of the run.
     pub fn finish<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         self.endpoints.finish(end, net, rec);
-        // departures at the very end are not part of the run, whichever way a port keeps its queue
+        // departures at the very end are not part of the run, however a port keeps its queue
         let before = end.saturating_sub(Time::ps(1));
         for port in self.nodes.ports.iter_mut().filter(|p| p.is_probed()) {
             let whole = net.spec.observe.interval.is_some() || port.orders_departures();
@@ -237,7 +237,7 @@ impl Domain {
     }
 }
 
-/// The port that a flow's prescribed path takes next.
+/// Next port on a flow's prescribed path.
 fn prescribed(net: &FabricMap, packet: &Packet) -> Planned {
     let link = given(net.flow(packet.flow), packet).and_then(|path| path.get(packet.hop as usize));
     link.map_or(Planned::NONE, |link| Planned::port(net.port_of[*link as usize]))

@@ -1,4 +1,4 @@
-//! The outcome of a run: its ports, hosts and flows at its end.
+//! Outcome of a run: its ports, hosts and flows at the end.
 
 use crate::domain::Domain;
 use crate::domain::build::Simulation;
@@ -26,7 +26,7 @@ use incast_record::{
 };
 use std::collections::BTreeMap;
 
-/// The name that `flows.parquet` has of what governs a flow: a controller with its parameters, or a control's own.
+/// Name in `flows.parquet` of a flow's controller with its parameters, or of the transport's own control.
 fn name_of(spec: &Spec, governor: &Governor) -> String {
     match governor {
         Governor::Controller(number) => spec.controllers[*number as usize].to_string(),
@@ -34,9 +34,9 @@ fn name_of(spec: &Spec, governor: &Governor) -> String {
     }
 }
 
-/// Gives every query and write the timeouts that its flows had while it was under way.
+/// Counts, for every query and write, the timeouts of its flows while it was active.
 fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
-    // a query is known by its root's connections, a write by its flow
+    // a query is identified by its root's connections, a write by its flow
     let owner = |flow: u32| match net.duplex(FlowId(flow)) {
         Some(duplex) => (MessageKind::Query, duplex.query.0),
         None => (MessageKind::Write, flow),
@@ -53,24 +53,24 @@ fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
     }
 }
 
-/// What some of the domains leave at the end of a run.
+/// State of some domains at the end of a run.
 struct Left {
     collector: Collector,
-    /// Packets that have been sent and have not arrived.
+    /// Packets in flight: sent and not yet arrived.
     packets: u64,
-    /// Packets of these that a failure would have taken after the end of the run.
+    /// Packets in flight that a failure would have dropped after the end of the run.
     spared: u64,
-    /// Segments of these packets: flow, first byte, when it was sent, whether it is measured.
+    /// Segments of these packets: flow, first byte, send time, true if measured.
     segments: Vec<(FlowId, u64, Time, bool)>,
 }
 
 impl Left {
-    /// Nothing but this.
+    /// An empty state with this collector.
     fn new(collector: Collector) -> Left {
         Left { collector, packets: 0, spared: 0, segments: Vec::new() }
     }
 
-    /// A packet is under way.
+    /// Counts a packet in flight.
     fn note(&mut self, p: &Packet) {
         if p.is(Kind::Pause) {
             return;
@@ -81,8 +81,8 @@ impl Left {
         }
     }
 
-    /// Closes the accounts of a domain's ports, and takes what is under way in it. At `end`, unless the run is over,
-    /// packets that a failure would have taken later are under way as well.
+    /// Closes the accounts of a domain's ports, and counts its packets in flight. At `end`, unless the run is over,
+    /// these include packets that a failure would have dropped later.
     fn close(&mut self, domain: &mut Domain, net: &FabricMap, end: Time, over: bool) {
         let interval = &net.interval;
         for host in &domain.nodes.hosts {
@@ -111,7 +111,7 @@ impl Left {
         }
     }
 
-    /// This, and what other domains leave.
+    /// Merges the states of two groups of domains.
     fn and(mut self, mut other: Left) -> Left {
         self.collector.merge(other.collector);
         self.segments.append(&mut other.segments);
@@ -120,7 +120,7 @@ impl Left {
         self
     }
 
-    /// Segments of every flow, each once whatever its fragments, and how many of them are measured.
+    /// Number of segments of every flow, each counted once whatever its fragments, and number of measured ones.
     fn segments(&mut self, flows: usize) -> Vec<(u64, u64)> {
         self.segments.sort_unstable();
         self.segments.dedup();
@@ -139,7 +139,7 @@ fn measured(interval: &Interval, end: Time) -> Interval {
 }
 
 impl Simulation<'_> {
-    /// The outcome at `end`, given what is still under way in buckets and queues outside the domains.
+    /// The outcome at `end`. `in_flight`: packets in buckets and queues outside the domains.
     pub fn outcome(
         mut self,
         collector: Collector,
@@ -149,12 +149,12 @@ impl Simulation<'_> {
     ) -> Outcome {
         let spec = self.net.spec;
         let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or_default();
-        // at a FIFO port no event ends what a failure takes: it is left to happen all the same
+        // a FIFO port has no event for a drop by a failure, which is still to happen
         let ports = || self.domains.iter().flat_map(|d| &d.nodes.ports);
         let doomed = ports().filter(|p| p.fails()).filter_map(Port::last_doomed);
         let last = doomed.fold(last, Time::max);
         let idle = idle && last < end;
-        // a run with nothing left to happen ends with what happened last, unless it is ports that wait for one another
+        // a run with nothing left to happen ends with the last event, unless ports are deadlocked
         let over = idle && !ports().any(Port::is_stalled);
         let end = if over { last } else { end };
         let interval = measured(&self.net.interval, end);
@@ -229,7 +229,7 @@ impl Simulation<'_> {
         outcome
     }
 
-    /// The record of flow `f`, of which so many segments, and measured ones, are under way.
+    /// Record of flow `f`. `under_way`: number of its segments in flight, and of the measured ones.
     fn flow_record(&self, f: FlowId, controller: u32, ideal: &FlowIdeal, under_way: (u64, u64)) -> FlowRecord {
         let spec = self.net.spec;
         let flow = &spec.flows[f];
@@ -274,7 +274,7 @@ impl Simulation<'_> {
         record
     }
 
-    /// What has arrived again in radio cells, of a flow's data direction.
+    /// Packets of a flow's data direction that arrived repeatedly in radio cells.
     fn repeated(&self, flow: FlowId) -> impl Iterator<Item = &Repeated> {
         let own = |cell: &CellMap| &self.domains[cell.domain].nodes.shared.cells[cell.local as usize];
         self.net.cells.iter().filter_map(move |cell| own(cell).repeated.get(&flow))
@@ -297,7 +297,7 @@ impl Simulation<'_> {
         self.team.list(net.spec.links.len(), |range| range.map(record).collect())
     }
 
-    /// The frames of the ports in a run that ends at `end`, in order, and their length.
+    /// Frames of the ports in a run that ends at `end`, in order, and the length of a frame.
     fn frames(&mut self, end: Time) -> (Lanes<PortFrame>, Option<u64>) {
         let Some(timeline) = self.net.spec.observe.timeline else { return (Lanes::default(), None) };
         let mut lanes = Vec::with_capacity(self.net.spec.links.len());
@@ -308,7 +308,7 @@ impl Simulation<'_> {
         (Lanes::from(lanes), Some(timeline.every_by(end).0))
     }
 
-    /// What flows did in the frames of a run that ends at `end`.
+    /// Frames of the flows in a run that ends at `end`.
     fn flow_frames(&mut self, end: Time) -> Lanes<FlowFrame> {
         if self.net.spec.observe.timeline.is_none() {
             return Lanes::default();
@@ -333,7 +333,7 @@ impl Simulation<'_> {
         }))
     }
 
-    /// What entries of tables have counted, by node.
+    /// Counters of table entries, by node.
     fn entry_records(&mut self, end: Time) -> Vec<EntryRecord> {
         let (spec, mut entries) = (self.net.spec, Vec::new());
         let mut nodes: Vec<u32> = spec.programs.iter().flat_map(|p| p.nodes.iter().copied()).collect();
@@ -348,7 +348,7 @@ impl Simulation<'_> {
         entries
     }
 
-    /// What the stations of radio cells have counted, by cell.
+    /// Counters of radio stations, by cell.
     fn radio_records(&self) -> Vec<RadioRecord> {
         let own = |cell: &CellMap| &self.domains[cell.domain].nodes.shared.cells[cell.local as usize];
         self.net.cells.iter().flat_map(|cell| own(cell).records(self.net.spec)).collect()

@@ -1,4 +1,4 @@
-//! Who watches flows: time series, and the frames of a timeline.
+//! Probes of flows: time series, and the frames of a timeline.
 
 use crate::domain::flow_frames::SenderFrames;
 use crate::event::series::Series;
@@ -9,10 +9,10 @@ use crate::transport::SendEndpoint;
 use incast_cc::Time;
 use incast_record::Recorder;
 
-/// Who watches one flow.
+/// Probes of one flow.
 #[derive(Default, Debug)]
 pub struct FlowProbe {
-    /// Its frames, where there is a timeline.
+    /// Frames of the flow, with a timeline.
     pub frames: Option<SenderFrames>,
     series: Option<Box<FlowSeries>>,
 }
@@ -24,8 +24,8 @@ struct FlowSeries {
     last_acked: f64,
 }
 
-/// Lets a sender act, and its time series, if it has one, see before and after. A sender that would act again when its
-/// host's NIC has sent something is told of that.
+/// Lets a sender act, and its probes, if any, observe it before and after. A sender that waits for its host's NIC is
+/// called when the NIC has sent a packet.
 #[inline(always)]
 pub fn observed<E: Effects>(
     probes: &mut [FlowProbe],
@@ -50,13 +50,13 @@ pub fn observed<E: Effects>(
 }
 
 impl FlowProbe {
-    /// The time series of a flow, from the beginning.
+    /// Starts the time series of a flow.
     pub fn record_series(&mut self, flow: FlowId) {
         let series = Series::new(&format!("flow {}", flow.0));
         self.series = Some(Box::new(FlowSeries { series, last_acked: 0.0 }));
     }
 
-    /// The sender is about to act, in a run that has `come` so far.
+    /// Called before the sender acts. `come`: time reached by the run.
     #[inline]
     pub fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, come: Time, net: &FabricMap, rec: &mut R) {
         if let Some(frames) = &mut self.frames {
@@ -67,7 +67,7 @@ impl FlowProbe {
         }
     }
 
-    /// The sender has acted.
+    /// Called after the sender has acted.
     #[inline]
     pub fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         if let Some(series) = &mut self.series {
@@ -77,7 +77,7 @@ impl FlowProbe {
 }
 
 impl FlowSeries {
-    /// Interval mode: the sender's state, and the rate at which data was acknowledged.
+    /// Interval mode: records the sender's state, and the rate at which data was acknowledged.
     #[cold]
     fn before<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         let every = net.spec.observe.interval;
@@ -95,7 +95,7 @@ impl FlowSeries {
         self.series.before(now, every, &mut show, rec);
     }
 
-    /// Every-change mode: reports what differs from the last report.
+    /// Every-change mode: records the values that have changed.
     #[cold]
     fn after<R: Recorder>(&mut self, sender: &SendEndpoint, now: Time, net: &FabricMap, rec: &mut R) {
         self.series.after(now, net.spec.observe.interval, &mut |visit| sender.observe(visit), rec);

@@ -11,7 +11,7 @@ use incast_cc::Time;
 use incast_record::Recorder;
 
 impl Domain {
-    /// The programs of a node, if it runs some.
+    /// Programs of a node, if any.
     pub fn programs(&mut self, node: NodeIx) -> Option<&mut Programs> {
         match node.get() {
             Node::Host(host) => self.nodes.hosts[host].programs.as_deref_mut(),
@@ -25,7 +25,7 @@ impl Domain {
         hosts.chain(self.programs.iter().filter_map(|programs| programs.as_deref()))
     }
 
-    /// Completes their time series at the end of the run.
+    /// Completes the time series of programs at the end of the run.
     pub(super) fn finish_programs<R: Recorder>(&mut self, end: Time, net: &FabricMap, rec: &mut R) {
         let hosts = self.nodes.hosts.iter_mut().filter_map(|host| host.programs.as_deref_mut());
         let switches = self.programs.iter_mut().filter_map(|programs| programs.as_deref_mut());
@@ -37,8 +37,7 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// An arrival at a host, where some hosts run programs or cost their packets something, or where flows are counted
-    /// by frames.
+    /// Handles an arrival at a host where hosts run programs or delay their packets, or flows are counted by frames.
     #[cold]
     pub(super) fn deliver_otherwise(
         &mut self,

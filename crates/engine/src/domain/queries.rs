@@ -1,4 +1,4 @@
-//! Queries: a root asks its workers over two-way connections, again and again.
+//! Queries: a root repeatedly sends requests to its workers over two-way connections.
 
 use crate::event::order::Timer;
 use crate::host::messages::Query;
@@ -7,7 +7,7 @@ use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
 use incast_record::{MessageKind, MessageRecord, Recorder};
 
-/// A response is complete; with the last one the query is, and the next begins after a think time.
+/// Completes a response. The last one completes the query, and the next query begins after a think time.
 pub fn answered(query: &mut Query, ctx: &mut NodeCtx<impl Effects>) {
     query.waiting -= 1;
     if query.waiting > 0 {
@@ -25,7 +25,7 @@ pub fn answered(query: &mut Query, ctx: &mut NodeCtx<impl Effects>) {
     }
 }
 
-/// The record of a query that ends then, or is under way at the end of the run.
+/// Record of a query that ends at `finish`, or is still active at the end of the run.
 pub fn query_record(query: &Query, net: &FabricMap, finish: Option<Time>) -> MessageRecord {
     let spec = &net.spec.queries[query.spec];
     MessageRecord {

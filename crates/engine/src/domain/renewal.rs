@@ -1,5 +1,5 @@
 //! Connections that each query opens for itself ([`Close`]). They follow one another on the same two flows, in the same
-//! endpoints. What one leaves open when the next begins goes on beside it: a FIN on its way, or a lost one.
+//! endpoints. A connection not yet closed when the next one begins stays open beside it, with a FIN in flight or lost.
 
 use crate::domain::endpoints::Endpoints;
 use crate::domain::lingering::{Lingering, is_closed};
@@ -15,14 +15,14 @@ use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use std::mem::swap;
 
-/// The side of connection `number` whose host sends `own` and receives `other`.
+/// Side of connection `number` at the host that sends `own` and receives `other`.
 fn side(own: Duplex, other: Duplex, number: u64, wnd: u32) -> ConnectionSide {
     let (ahead, ahead_received) = (own.base(number), other.base(number));
     ConnectionSide { wnd, number, ahead, ahead_received, ..ConnectionSide::default() }
 }
 
 impl Endpoints {
-    /// A packet of a connection that a query opened for itself reached its host.
+    /// Delivers a packet of a connection that a query opened for itself.
     pub(super) fn deliver_renewed<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
@@ -37,7 +37,7 @@ impl Endpoints {
         let number = duplex.connection(if back { packet.ack } else { packet.seq() });
         let at = self.senders[net.ends[own].sender].side() as usize;
         if number > ctx.sides[at].number {
-            // nothing else comes before SYN
+            // nothing precedes SYN
             if back || !packet.is(Kind::Syn) {
                 return;
             }
@@ -60,7 +60,7 @@ impl Endpoints {
         }
     }
 
-    /// A packet of the connection at work.
+    /// Delivers a packet of the active connection.
     fn take_in<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
@@ -109,7 +109,7 @@ impl Endpoints {
         }
     }
 
-    /// Connection `number` takes the place of the one before, at the host that sends `own`.
+    /// Replaces the previous connection by connection `number`, at the host that sends `own`.
     pub(super) fn renew(&mut self, ctx: &mut NodeCtx<impl Effects>, own: FlowId, number: u64) {
         let net = ctx.net;
         let Some(duplex) = net.duplex(own) else { return };
@@ -127,7 +127,7 @@ impl Endpoints {
         }
     }
 
-    /// What comes again of a connection that is gone here: its last ACK, or the reset, was lost.
+    /// Answers a retransmission of a connection already gone here: its last ACK, or the reset, was lost.
     fn answer_late(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
@@ -152,7 +152,7 @@ impl Endpoints {
         swap(&mut ctx.sides[at], &mut gone);
     }
 
-    /// Lets lingering connection `i` act, which is gone once it is closed.
+    /// Lets lingering connection `i` act. Removes it once it is closed.
     fn visit<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
@@ -177,8 +177,8 @@ impl Endpoints {
         }
     }
 
-    /// Lets the lingering connections act of the host that sends `flow` (`receives`: that receives it), in their order.
-    /// The other host's end may lie in the same domain.
+    /// Lets the lingering connections of the host that sends `flow` act, in their order; with `receives`, of the host
+    /// that receives it. The other host's end may be in the same domain.
     fn visit_all<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
@@ -197,7 +197,7 @@ impl Endpoints {
         }
     }
 
-    /// A timer fired that a lingering connection may have set.
+    /// Handles a timer that a lingering connection may have set.
     #[cold]
     pub(super) fn timer_of_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
@@ -211,7 +211,7 @@ impl Endpoints {
         }
     }
 
-    /// A timer of flow `flow` in its host's run queue is due: that of lingering connections as well.
+    /// Runs a due timer of flow `flow` in its host's run queue, for lingering connections as well.
     pub(super) fn run_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, delayed_ack: bool) {
         if delayed_ack {
             self.visit_all(ctx, (flow, true), |_, receiver, ctx| receiver.run(ctx, Task::Timer));
@@ -220,7 +220,7 @@ impl Endpoints {
         }
     }
 
-    /// The NIC has room for lingering connections of `flow` too.
+    /// Called for lingering connections of `flow` when the NIC has room.
     pub(super) fn room_for_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         self.visit_all(ctx, (flow, false), |sender, _, ctx| {
             sender.begin();
@@ -228,15 +228,15 @@ impl Endpoints {
         });
     }
 
-    /// Whether a lingering connection of `flow` may wait for the NIC.
+    /// True if a lingering connection of `flow` may wait for the NIC.
     #[inline]
     pub(super) fn lingers(&self, flow: FlowId) -> bool {
         self.lingering.iter().any(|l| l.flow == flow)
     }
 }
 
-/// A packet of the data direction, or an acknowledgement: the acknowledgement first, then the data, as a host reads a
-/// segment. Who hears that the peer has closed closes too.
+/// Handles a packet of the data direction, or an acknowledgement: first the acknowledgement, then the data, as a host
+/// processes a segment. An end whose peer has closed closes too.
 fn exchange(
     sender: &mut SendEndpoint,
     receiver: &mut ReceiveEndpoint,

@@ -1,12 +1,12 @@
-//! Ports whose explicit queues [serve themselves](crate::port::self_service): where nobody looks on.
+//! Ports whose explicit queues [serve themselves](crate::port::self_service), where they are not observed.
 
 use crate::domain::build::Simulation;
 use crate::port::Port;
 use incast_cc::Time;
 
 impl Simulation<'_> {
-    /// Has explicit ports serve themselves that can. Windows are `length` long. Programs, time series, timelines and
-    /// traces look on, policies that compare ports, and some [hosts](Self::ports_without_turns).
+    /// Lets explicit ports serve themselves where they can. `length`: length of windows. Not if observed by programs,
+    /// time series, timelines, traces or policies that compare ports, nor at some [hosts](Self::ports_without_turns).
     pub fn serve_themselves(&mut self, length: Time) {
         let (spec, observe) = (self.net.spec, &self.net.spec.observe);
         let seen = !spec.programs.is_empty() || !observe.trace.is_empty() || observe.monitors();
@@ -16,8 +16,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// The ports but for those of hosts whose transport hands over a packet as the wire gets free, at the instant at
-    /// which their port's transmission ends: which is first is a matter of the order of events.
+    /// All ports, except those of hosts whose transport hands over a packet when the wire becomes free, at the instant
+    /// at which the port's transmission ends. The order of these two depends on the order of events.
     pub(super) fn ports_without_turns(&mut self) -> impl Iterator<Item = &mut Port> {
         let spec = self.net.spec;
         let paced = spec.transports.iter().any(|t| t.protocol.waits_for_wire());

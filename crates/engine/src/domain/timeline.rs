@@ -1,4 +1,4 @@
-//! A domain whose ports and flows are counted by the frames of a timeline.
+//! Domains whose ports and flows are counted by the frames of a timeline.
 
 use crate::domain::Domain;
 use crate::domain::endpoints::Endpoints;
@@ -13,7 +13,7 @@ use incast_cc::Time;
 use incast_record::store::{Room, Store};
 use std::sync::Arc;
 
-/// Has the ports and flows of all domains counted by frames, where there is a timeline.
+/// Counts the ports and flows of all domains by frames, with a timeline.
 pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
     let observe = &net.spec.observe;
     if let Some(timeline) = &observe.timeline {
@@ -23,7 +23,7 @@ pub(super) fn frame(domains: &mut [Domain], net: &FabricMap) {
 }
 
 impl Domain {
-    /// Its ports and flows count by frames, too.
+    /// Counts the ports and flows of the domain by frames.
     fn frame(&mut self, spec: &TimelineSpec, net: &FabricMap, room: &Arc<Room>) {
         let store = Store::new(room);
         self.framed = true;
@@ -31,8 +31,8 @@ impl Domain {
         self.endpoints.frame(spec, net, &store);
     }
 
-    /// Brings near what packets touch that close frames as they arrive, each at a time and a node, and planned to go on
-    /// so: all are looked at twice, because frames are referred to by what is not near either.
+    /// Prefetches the data of packets that close frames as they arrive, given their times, planned ports and nodes. In
+    /// two passes, because the references to frames must be prefetched first.
     pub fn prefetch_frames<'p>(
         &self,
         coming: impl Iterator<Item = (Time, Planned, (&'p Packet, NodeIx))> + Clone,
@@ -56,13 +56,13 @@ impl Domain {
         }
     }
 
-    /// Brings near what these ports touch if they close frames by `end`, their accounts being near.
+    /// Prefetches the data that these ports touch if they close frames by `end`. Their accounts are near already.
     #[inline(always)]
     pub fn prefetch_frames_at<'p>(&self, ports: impl IntoIterator<Item = &'p PortIx>, end: Time) {
         ports.into_iter().for_each(|port| self.nodes.ports[*port].prefetch_frames(end));
     }
 
-    /// The port that a packet takes at a node, or that answers take.
+    /// Port that a packet takes at a node, or that its answers take.
     fn port_of(&self, planned: Planned, node: NodeIx) -> Option<&Port> {
         let own = || match node.get() {
             Node::Host(host) => Some(&self.nodes.ports[self.nodes.hosts[host].port]),
@@ -73,7 +73,7 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// Brings near what is read of the end that a packet is for, if that closes a frame at `time`.
+    /// Prefetches the end that a packet is for, if it closes a frame at `time`.
     fn prefetch_ends(&self, packet: &Packet, time: Time, net: &FabricMap) {
         let ends = net.ends[packet.flow];
         if packet.is_reverse() {
@@ -86,7 +86,7 @@ impl Endpoints {
         }
     }
 
-    /// Brings near the frames of the end that a packet is for.
+    /// Prefetches the frames of the end that a packet is for.
     fn prefetch_frames(&self, packet: &Packet, net: &FabricMap) {
         let ends = net.ends[packet.flow];
         match packet.is_reverse() {

@@ -1,4 +1,4 @@
-//! Events of a timeline, from what is known of a run without it, and from its frames.
+//! Events of a timeline, derived from the records of a run and from its frames.
 
 use crate::spec::{Effect, Spec};
 use incast_cc::Time;
@@ -6,20 +6,20 @@ use incast_record::{EventKind, FlowRecord, MessageKind, MessageRecord, PortFrame
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// A storm is over when pauses have spread over no switch for so many frames.
+/// Number of frames without spreading pauses after which a storm is over.
 const CALM: u32 = 10;
 
-/// What a run leaves that events are read off.
+/// Records of a run from which events are derived.
 pub struct Traces<'a> {
     /// Flows.
     pub flows: &'a [FlowRecord],
     /// Queries and writes.
     pub messages: &'a [MessageRecord],
-    /// Timeouts: flow, when (ps).
+    /// Timeouts: flow and time (ps).
     pub timeouts: &'a [(u32, u64)],
 }
 
-/// Events of a run that ends at `end`, by (time, kind, subject); `frames` gives those of ports, of `every` ps each.
+/// Events of a run that ends at `end`, by (time, kind, subject). `frames` returns those of ports, of `every` ps each.
 pub fn events<F: Iterator<Item = PortFrame>>(
     spec: &Spec,
     traces: &Traces,
@@ -27,7 +27,7 @@ pub fn events<F: Iterator<Item = PortFrame>>(
     (every, end): (u64, Time),
 ) -> Vec<TimelineEvent> {
     let event = |time_ps, kind, subject| TimelineEvent { time_ps, kind, subject };
-    // timers may fire, and hosts take up an arrival, after the last arrival, which is the end of a run that is over
+    // timers may fire, and hosts process an arrival, after the last arrival, at which a run that is over ends
     let known = |time_ps: u64, kind, subject| event(time_ps.min(end.0), kind, subject);
     let mut events = Vec::new();
     for flow in traces.flows.iter().filter(|flow| !flow.unopened) {
@@ -47,7 +47,7 @@ pub fn events<F: Iterator<Item = PortFrame>>(
         events.push(event(failure.from.0, kind, failure.link));
         events.push(event(failure.until.0, EventKind::Repair, failure.link));
     }
-    // to read all rows takes long, and without flow control none says anything of pauses
+    // reading all rows takes long, and without flow control none has pauses
     if spec.pfc().is_some() {
         storms(spec, frames(), &mut |frame, kind, port| events.push(event(frame as u64 * every, kind, port)));
     }
@@ -56,12 +56,12 @@ pub fn events<F: Iterator<Item = PortFrame>>(
     events
 }
 
-/// Tells of pause storms: times in which pauses spread, because a switch that is paused at a port pauses a neighbour in
-/// turn. A storm begins with the first frame of which that is so, and ends with the last that is not followed by
-/// another within [`CALM`] frames. Its port is the one of such a switch that was paused longest in its first frame.
+/// Reports pause storms: periods in which pauses spread, because a switch that is paused at a port pauses a neighbour
+/// in turn. A storm begins with the first such frame, and ends with the last one that is not followed by another within
+/// [`CALM`] frames. Its port is that of such a switch which was paused longest in the storm's first frame.
 fn storms(spec: &Spec, frames: impl Iterator<Item = PortFrame>, tell: &mut dyn FnMut(u32, EventKind, u32)) {
     let mut paused = frames.filter(|row| row.paused_ps > 0).peekable();
-    // the storm's port, and the last frame that is part of it
+    // the storm's port, and its last frame so far
     let mut storm: Option<(u32, u32)> = None;
     while let Some(frame) = paused.peek().map(|row| row.frame) {
         let mut rows = Vec::new();

@@ -1,18 +1,18 @@
-//! What domains are taken to cost, by which they are dealt out to threads.
+//! Estimated cost of domains, by which they are distributed to threads.
 
 use crate::domain::build::Simulation;
 use crate::spec::FlowSpec;
 
 impl Simulation<'_> {
-    /// The work of each domain, roughly, in passages of a packet through a port.
+    /// Estimated work of each domain, in passages of a packet through a port.
     ///
-    /// Flows' packets and their acknowledgements are taken to pass `PASSAGES` ports of switches, evenly. The ends of
-    /// a flow take as much as `SENDER` and `RECEIVER` of these passages (instructions under callgrind).
+    /// Assumes that packets and acknowledgements of flows pass `PASSAGES` ports of switches, evenly. The ends of a flow
+    /// cost as much as `SENDER` and `RECEIVER` passages (instructions under callgrind).
     pub fn weights(&self) -> Vec<u64> {
         const PASSAGES: u64 = 8;
         const SENDER: u64 = 5;
         const RECEIVER: u64 = 3;
-        /// Packets of a flow at most: what does not end, or not within the run, counts as much.
+        /// Maximum number of packets of a flow. Also counted for endless flows and those that do not finish in the run.
         const MOST: u64 = 1_000;
         let (spec, place) = (self.net.spec, &self.net.place);
         let packets = |flow: &FlowSpec| flow.app.size().map_or(MOST, |size| (size / 1024).clamp(1, MOST));

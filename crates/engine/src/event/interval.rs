@@ -14,12 +14,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether `t` belongs to it.
+    /// True if `t` lies in the interval.
     #[inline]
     pub fn holds(&self, t: Time) -> bool {
         t >= self.from && t < self.to
     }
-    /// Times that queues are sampled in it, from its start on.
+    /// Number of queue samples in the interval, the first at its start.
     pub fn samples(&self) -> u64 {
         self.to.saturating_sub(self.from).div_ceil(self.every)
     }

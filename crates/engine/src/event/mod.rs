@@ -1,4 +1,4 @@
-//! Words of simulated time and of packets: what every other room speaks.
+//! Types of simulated time and of packets, used by all other modules.
 
 pub mod aside;
 pub mod interval;

@@ -1,12 +1,11 @@
 //! The order of events: (time, generation, phase, tie key, entity, sequence).
 //!
-//! *Generation* makes causes precede effects at one instant: an event that another causes at
-//! the same picosecond (over a link without latency) has its cause's generation plus one. *Phase*
-//! puts departures before arrivals before timers. The *tie key* is a hash of (seed, entity,
-//! time), so no link or flow is favoured for long, unless a fixed order is asked for (then it is 0, or
-//! says how long ago what set a packet going had begun). What is left (one link, one flow) is ordered
-//! by sequence: FIFO on a link is inviolable. No part of the key depends on insertion order
-//! between links or on how nodes are grouped into domains.
+//! *Generation* makes causes precede effects at one instant: an event caused by another at the same picosecond (over a
+//! link without latency) has its cause's generation plus one. *Phase* puts departures before arrivals before timers.
+//! The *tie key* is a hash of (seed, entity, time), so that no link or flow is favoured for long. With a fixed order it
+//! is 0, or ranks packets by the age of the transmission that caused them. Remaining ties (one link, one flow) are
+//! ordered by sequence: a link is always FIFO. No part of the key depends on insertion order between links or on the
+//! grouping of nodes into domains.
 
 use crate::event::packet::{Ext, NO_TIE_RANK, Packet};
 use crate::hash;
@@ -27,7 +26,7 @@ pub mod phase {
 /// Position of an event in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Key {
-    /// When.
+    /// Time of the event.
     pub time: Time,
     /// Generation in the upper bits, phase in the low byte.
     pub gen_phase: u32,
@@ -66,7 +65,7 @@ impl Key {
     }
 }
 
-/// How ties are broken.
+/// Tie-breaking between simultaneous events.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
     /// Seed of the run.
@@ -76,7 +75,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Tie key of an arrival over `link` at `time`, where a hash tells.
+    /// Tie key of an arrival over `link` at `time`, by hash.
     #[inline]
     pub fn tie_on(self, link: LinkId, time: Time) -> u32 {
         hash::tie(self.seed, link.0 as u64, time)
@@ -94,7 +93,7 @@ impl Order {
     }
 }
 
-/// The list of timers: what each is for, and of what type that is.
+/// List of timers, each with its purpose and the type of its entity.
 macro_rules! timers {
     ($($(#[$doc:meta])* $kind:ident($of:ty),)*) => {
         /// The purpose of a pending timer.
@@ -104,7 +103,7 @@ macro_rules! timers {
         }
 
         impl Timer {
-            /// Number of its kind, and of what it is for: so timers are ordered where all else is equal.
+            /// Number of the kind, and of the entity: the order of timers that tie in everything else.
             #[inline]
             fn numbers(self) -> (u32, u32) {
                 enum Kind {
@@ -121,15 +120,15 @@ macro_rules! timers {
 timers! {
     /// The explicit queue of a port, or a fair NIC, finished a transmission.
     Departure(LinkId),
-    /// The wire of a host whose senders take turns is free.
+    /// The wire of a host with scheduled senders is free.
     Turn(NodeId),
-    /// Flow opens.
+    /// A flow opens.
     Start(FlowId),
-    /// Application stops.
+    /// The application stops.
     Stop(FlowId),
     /// Retransmission, SYN or persist timer.
     Retransmit(FlowId),
-    /// Pacing lets the next packet go.
+    /// Pacing allows the next packet.
     Pace(FlowId),
     /// A timer of the controller.
     Wake(FlowId),
@@ -137,37 +136,37 @@ timers! {
     App(FlowId),
     /// Delayed ACK.
     DelayedAck(FlowId),
-    /// The receiving application has made room.
+    /// The receiving application has freed buffer space.
     WindowUpdate(FlowId),
     /// A query begins.
     Query(QueryId),
     /// The receiving application closes.
     SinkStop(FlowId),
-    /// The run queue of a sender's host is worked off: timers, then processes.
+    /// The run queue of a sender's host is empty: timers, then processes.
     RunQueue(FlowId),
-    /// An engine of a host is done with a packet.
+    /// An engine of a host has finished a packet.
     Process(EngineId),
     /// A trigger is activated.
     Activation(TriggerId),
-    /// Flows of a host open together.
+    /// Flows of a host open together, on a trigger.
     Opening(OpeningId),
     /// The next pull of a host is due.
     Pull(NodeId),
     /// The timer of a node's programs.
     Program(NodeId),
-    /// Something happens in a radio cell.
+    /// An event of a radio cell is due.
     Cell(CellId),
-    /// A SYN-ACK is not answered.
+    /// A SYN-ACK has not been answered.
     SynAck(FlowId),
-    /// A link or the one back goes down or comes up, or its port has been silent for long enough after that
-    /// ([`pfc`](crate::node::pfc)). Has no effect where there is nothing in the network.
+    /// A link or the one in the other direction fails or recovers, or its port has been silent for long enough after
+    /// that ([`pfc`](crate::node::pfc)). No effect while the network is empty.
     Transition(LinkId),
     /// The next token of a host is due.
     Token(NodeId),
 }
 
 impl Timer {
-    /// Whether something is left to happen while it is pending.
+    /// True if the simulation must go on while this timer is pending.
     pub fn keeps_going(self) -> bool {
         !matches!(self, Timer::Transition(_))
     }
@@ -196,7 +195,7 @@ mod tests {
             packet.set_tie_rank(rank);
             order.tie_of(&packet)
         };
-        // a bucket lets several leave at one instant: a longer one must not overtake
+        // several packets of a bucket may leave at one instant: a longer one must not overtake
         assert_eq!(tie(1500, NO_TIE_RANK), tie(52, NO_TIE_RANK));
         assert!(tie(1500, 0) < tie(52, 0));
     }

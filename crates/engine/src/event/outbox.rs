@@ -1,11 +1,11 @@
-//! Where the events of a node put their effects, and when an event happens.
+//! Destination of a node's packets and timers, and the instant of an event.
 
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
 use incast_cc::Time;
 
-/// When an event happens.
+/// Instant of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Instant {
     /// Simulated time.
@@ -26,8 +26,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Puts it on a `copy` of `packet`. What has just been written to the copy is not read: that would wait until its
-    /// line has come near.
+    /// Writes the stamp to `copy`, a copy of `packet`. Fields just written to the copy are not read back: that would
+    /// wait for its cache line.
     #[inline]
     pub fn on(self, copy: &mut Packet, packet: &Packet) {
         copy.time = self.time;
@@ -37,28 +37,28 @@ impl Stamp {
     }
 }
 
-/// Where packets and timers go.
+/// Destination of packets and timers.
 pub trait Outbox {
-    /// `packet` will arrive at `stamp.time` at the far end of `stamp.link`. The stamp is put on the copy that travels.
-    /// Its place among those that arrive in its window, if it waits near.
+    /// `packet` arrives at `stamp.time` at the far end of `stamp.link`. The stamp is written to the copy that travels.
+    /// Returns the packet's place among the arrivals of its window, unless that window is far ahead.
     fn arrive(&mut self, packet: &Packet, stamp: Stamp, ext: Option<&mut Ext>, generation: u16) -> Option<usize>;
     /// `timer` fires at `time` in this domain.
     fn timer(&mut self, time: Time, generation: u16, timer: Timer);
-    /// `message` reaches node `to` at `time`, as an event there: the longest latency of a link from now, so in a later
-    /// window, or later.
+    /// `message` reaches node `to` at `time`, as an event there. `time` is at least the longest latency of a link from
+    /// now, so it lies in a later window.
     fn post(&mut self, to: NodeId, time: Time, message: Timer);
     /// The port of `link` is to be [settled](crate::port::departure_marks) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
-    /// The port of `link` [serves itself](crate::port::self_service), and has something to do at `time`: it is visited
-    /// at the end of that window.
+    /// The port of `link` [serves itself](crate::port::self_service) and has work at `time`: it is visited at the end
+    /// of that window.
     fn serve(&mut self, _link: LinkId, _time: Time) {}
-    /// Nothing but the event at work happens in its domain before this: so long it may go on by itself.
+    /// No other event of the domain happens before this time: the current event may go on by itself until then.
     fn undisturbed(&self) -> Time {
         Time::ZERO
     }
-    /// The event at work goes on at `time`, when what follows is sent.
+    /// The current event goes on at `time`, the instant of everything it sends from here on.
     fn go_on(&mut self, _time: Time) {}
-    /// `timer` of a radio cell fires at `time` in this domain: the one that is set most often.
+    /// `timer` of a radio cell, the one set most often, fires at `time` in this domain.
     fn cell_timer(&mut self, time: Time, generation: u16, timer: Timer) {
         self.timer(time, generation, timer);
     }

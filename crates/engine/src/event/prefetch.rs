@@ -1,7 +1,7 @@
-//! Asks the processor to bring memory near before it is needed. Changes no result.
+//! Prefetches memory before it is needed. Changes no result.
 //!
-//! At k = 16 and above the fabric does not fit the near caches, and misses cost more than
-//! everything else; a domain knows at the opening of its window which ports it will touch.
+//! At k = 16 and above the fabric does not fit the near caches, and misses cost more than everything else. A domain
+//! knows at the start of its window which ports it will touch.
 
 /// Prefetches the first `lines` cache lines of `value`.
 #[inline(always)]
@@ -10,14 +10,14 @@ pub fn lines<T: ?Sized>(value: &T, lines: usize) {
     (0..lines).for_each(|i| line(start.wrapping_add(i * 64)));
 }
 
-/// Prefetches so many cache lines of `value`, from the byte `first` on.
+/// Prefetches `lines` cache lines of `value`, from byte `first` on.
 #[inline(always)]
 pub fn lines_from<T: ?Sized>(value: &T, first: usize, lines: usize) {
     let start = (value as *const T).cast::<i8>().wrapping_add(first);
     (0..lines).for_each(|i| line(start.wrapping_add(i * 64)));
 }
 
-/// Prefetches the first cache line of the item at `place` of a slice, if there is one.
+/// Prefetches the first cache line of the item at `place` of a slice, if any.
 #[inline(always)]
 pub fn item<T>(slice: &[T], place: usize) {
     line(slice.as_ptr().wrapping_add(place).cast());

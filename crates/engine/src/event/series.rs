@@ -1,29 +1,30 @@
-//! Time series of the state of one thing.
+//! Time series of an entity's state.
 
 use incast_cc::Time;
 use incast_record::{Recorder, Sample};
 use std::sync::Arc;
 
-/// Shows values by their names.
+/// Callback that lists values by name.
 pub type Show<'a> = dyn FnMut(&mut dyn FnMut(&'static str, f64)) + 'a;
 
-/// The time series of one thing: at every instant of an interval, or at every change.
+/// Time series of one entity: a sample at every interval, or at every change.
 #[derive(Clone, Debug)]
 pub struct Series {
     entity: Arc<str>,
-    /// Next instant, where there is an interval.
+    /// Time of the next sample, with an interval.
     next: Time,
-    /// Last values, where there is none.
+    /// Last values, without an interval.
     last: Vec<(&'static str, f64)>,
 }
 
 impl Series {
-    /// Of the thing of this name, from the beginning.
+    /// An empty series of the named entity.
     pub fn new(entity: &str) -> Series {
         Series { entity: entity.into(), next: Time::ZERO, last: Vec::new() }
     }
 
-    /// With an interval: values hold until the next event, so every instant before `now` shows the state as it is now.
+    /// With an interval: records the samples due before `now`. Values hold until the next event, so all are the current
+    /// ones.
     pub fn before(&mut self, now: Time, every: Option<Time>, show: &mut Show, rec: &mut impl Recorder) {
         let Some(every) = every else { return };
         while self.next < now {
@@ -33,7 +34,7 @@ impl Series {
         }
     }
 
-    /// Without an interval: reports what differs from the last report.
+    /// Without an interval: records the values that have changed.
     pub fn after(&mut self, now: Time, every: Option<Time>, show: &mut Show, rec: &mut impl Recorder) {
         if every.is_some() {
             return;

@@ -1,6 +1,6 @@
-//! The rate of a host's credit where the core of the fabric is oversubscribed (RCCC). Packets that were cut in the
-//! core, and marks, lower the share of its link's rate at which a host gives credit; intervals without them raise it.
-//! Pure: no event is made here, and intervals that have ended are made up for when somebody asks.
+//! Credit rate of a host in a fabric with an oversubscribed core (RCCC). Packets trimmed in the core, and marks, lower
+//! the share of its link rate at which a host gives credit. Intervals without them raise it.
+//! Pure: creates no events. Intervals that have ended are evaluated on the next call.
 //!
 //! Source: `oversubscribed_cc.cpp` of ultraethernet/uet-htsim 40ccb05.
 
@@ -9,27 +9,26 @@ use crate::ids::NodeId;
 use crate::spec::Uet;
 use incast_cc::Time;
 
-/// The mean share of marked packets up to which the rate need not fall, and the share of what is beyond it by which it
-/// does.
+/// Mean share of marked packets above which the rate falls, and gain of the decrease on the excess.
 const TARGET: f64 = 0.3;
 const DECREASE: f64 = 0.5;
-/// The first increase; it doubles with every interval without a mark.
+/// First increase. It doubles with every interval without a mark.
 const INCREASE: f64 = 0.01;
 /// Weight of an interval in the mean share of marked packets.
 const GAIN: f64 = 0.5;
-/// Round-trip times without a packet after which the rate is the link's again: an interval without marks doubles the
-/// increase, so it is whole after a few.
+/// Round-trip times without a packet after which the rate returns to the link rate. An interval without marks doubles
+/// the increase, so the rate would be back after a few intervals anyway.
 const REST: u64 = 512;
-/// The rate does not fall below this share of what the core has for a host, nor below this rate.
+/// Lower bounds of the rate: share of the core's capacity per host, and absolute.
 const SHARE: f64 = 0.9;
 const LEAST: f64 = 0.01;
 
-/// What became of a packet on its way to the host.
+/// Fate of a packet on its way to the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// Delivered whole.
+    /// Delivered untrimmed.
     Good,
-    /// Delivered whole with a mark.
+    /// Delivered untrimmed with a mark.
     Marked,
     /// Trimmed at the last hop.
     CutAtEnd,
@@ -46,19 +45,19 @@ struct Counts {
     cut_in_core: u32,
 }
 
-/// The rate, as a share of the link's.
+/// Credit rate, as a share of the link rate.
 #[derive(Clone, Debug)]
 pub struct CoreRate {
     rate: f64,
     /// Mean share of marked packets.
     marks: f64,
-    /// Increases in a row.
+    /// Consecutive increases.
     increases: u32,
     counts: Counts,
-    /// The end of the interval under way, and its number.
+    /// End of the current interval, and its number.
     end: Time,
     number: u64,
-    /// Round-trip time of the fabric: the longest that one of the host's flows has.
+    /// Round-trip time of the fabric: the longest of the host's flows.
     rtt: Time,
 }
 
@@ -70,8 +69,8 @@ impl Default for CoreRate {
 }
 
 impl CoreRate {
-    /// Time passes at host `node`, for a flow whose fabric has this round-trip time, [`Uet::LEAST_RTT`] at least;
-    /// the core has one `ratio`th of what hosts have.
+    /// Advances time at host `node`, for a flow whose fabric has round-trip time `rtt` (at least [`Uet::LEAST_RTT`]).
+    /// The core has one `ratio`th of the hosts' capacity.
     pub fn pass(&mut self, (seed, node): (u64, NodeId), now: Time, rtt: Time, ratio: f64) {
         self.rtt = self.rtt.max(rtt).max(Uet::LEAST_RTT);
         if now.saturating_sub(self.end).0 / REST > self.rtt.0 {
@@ -81,14 +80,14 @@ impl CoreRate {
             if self.number > 0 {
                 self.adapt(ratio);
             }
-            // hosts do not change their rates in step
+            // random lengths, so that hosts do not change their rates in step
             let part = 0.75 + hash::uniform(seed, purpose::CORE_RATE, node.0 as u64, self.number) / 2.0;
             self.end = self.end.saturating_add(Time((part * 1.5 * self.rtt.0 as f64) as u64));
             self.number += 1;
         }
     }
 
-    /// A packet of the interval under way.
+    /// Counts a packet in the current interval.
     pub fn count(&mut self, fate: Fate) {
         self.counts.all += 1;
         match fate {
@@ -102,12 +101,12 @@ impl CoreRate {
         }
     }
 
-    /// The share of its link's rate at which the host gives credit.
+    /// Share of the link rate at which the host gives credit.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// An interval ends.
+    /// Ends an interval.
     fn adapt(&mut self, ratio: f64) {
         let Counts { all, marked, cut, cut_in_core } = std::mem::take(&mut self.counts);
         let whole = all - cut;
@@ -135,7 +134,8 @@ impl CoreRate {
 mod tests {
     use super::*;
 
-    /// A rate after an interval of `all` packets, of which some were marked, cut at the end, or cut in the core.
+    /// Rate after an interval of `all` packets, of which some were marked, trimmed at the last hop, or trimmed in the
+    /// core.
     fn after(rate: &mut CoreRate, all: u32, (marked, at_end, in_core): (u32, u32, u32), ratio: f64) -> f64 {
         let fates = [(Fate::Marked, marked), (Fate::CutAtEnd, at_end), (Fate::CutInCore, in_core)];
         fates.into_iter().for_each(|(fate, n)| (0..n).for_each(|_| rate.count(fate)));
@@ -150,17 +150,17 @@ mod tests {
         let cut = after(&mut rate, 100, (0, 0, 20), 4.0);
         let quiet = [(); 6].map(|()| after(&mut rate, 100, (0, 0, 0), 4.0));
         assert_eq!((cut, quiet), (0.8, [0.81, 0.83, 0.87, 0.95, 1.0, 1.0]));
-        // what is cut at the last hop is the receiver's own queue
+        // trimming at the last hop is caused by the receiver's own queue
         assert_eq!(after(&mut rate, 100, (0, 50, 0), 4.0), 1.0);
     }
 
     #[test]
     fn marks_lower_the_rate_by_what_their_mean_share_exceeds_and_hold_back_its_increase() {
         let mut rate = CoreRate::default();
-        // of 80 whole packets 80 are marked: a mean share of 0.5, then of 0.75
+        // 80 of 80 complete packets are marked: a mean share of 0.5, then of 0.75
         assert_eq!(after(&mut rate, 100, (80, 20, 0), 4.0), 0.9);
         assert_eq!(after(&mut rate, 80, (80, 0, 0), 4.0), 0.6975);
-        // 0.375 without any, then 0.1875: the first increase, then the same again beside a mark
+        // mean share 0.375 with no packets, then 0.1875: the first increase, then the same again with one mark
         assert_eq!(after(&mut rate, 0, (0, 0, 0), 4.0), 0.671344);
         assert_eq!(after(&mut rate, 0, (0, 0, 0), 4.0), 0.681344);
         assert_eq!(after(&mut rate, 100, (1, 0, 0), 4.0), 0.691344);
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!((at_once.number, at_once.end), (often.number, often.end));
             ended += at_once.number - 1;
         }
-        // 100 each; the first ends after 0.75 to 1.25 of them
+        // 100 each; the first interval lasts 0.75 to 1.25 of the mean
         assert!((hosts as u64 * 99..=hosts as u64 * 101).contains(&ended), "{ended}");
     }
 
@@ -198,7 +198,7 @@ mod tests {
         rate.pass((1, node), day, Time::ps(1), 4.0);
         assert_eq!((rate.rate(), rate.number), (1.0, 3));
         assert!(rate.end > day && rate.end < day + least * 2);
-        // the lowest rate is the whole one again within such a rest
+        // the lowest rate grows back to 1 within such a rest
         let mut often = CoreRate { rate: 0.225, marks: 1.0, ..CoreRate::default() };
         often.pass((1, node), least * REST, least, 4.0);
         assert_eq!(often.rate(), 1.0);

@@ -1,5 +1,4 @@
-//! What a host has for transports that receivers drive: the queues in front of its wire, and the pulls that wait for
-//! their time. Pure: no event is made here.
+//! Host state of receiver-driven transports: the NIC queues, and the paced pulls. Pure: creates no events.
 //!
 //! Sources: htsim's `FairPriorityQueue`, `FairPullQueue` and `NdpPullPacer` (Broadcom/csg-htsim 841d9e7).
 
@@ -12,14 +11,14 @@ use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound::{Included, Unbounded};
 
-/// The host's part in all its flows.
+/// Host state shared by all its receiver-driven flows.
 #[derive(Clone, Debug, Default)]
 pub struct DrivenHost {
-    /// Packets in front of the wire.
+    /// Packets waiting at the NIC.
     pub outlet: Outlet,
-    /// Pulls that wait.
+    /// Pulls that wait for their pacing time.
     pub pulls: Pulls,
-    /// Flows that wait for credit, and its rate where the core is oversubscribed.
+    /// Flows that wait for credit, and the credit rate where the core is oversubscribed.
     pub credits: Credits,
     /// See `credits`.
     pub core: CoreRate,
@@ -27,17 +26,17 @@ pub struct DrivenHost {
     pub scheduled: Scheduled,
     /// Messages that wait for tokens.
     pub tokens: Tokens,
-    /// Of so many turns at the wire data has one where control packets wait too.
+    /// Data gets one of this many transmissions while control packets wait too.
     pub turns: u32,
 }
 
-/// Flows take turns in the order of their numbers; each of them first in, first out.
+/// Round-robin queue over flows, in the order of flow numbers; first in, first out within a flow.
 #[derive(Clone, Debug)]
 pub struct FairQueue<T> {
     lanes: BTreeMap<FlowId, VecDeque<T>>,
-    /// Those with something.
+    /// Flows with waiting items.
     full: BTreeSet<FlowId>,
-    /// The flow whose turn is next, or the one after it; `None`: all have had theirs.
+    /// Smallest flow number to be served next; `None`: a new round begins.
     next: Option<FlowId>,
     waiting: usize,
 }
@@ -49,15 +48,15 @@ impl<T> Default for FairQueue<T> {
 }
 
 impl<T> FairQueue<T> {
-    /// So many empty lanes stay, so that the order of turns is remembered.
+    /// Number of empty per-flow queues that are kept, so that the round-robin order is remembered.
     const KEPT: usize = 64;
 
-    /// Nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting == 0
     }
 
-    /// Adds to the end of a flow's lane.
+    /// Appends an item to a flow's queue.
     pub fn push(&mut self, flow: FlowId, item: T) {
         if self.lanes.len() > FairQueue::<T>::KEPT && self.lanes.len() > 2 * self.waiting {
             self.lanes.retain(|_, lane| !lane.is_empty());
@@ -70,7 +69,7 @@ impl<T> FairQueue<T> {
         self.waiting += 1;
     }
 
-    /// Does what adding to the lane of a flow and taking from it would do, where nothing waits.
+    /// Changes the round-robin order as a push and a pop of `flow` would. The queue must be empty.
     pub fn pass(&mut self, flow: FlowId) {
         debug_assert!(self.is_empty());
         if self.lanes.len() > FairQueue::<T>::KEPT {
@@ -86,7 +85,7 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Takes the first of the flow whose turn it is.
+    /// Takes the first item of the flow to be served.
     pub fn pop(&mut self) -> Option<T> {
         if self.waiting == 0 {
             return None;
@@ -95,7 +94,7 @@ impl<T> FairQueue<T> {
         let flow = *self.full.range((from, Unbounded)).next().or_else(|| self.full.first())?;
         let mut lanes = self.lanes.range_mut(flow..);
         let lane = lanes.next()?.1;
-        // an empty lane has a turn, too, at which somebody may have come
+        // an empty queue has a turn, too: an item may have arrived by then
         self.next = lanes.next().map(|(flow, _)| *flow);
         let item = lane.pop_front();
         if lane.is_empty() {
@@ -105,7 +104,7 @@ impl<T> FairQueue<T> {
         item
     }
 
-    /// Forgets a flow. How many waited.
+    /// Removes a flow. Returns the number of its items.
     pub fn flush(&mut self, flow: FlowId) -> usize {
         self.full.remove(&flow);
         let gone = self.lanes.remove(&flow).map_or(0, |lane| lane.len());
@@ -113,41 +112,41 @@ impl<T> FairQueue<T> {
         gone
     }
 
-    /// All that wait, in no particular order.
+    /// All waiting items, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.lanes.values().flatten()
     }
 }
 
-/// The class of a packet in front of the wire: the first goes first.
+/// NIC queue of a packet, by priority: the first goes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// What tells, and asks.
+    /// Acknowledgements, grants and requests.
     Control,
-    /// What carries.
+    /// Data.
     Data,
-    /// What tells, and asks, where senders take turns at the wire: first in, first out.
+    /// Control packets of transports whose senders wait for the NIC: one FIFO for all flows.
     Fifo,
 }
 
-/// The queues in front of a host's wire, which has one packet at a time.
+/// NIC queues of a host. The NIC sends one packet at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Outlet {
     classes: [FairQueue<Packet>; 2],
-    /// Packets without data, and senders that wait for their turns; and how often both waited.
+    /// Control packets and senders that wait for the NIC, and the number of times both waited.
     fifo: VecDeque<Packet>,
     senders: VecDeque<FlowId>,
     both: u32,
-    /// Senders of which the one with the fewest bytes to send is next.
+    /// Waiting senders by remaining bytes: the fewest first.
     ranked: BTreeSet<(u64, FlowId)>,
-    /// The wire is free from then on.
+    /// Time from which the NIC is free.
     pub free_at: Time,
-    /// That is an event, because somebody waits for it.
+    /// Set if an event is scheduled at `free_at`, because a packet or a sender waits.
     pub awaited: bool,
 }
 
 impl Outlet {
-    /// A packet waits.
+    /// Queues a packet.
     pub fn push(&mut self, class: Class, packet: &Packet) {
         match class {
             Class::Fifo => self.fifo.push_back(*packet),
@@ -155,7 +154,7 @@ impl Outlet {
         }
     }
 
-    /// A packet comes, and takes the wire if that is free and nothing waits before it. Whether it does; else it waits.
+    /// Returns true if a packet goes at once, as the NIC is free and nothing waits before it; else queues the packet.
     pub fn passes(&mut self, class: Class, packet: &Packet, now: Time) -> bool {
         let free = self.is_free(now) && self.classes.iter().all(FairQueue::is_empty);
         if free && class != Class::Fifo {
@@ -167,27 +166,28 @@ impl Outlet {
         true
     }
 
-    /// A sender waits for its turn.
+    /// Queues a sender.
     pub fn push_sender(&mut self, flow: FlowId) {
         self.senders.push_back(flow);
     }
 
-    /// A sender with `left` bytes to send waits for its turn, which comes before those of senders with more.
+    /// Queues a sender with `left` bytes to send, before senders with more.
     pub fn push_ranked(&mut self, left: u64, flow: FlowId) {
         self.ranked.insert((left, flow));
     }
 
-    /// Senders that wait.
+    /// Number of waiting senders.
     pub fn senders(&self) -> usize {
         self.senders.len() + self.ranked.len()
     }
 
-    /// The next packet, before all senders.
+    /// Takes the next packet. Packets go before all senders.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.classes.iter_mut().find_map(FairQueue::pop).or_else(|| self.fifo.pop_front())
     }
 
-    /// Who is next. Where packets without data and senders wait, the senders have one turn of so many.
+    /// Takes the next packet or sender. While control packets and senders both wait, one of `turns` transmissions is a
+    /// sender's.
     pub fn next(&mut self, turns: u32) -> Option<Next> {
         if let Some(packet) = self.classes.iter_mut().find_map(FairQueue::pop) {
             return Some(Next::Packet(packet));
@@ -206,56 +206,56 @@ impl Outlet {
         }
     }
 
-    /// Nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.classes.iter().all(FairQueue::is_empty) && self.fifo.is_empty() && self.senders() == 0
     }
 
-    /// The wire has nothing to send, and none of the events that say so is due.
+    /// Returns whether the NIC is idle and no event of its becoming free is pending.
     pub fn is_free(&self, now: Time) -> bool {
         self.free_at <= now && !self.awaited
     }
 
-    /// Packets that wait.
+    /// Waiting packets.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.classes.iter().flat_map(FairQueue::iter).chain(&self.fifo)
     }
 }
 
-/// Who uses the wire next.
+/// Next user of the NIC.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
     /// A packet.
     Packet(Packet),
-    /// A sender, which makes one if it may.
+    /// A sender, which makes a packet if it may.
     Sender(FlowId),
 }
 
-/// A list of flows that wait for credit. One is served while those before it are empty.
+/// List of flows that wait for credit. A list is served while those before it are empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum List {
-    /// Packets of theirs are to come again.
+    /// Flows with packets to retransmit.
     Again,
-    /// They could use credit.
+    /// Flows that can use more credit.
     Active,
-    /// They have what they asked for, and get some beyond it.
+    /// Flows whose demand is met. They receive extra credit.
     Idle,
 }
 
-/// What a host's pacer is told after a flow has had credit.
+/// Result of giving credit to a flow, for the host's pacer.
 #[derive(Clone, Copy, Debug)]
 pub struct Granted {
-    /// Time until the next.
+    /// Time until the next credit.
     pub gap: Time,
-    /// List in which the flow goes on waiting.
+    /// List in which the flow continues to wait.
     pub next: Option<List>,
 }
 
-/// Flows of a host that wait for credit, one a gap.
+/// Flows of a host that wait for credit, given once per gap.
 #[derive(Clone, Debug)]
 pub struct Credits {
     lists: [VecDeque<FlowId>; 3],
-    /// When the next is served; [`Time::NEVER`]: when one comes.
+    /// Time of the next credit; [`Time::NEVER`]: when a flow begins to wait.
     pub at: Time,
 }
 
@@ -266,7 +266,7 @@ impl Default for Credits {
 }
 
 impl Credits {
-    /// A flow waits. When the event is due that serves it, if that is new.
+    /// Adds a flow to a list. Returns the time at which to schedule the pacer, unless it is scheduled already.
     pub fn push(&mut self, now: Time, list: List, flow: FlowId) -> Option<Time> {
         self.lists[list as usize].push_back(flow);
         (self.at == Time::NEVER).then(|| {
@@ -275,35 +275,35 @@ impl Credits {
         })
     }
 
-    /// Takes the flow that is served.
+    /// Takes the next flow to give credit to.
     pub fn pop(&mut self) -> Option<(FlowId, List)> {
         let lists = [List::Again, List::Active, List::Idle];
         { lists }.into_iter().find_map(|list| Some((self.lists[list as usize].pop_front()?, list)))
     }
 
-    /// A flow goes on waiting.
+    /// Keeps a flow waiting.
     pub fn push_back(&mut self, list: List, flow: FlowId) {
         self.lists[list as usize].push_back(flow);
     }
 }
 
-/// A pull that waits.
+/// A waiting pull.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pull {
-    /// Its flow.
+    /// Flow that is pulled.
     pub flow: FlowId,
-    /// Packets that the flow has been granted with it.
+    /// Packets granted to the flow, up to this pull.
     pub count: u32,
-    /// The path that it takes.
+    /// Path of the pull.
     pub path: u16,
 }
 
-/// Pulls of a host: one a gap.
+/// Pulls of a host, sent once per gap.
 #[derive(Clone, Debug)]
 pub struct Pulls {
     queue: FairQueue<Pull>,
     last: Time,
-    /// When the next may go, where that is an event.
+    /// Time of the next pull, if an event is scheduled.
     pub at: Time,
     gap: Time,
 }
@@ -315,7 +315,8 @@ impl Default for Pulls {
 }
 
 impl Pulls {
-    /// Whether a pull may go now with what answers a packet, the next `gap` later. Otherwise it is to be queued.
+    /// Returns true if a pull may go now, together with the response to a packet; the next one may go `gap` later. If
+    /// false, the pull must be queued.
     pub fn may_go(&mut self, now: Time, gap: Time) -> bool {
         self.gap = gap;
         let free = self.queue.is_empty() && now - self.last >= gap;
@@ -325,7 +326,7 @@ impl Pulls {
         free
     }
 
-    /// A pull waits. When the event is due that sends one, if that is new.
+    /// Queues a pull. Returns the time at which to schedule the pacer, unless it is scheduled already.
     pub fn push(&mut self, pull: Pull) -> Option<Time> {
         self.queue.push(pull.flow, pull);
         (self.at == Time::NEVER).then(|| {
@@ -334,7 +335,7 @@ impl Pulls {
         })
     }
 
-    /// It is time for the next, and for the event after that if it comes.
+    /// Takes the pull that is due and sets the time of the next one.
     pub fn pop(&mut self, now: Time) -> Option<Pull> {
         self.at = Time::NEVER;
         let pull = self.queue.pop()?;
@@ -345,7 +346,7 @@ impl Pulls {
         Some(pull)
     }
 
-    /// A flow needs no more. How many waited.
+    /// Removes the pulls of a flow that needs no more. Returns their number.
     pub fn release(&mut self, flow: FlowId) -> usize {
         self.queue.flush(flow)
     }
@@ -363,7 +364,7 @@ mod tests {
         }
         let first: String = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(first, "ceabd");
-        // the last turn was flow 3's, after which none follows: whoever comes is first in the next round
+        // the last turn was flow 3's and no flow follows: the lowest flow number is first in the next round
         queue.push(FlowId(4), 'f');
         queue.push(FlowId(1), 'g');
         assert_eq!((queue.pop(), queue.pop()), (Some('g'), Some('f')));

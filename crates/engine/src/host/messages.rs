@@ -1,38 +1,37 @@
-//! Two-way connections and the queries that travel on them.
+//! Two-way connections and the queries on them.
 //!
-//! A connection is two flows between the same hosts, one each way, a duplex: one handshake opens
-//! both, and what one host has received of one flow it acknowledges on the data it sends of the
-//! other. All that the two flows share at a host is a [`ConnectionSide`]; the two hosts share nothing but
-//! packets. A worker's host writes the response when the last byte of the request has come in
-//! order; the root's host counts responses and begins the next query ([`Query`]).
+//! A connection (duplex) is two flows between the same hosts, one each way. One handshake opens both. A host
+//! acknowledges one flow on the data that it sends on the other. All that the two flows share at a host is a
+//! [`ConnectionSide`]; the two hosts share nothing but packets. A worker's host writes the response once the last byte
+//! of the request has arrived in order. The root's host counts responses and begins the next query ([`Query`]).
 
 use crate::event::packet::Ext;
 use crate::ids::{FlowId, QueryId};
 use crate::spec::{Close, TransportSpec};
 use incast_cc::Time;
 
-/// [`ConnectionSide`] of a flow that is a connection of its own.
+/// [`ConnectionSide`] of a one-way flow.
 pub const NO_SIDE: u32 = u32::MAX;
 
-/// A flow's part in a two-way connection.
+/// Role of a flow in a two-way connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Duplex {
-    /// The flow the other way.
+    /// Flow in the other direction.
     pub other: FlowId,
-    /// Number of the query it serves.
+    /// Query that the flow serves.
     pub query: QueryId,
-    /// Carries responses; else requests.
+    /// Set if the flow carries responses, else requests.
     pub response: bool,
-    /// Bytes of a message on this flow.
+    /// Message size on this flow, in bytes.
     pub size: u64,
-    /// Each query has a connection of its own, which is closed so.
+    /// Way to close, if each query has a connection of its own.
     pub close: Option<Close>,
 }
 
-/// Sequence numbers where each query has a connection of its own. Those of a flow's connections follow one another, so
-/// that a packet says which it is of, however late it comes. An endpoint counts from 0.
+/// Sequence numbers if each query has a connection of its own. Connections of a flow use consecutive ranges, so that
+/// even a late packet identifies its connection. An endpoint counts from 0.
 impl Duplex {
-    /// Numbers of one connection: SYN's, those of the message, FIN's, and the one that acknowledges that.
+    /// Sequence numbers of one connection: the SYN's, the message's, the FIN's, and the one that acknowledges the FIN.
     fn span(self) -> u64 {
         self.size + 3
     }
@@ -42,65 +41,64 @@ impl Duplex {
         number * self.span()
     }
 
-    /// The connection of sequence or acknowledgement number `seq`; the number below its first byte belongs to it too.
+    /// Connection of a sequence or acknowledgement number; the number below its first byte belongs to it too.
     pub fn connection(self, seq: u64) -> u64 {
         (seq + 1) / self.span()
     }
 
-    /// What acknowledges all of a connection, FIN too.
+    /// Acknowledgement number that covers the whole connection, FIN included.
     pub fn end(self) -> u64 {
         self.size + 1
     }
 }
 
-/// One host's side of a two-way connection: what its receiver would acknowledge now, for its
-/// sender to put on data.
+/// One host's side of a two-way connection: the acknowledgement state of its receiver, which its sender puts on data.
 #[derive(Clone, Default, Debug)]
 pub struct ConnectionSide {
     /// Next byte expected.
     pub ack: u64,
-    /// Window offered, bytes.
+    /// Offered window, in bytes.
     pub wnd: u32,
-    /// Number of the connection, where each query has its own.
+    /// Number of the connection, if each query has its own.
     pub number: u64,
-    /// So far the numbers on the wire are ahead of those of the sender here,
+    /// Offset of the sequence numbers on the wire from the sender's own.
     pub ahead: u64,
-    /// ... and of those of the receiver.
+    /// Offset from the receiver's own.
     pub ahead_received: u64,
-    /// The next byte that the sender here sends for the first time.
+    /// Next new byte of this sender.
     pub nxt: u64,
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
-    /// When what is echoed came to the host's NIC.
+    /// Arrival time of the echoed packet at the host's NIC.
     pub came: Time,
-    /// Echo congestion.
+    /// Set if congestion must be echoed.
     pub ece: bool,
-    /// A packet of the peer has arrived: there is something to acknowledge.
+    /// Set once a packet of the peer has arrived, so that there is something to acknowledge.
     pub open: bool,
-    /// The handshake has agreed on no ECN.
+    /// Set if the handshake agreed on no ECN.
     pub without_ecn: bool,
-    /// An acknowledgement is owed and its timer runs.
+    /// Set while an acknowledgement is delayed and its timer runs.
     pub owed: bool,
-    /// Interactive: segments are not acknowledged at once for being the first ones.
+    /// Interactive mode (Linux pingpong): first segments are not acknowledged at once.
     pub pingpong: bool,
-    /// Data packets sent that acknowledged something, since the receiver last looked.
+    /// Data packets sent with an acknowledgement since the receiver last looked.
     pub carried: u32,
-    /// When data last arrived in order, by the timer's tick; `None` before.
+    /// Arrival time of the last in-order data, in whole timer ticks; `None` before the first.
     pub data_at: Option<Time>,
     /// The sender's retransmission timeout.
     pub rto: Time,
-    /// Its smoothed round-trip time.
+    /// Smoothed round-trip time of the sender.
     pub srtt: Time,
-    /// Its retransmission timeout before the packet at work.
+    /// Retransmission timeout of the sender before the current packet.
     pub rto_before: Time,
-    /// How long an acknowledgement waits at most, before its ceiling.
+    /// Longest wait of an acknowledgement, before its ceiling is applied.
     pub ack_wait: Time,
 }
 
 impl ConnectionSide {
-    /// Data arrived in order. How long ACKs wait follows the time between such arrivals. Whether the silence before
-    /// was so long that the other side starts anew.
-    /// `at_once`: the kernel looks at the data before the acknowledgement that they carry.
+    /// Records the arrival of in-order data. The ACK wait follows the time between such arrivals. Returns true for the
+    /// first data and after silence longer than the retransmission timeout: quick ACKs begin again.
+    /// `at_once`: the kernel processes the data before the acknowledgement on it.
     pub fn on_data(&mut self, t: &TransportSpec, now: Time, at_once: bool) -> bool {
         let rto = if at_once { self.rto_before } else { self.rto };
         let tick = t.timer_tick.max(Time::ps(1));
@@ -122,19 +120,20 @@ impl ConnectionSide {
         false
     }
 
-    /// How long an ACK waits now.
+    /// Current wait of a delayed ACK.
     pub fn ack_wait(&self, t: &TransportSpec) -> Time {
         let timeout = t.delayed_ack_timeout;
         if t.adaptive_ack { self.ack_wait.min(timeout) } else { timeout }
     }
 
-    /// Whether data sent at `now` answers what arrived: it goes before an ACK would, whatever the ceiling.
+    /// Returns whether data sent at `now` responds to received data: within the ACK wait, without its ceiling.
     pub fn answers(&self, t: &TransportSpec, now: Time) -> bool {
         let wait = if t.adaptive_ack { self.ack_wait } else { t.delayed_ack_timeout };
         self.data_at.is_some_and(|at| now - at < wait)
     }
 
-    /// An ACK has waited in vain: the next may wait longer, or the side is not interactive after all.
+    /// Records that a delayed ACK timer expired: the next ACK may wait longer, or the side is not interactive after
+    /// all.
     pub fn miss(&mut self, t: &TransportSpec) {
         if std::mem::take(&mut self.pingpong) {
             self.ack_wait = t.delayed_ack_timeout;
@@ -144,15 +143,15 @@ impl ConnectionSide {
     }
 }
 
-/// A query under way, or to come.
+/// Current query, or the next one.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
     /// Number of its [`crate::spec::QuerySpec`].
     pub spec: QueryId,
     /// Number of the query, from 0.
     pub number: u64,
-    /// Responses not complete; 0 between queries.
+    /// Number of incomplete responses; 0 between queries.
     pub waiting: u32,
-    /// When it began.
+    /// Start time.
     pub begun: Time,
 }

@@ -1,5 +1,4 @@
-//! The state of a host: its NIC, what it costs its packets, its connections. Pure: no event is made
-//! here.
+//! State of a host: NIC, processing, connections. Pure: creates no events.
 
 pub mod core_rate;
 pub mod driven;
@@ -16,38 +15,37 @@ use crate::program::Programs;
 use incast_cc::Time;
 use std::mem::offset_of;
 
-/// One host. Its first cache line is what a packet reads and writes that finds nothing waiting at the NIC.
+/// One host. The first cache line holds what a packet reads and writes that finds nothing waiting at the NIC.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Host {
     /// Node number.
     pub node: NodeId,
-    /// Domain-local number of its NIC's port.
+    /// Domain-local number of the NIC's port.
     pub port: PortIx,
-    /// Fair queues in front of that port, if asked for.
+    /// Fair queues in front of the port, if configured.
     pub nic: Option<FairNic>,
-    /// Engines from the NIC to the stack, if it costs its packets something.
+    /// Engines from the NIC to the stack, if packets take processing time.
     pub receive: Option<Box<Processing>>,
-    /// ... and from the stack to the NIC.
+    /// Engines from the stack to the NIC.
     pub send: Option<Box<Processing>>,
-    /// Programs between the NIC and all that, if it runs some.
+    /// Programs between the NIC and the engines, if any.
     pub programs: Option<Box<Programs>>,
-    /// Tasks of this instant, once all that arrives is delivered.
+    /// Tasks of this instant, run once all arrivals are delivered.
     pub run_queue: RunQueue,
 }
 
 const _: () = assert!(offset_of!(Host, nic) + FairNic::HOT <= 64);
 
-/// Tasks of a host's endpoints at this instant, in order, once all that arrives is delivered.
+/// Ordered tasks of a host's endpoints at this instant, run once all arrivals are delivered.
 #[derive(Clone, Default, Debug)]
 pub struct RunQueue {
-    /// Whose application a packet woke, in that order.
+    /// Flows whose application a packet woke, in that order.
     pub woken: Vec<FlowId>,
-    /// Whose timer fires, and when it was set in the order of [`RunQueue::settings`]: the retransmission timer of this
-    /// sender, or the delayed ACK's of the other flow of its duplex.
+    /// Flows whose timer fires, with its number in the order of [`RunQueue::settings`]: the sender's retransmission
+    /// timer, or (`true`) the delayed-ACK timer of the other flow of its duplex.
     pub due: Vec<(u64, FlowId, bool)>,
-    /// When compressed SACKs of receivers may go, in the order of their timers, and which of them a timer that
-    /// fires takes along.
+    /// Deadlines of compressed SACKs, in the order of their timers, and those that a firing timer takes along.
     pub compressed: Vec<(Time, FlowId)>,
     /// See `compressed`.
     pub released: Vec<(Time, FlowId)>,

@@ -1,9 +1,8 @@
-//! A host's fair NIC: one queue a flow and direction, served round robin.
+//! Fair NIC of a host: one queue per flow and direction, served round robin.
 //!
-//! Source: htsim's `FairScheduler` NIC. A data flow may have at most `per_flow` packets in it;
-//! the flow's sender is asked for more when one of them leaves. Acknowledgements are not held
-//! back. The time stamp of a data packet is taken when its service begins, so waiting behind
-//! other flows of the same host is no part of the measured delay.
+//! Source: htsim's `FairScheduler` NIC. A data flow may have at most `per_flow` packets in it; its sender is asked for
+//! more when one of them leaves. Acknowledgements are not limited. The time stamp of a data packet is taken when its
+//! service begins, so the measured delay excludes waiting behind other flows of the host.
 
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
@@ -13,7 +12,7 @@ use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{offset_of, take};
 
-/// Up to so many lanes are looked through, more are found by an index.
+/// Largest number of lanes that are searched linearly; more are found by an index.
 const FEW: usize = 16;
 
 /// One direction of a flow.
@@ -30,61 +29,62 @@ impl Direction {
     }
 }
 
-/// The waiting packets of one flow and direction. A lane without packets is no one's: the next that has to wait takes
-/// it, so there are no more than were in use at a time, however many flows the host has.
+/// Waiting packets of one flow and direction. A lane without packets is free for the next flow that has to wait, so the
+/// number of lanes is the peak number in use, however many flows the host has.
 #[derive(Clone, Debug)]
 struct Lane {
     of: Direction,
     packets: VecDeque<Packet>,
-    /// Extensions of those whose [`Packet::ext`] says that they have one, in the same order.
+    /// Extensions of the packets whose [`Packet::ext`] says that they have one, in the same order.
     exts: VecDeque<Ext>,
 }
 
-/// Finds one of many lanes.
+/// Index of lanes by flow and direction.
 #[derive(Clone, Debug)]
 struct Index {
-    /// Those in use.
+    /// Lanes in use.
     used: BTreeMap<Direction, u32>,
-    /// Those that are no one's.
+    /// Free lanes.
     free: Vec<u32>,
 }
 
-/// A packet that a NIC takes into service.
+/// Packet taken into service.
 #[derive(Debug)]
 pub struct Served {
     /// The packet.
     pub packet: Packet,
-    /// Its extension.
+    /// Extension of the packet.
     pub ext: Option<Ext>,
 }
 
-/// Per-flow fair queues in front of a port. Last what only packets that wait need.
+/// Per-flow fair queues in front of a port. Fields for waiting packets come last.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct FairNic {
     lanes: Vec<Lane>,
-    /// Whose packet is in service, and when that ends. The end is an event only if somebody waits for it.
+    /// Flow and direction of the packet in service, and the end of its service. The end is an event only if somebody
+    /// waits for it.
     serving: Option<Direction>,
     done: Time,
     per_flow: u32,
-    /// Packets that wait.
+    /// Number of waiting packets.
     waiting: u32,
     watched: bool,
-    /// ... or always.
+    /// Set if the end of every service is an event.
     always_watched: bool,
-    /// Lanes with packets, next to be served first; that of the flow in service comes when its service ends.
+    /// Lanes with packets, the next to be served first. The lane of the flow in service joins when its service ends.
     turn: VecDeque<u32>,
-    /// Bytes that wait, as the port's queue counts them, and since when there are so many.
+    /// Bytes that wait, as the port's queue counts them, and the time since when.
     bytes: u64,
     since: Time,
     /// Bytes of overhead that the port's queue counts.
     framing: u32,
-    /// From the first time on that more than a few lanes are in use.
+    /// Present once more than a few lanes have been in use.
     index: Option<Box<Index>>,
 }
 
 impl FairNic {
-    /// Bytes that a packet reads and writes where none waits.
+    /// Size of the part that a packet reads and writes if nothing waits, in bytes.
     pub const HOT: usize = offset_of!(FairNic, turn);
 
     /// A NIC that takes at most `per_flow` data packets of one flow, in front of a port whose queue counts `framing`
@@ -107,12 +107,12 @@ impl FairNic {
         }
     }
 
-    /// The end of each transmission is an event from now on.
+    /// Makes the end of each transmission an event from now on.
     pub fn spell_out(&mut self) {
         self.always_watched = true;
     }
 
-    /// Whether nothing is being transmitted at `now`; nothing waits then.
+    /// Returns whether nothing is being transmitted at `now`; nothing waits then.
     #[inline]
     pub fn is_idle(&mut self, now: Time) -> bool {
         if self.is_over(now) {
@@ -122,13 +122,13 @@ impl FairNic {
         self.serving.is_none()
     }
 
-    /// Whether a transmission under way has ended by `now` for whose end nobody waited.
+    /// Returns whether a transmission whose end nobody waited for is over by `now`.
     #[inline]
     fn is_over(&self, now: Time) -> bool {
         !self.watched && self.done <= now
     }
 
-    /// The service that has begun at `now` ends at `done`. Whether that is to be an event.
+    /// Sets the end of the service that begins at `now`. Returns whether the end is to be an event.
     #[inline]
     pub fn ends(&mut self, done: Time, now: Time) -> bool {
         self.done = done;
@@ -136,7 +136,7 @@ impl FairNic {
         self.watched
     }
 
-    /// Somebody waits at `now` for the end of a transmission: when it is, if there is one and it is no event yet.
+    /// Registers a wait for the end of the current transmission. Returns its time if it is not yet an event.
     #[inline]
     pub fn watch(&mut self, now: Time) -> Option<Time> {
         if self.watched || self.serving.is_none() || self.done <= now {
@@ -146,7 +146,7 @@ impl FairNic {
         Some(self.done)
     }
 
-    /// The lane where packets of this flow and direction wait, if any do.
+    /// Lane in which packets of this flow and direction wait, if any do.
     #[inline]
     fn lane(&self, of: Direction) -> Option<u32> {
         if self.waiting == 0 {
@@ -158,7 +158,7 @@ impl FairNic {
         }
     }
 
-    /// A lane that is no one's, for `of`.
+    /// Takes a free lane for `of`.
     fn new_lane(&mut self, of: Direction) -> u32 {
         let free = match &mut self.index {
             None => self.lanes.iter().position(|l| l.packets.is_empty()).map(|i| i as u32),
@@ -179,7 +179,7 @@ impl FairNic {
         i
     }
 
-    /// Whether the data direction of `flow` may hand over another packet at `now`.
+    /// Returns whether the sender of `flow` may hand over another data packet at `now`.
     #[inline]
     pub fn has_room(&self, flow: FlowId, now: Time) -> bool {
         let of = Direction { flow, reverse: false };
@@ -188,19 +188,19 @@ impl FairNic {
         waiting + u32::from(served) < self.per_flow
     }
 
-    /// Takes a packet that comes to an idle NIC into service.
+    /// Takes a packet that arrives at an idle NIC into service.
     #[inline]
     pub fn begin(&mut self, packet: &Packet) {
         self.serving = Some(Direction::of(packet));
     }
 
-    /// The flow of which a data packet is in service.
+    /// Flow whose data packet is in service.
     #[inline]
     pub fn in_service(&self) -> Option<FlowId> {
         self.serving.filter(|of| !of.reverse).map(|of| of.flow)
     }
 
-    /// Queues a packet that comes to a busy one at `now`.
+    /// Queues a packet that arrives at a busy NIC at `now`.
     pub fn push(&mut self, packet: &Packet, ext: Option<&mut Ext>, now: Time) {
         let of = Direction::of(packet);
         let i = self.lane(of).unwrap_or_else(|| {
@@ -222,7 +222,7 @@ impl FairNic {
         self.since = now;
     }
 
-    /// Ends the transmission under way; the flow whose sender may hand over more, if any.
+    /// Ends the current transmission. Returns the flow whose sender may hand over more, if any.
     #[inline]
     pub fn departed(&mut self) -> Option<FlowId> {
         self.watched = false;
@@ -252,20 +252,20 @@ impl FairNic {
         Some(Served { packet, ext })
     }
 
-    /// What waits, for the account of its port.
+    /// Waiting packets, for the account of the port.
     #[inline(always)]
     pub fn ahead(&self) -> Ahead {
         Ahead { packets: self.waiting, bytes: self.bytes, since: self.since, ..Ahead::default() }
     }
 
-    /// ... with the packet that it serves next, which `moves` to the port now or not.
+    /// Waiting packets and the next one to be served; `moves` tells whether that one moves to the port now.
     pub fn whole_ahead(&self, moves: bool) -> Ahead {
         let lane = self.turn.front().map(|i| &self.lanes[*i as usize]);
         let next = lane.and_then(|lane| lane.packets.front()).map_or(0, |p| (p.size as u32 + self.framing) as u64);
         Ahead { next, moves, ..self.ahead() }
     }
 
-    /// Brings near what a packet touches that comes to it, or leaves.
+    /// Prefetches what an arriving or a departing packet touches.
     #[inline]
     pub fn prefetch(&self) {
         if self.waiting == 0 {
@@ -308,7 +308,7 @@ mod tests {
         assert!(!nic.ends(LATER, Time::ZERO), "nobody waits for its end");
     }
 
-    /// Ends what is under way and begins the next: its flow and number, and its extension's time stamp.
+    /// Ends the current service and begins the next: flow, number and time stamp of the extension.
     fn next(nic: &mut FairNic) -> Option<(u32, u64, Option<Time>)> {
         nic.departed();
         let next = nic.serve_next(Time::ZERO).map(|s| (s.packet.flow.0, s.packet.id as u64, s.ext.map(|ext| ext.ts)));
@@ -321,15 +321,15 @@ mod tests {
         let mut nic = FairNic::new(1, 0);
         begin(&mut nic, &packet(1, 0));
         assert!(!nic.has_room(FlowId(1), Time::ZERO) && !nic.is_idle(Time::ZERO));
-        // nobody has asked: it is over when its time has come
+        // nobody has asked: the transmission is over when its time has come
         assert!(nic.has_room(FlowId(1), LATER) && nic.is_idle(LATER));
         assert_eq!(nic.watch(LATER), None, "nothing is being transmitted");
         begin(&mut nic, &packet(1, 1));
         assert_eq!((nic.watch(Time::ZERO), nic.watch(Time::ZERO)), (Some(LATER), None));
-        // it is over when the event says so, which other events of that instant may precede
+        // the transmission is over when its event says so; other events of that instant may come first
         assert!(!nic.has_room(FlowId(1), LATER) && !nic.is_idle(LATER));
         assert_eq!((nic.departed(), nic.is_idle(LATER)), (Some(FlowId(1)), true));
-        // with others waiting, and without serialization, it is an event from the beginning
+        // with packets waiting, and without serialization, the end is an event from the beginning
         begin(&mut nic, &packet(1, 2));
         nic.push(&packet(2, 3), None, Time::ZERO);
         nic.push(&packet(3, 4), None, Time::ZERO);
@@ -368,7 +368,7 @@ mod tests {
         nic.push(&packet(1, 2), Some(&mut Ext { ts: Time(12), ..Ext::default() }), Time(20));
         assert!(!nic.has_room(FlowId(1), Time(20)), "one in service and two that wait");
         assert!(nic.has_room(FlowId(2), Time(20)));
-        // the same flow's acknowledgements, and another's data
+        // acknowledgements of the same flow, and data of another
         nic.push(
             &numbered(Packet::reverse(Kind::Ack, FlowId(1), NodeId(0), 0), 3),
             Some(&mut Ext { ts: Time(13), ..Ext::default() }),

@@ -1,10 +1,10 @@
-//! The time that packets take in a host: engines between the NIC and the stack, each with a
-//! time per packet and a bounded queue.
+//! Processing time of packets in a host: engines between the NIC and the stack, each with a time per packet and a
+//! bounded queue.
 //!
-//! A packet that arrives at the NIC waits for the engine that its flow hashes to, which hands it to
-//! the stack when it is done; what the stack sends takes the same way in the other direction. An
-//! engine works on one packet at a time, first come, first served, so that the packets of a flow stay
-//! in order. What an engine has no room for is lost at the host.
+//! A packet that arrives at the NIC waits for the engine that its flow hashes to; the engine then hands it to the
+//! stack. Packets from the stack pass the engines of the other direction. An engine serves one packet at a time, first
+//! come, first served, so the packets of a flow stay in order. A packet that finds the queue of its engine full is lost
+//! at the host.
 
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet};
@@ -15,7 +15,7 @@ use incast_cc::Time;
 use incast_record::EngineRecord;
 use std::collections::VecDeque;
 
-/// An engine has no room.
+/// Error: the queue of the engine is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
@@ -24,9 +24,9 @@ pub struct Full;
 pub struct Held {
     /// The packet.
     pub packet: Packet,
-    /// Its extension.
+    /// Extension of the packet.
     pub ext: Option<Ext>,
-    /// When it came to the engine.
+    /// Arrival time at the engine.
     pub since: Time,
 }
 
@@ -39,31 +39,31 @@ pub struct Processing {
 
 #[derive(Clone, Default, Debug)]
 struct Engine {
-    /// The first one is in service.
+    /// Packets; the first one is in service.
     queue: VecDeque<Held>,
     account: Account,
 }
 
-/// Account of an engine over the measured interval, for its record.
+/// Counters of an engine over the measured interval, for its record.
 #[derive(Clone, Default, Debug)]
 struct Account {
-    /// The account is up to date until then.
+    /// Time up to which the account is complete.
     until: Time,
     next_sample: Time,
     packets: u64,
     drops: u64,
     busy: Time,
-    /// Packets times ps.
+    /// Integral of the queue length, in packets times ps.
     packet_time: u128,
     longest: u64,
     wait: u128,
     longest_wait: Time,
-    /// How often each length was sampled.
+    /// Number of samples of each queue length.
     lengths: Vec<u64>,
 }
 
 impl Account {
-    /// The queue has had `length` packets since the last call.
+    /// Brings the account up to `now`; the queue has had `length` packets since the last call.
     fn advance(&mut self, now: Time, length: usize, interval: &Interval) {
         let from = self.until.max(interval.from);
         let to = now.min(interval.to);
@@ -87,24 +87,24 @@ impl Account {
 }
 
 impl Processing {
-    /// Engines that cost what `costs` says.
+    /// Engines with the costs of `costs`.
     pub fn new(costs: &ProcessingSpec) -> Processing {
         Processing { costs: costs.clone(), engines: vec![Engine::default(); costs.engines as usize] }
     }
 
-    /// The engine of a flow's packets: always the same, so that they stay in order.
+    /// Engine of a flow's packets: always the same, so that they stay in order.
     pub fn engine_of(&self, seed: u64, packet: &Packet) -> u32 {
         let draw = hash::bits(seed, purpose::ENGINE, packet.flow.0 as u64, packet.is_reverse() as u64);
         hash::pick(draw, self.engines.len() as u32)
     }
 
-    /// How long a packet is in service.
+    /// Service time of a packet.
     fn service(&self, packet: &Packet) -> Time {
         let own = if packet.len > 0 { self.costs.packet_time } else { self.costs.ack_time };
         own.saturating_add(self.costs.rate.serialize(packet.size as u64))
     }
 
-    /// Hands a packet to an engine. When its service ends, if it begins now.
+    /// Hands a packet to an engine. Returns the end of its service if it begins now.
     pub fn offer(&mut self, engine: u32, held: Held, interval: &Interval) -> Result<Option<Time>, Full> {
         let now = held.since;
         let service = self.service(&held.packet);
@@ -121,7 +121,7 @@ impl Processing {
         Ok((e.queue.len() == 1).then(|| now + service))
     }
 
-    /// A service ends: its packet, and when the next one's does.
+    /// Ends a service. Returns the packet, and the end of the next service.
     pub fn finish(&mut self, engine: u32, now: Time, interval: &Interval) -> Option<(Held, Option<Time>)> {
         let e = &mut self.engines[engine as usize];
         e.account.advance(now, e.queue.len(), interval);
@@ -137,12 +137,12 @@ impl Processing {
         Some((done, ends))
     }
 
-    /// Packets in its engines.
+    /// Packets in all engines.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.engines.iter().flat_map(|e| e.queue.iter().map(|held| &held.packet))
     }
 
-    /// The records of its engines at `end`, in their order; `name` is the host's.
+    /// Records of the engines at `end`, in their order; `name` is the host's.
     pub fn records(&mut self, name: &str, side: Side, end: Time, interval: &Interval) -> Vec<EngineRecord> {
         let span = (interval.to - interval.from).0 as f64;
         let engines = self.engines.iter_mut().enumerate();

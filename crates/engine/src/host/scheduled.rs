@@ -1,39 +1,39 @@
-//! Messages of a host that wait for grants of it (Homa): those that lack the fewest bytes first, one a sender. Pure.
+//! Messages of a host that wait for its grants (Homa): fewest missing bytes first, one message per sender. Pure.
 
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::BTreeMap;
 use std::mem::take;
 
-/// Where a message stands in the order of grants.
+/// Position of a message in the order of grants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rank {
-    /// Bytes that have not come.
+    /// Bytes that have not arrived.
     pub left: u64,
-    /// When its first packet came.
+    /// Arrival time of the first packet.
     pub since: Time,
-    /// Its flow.
+    /// Flow of the message.
     pub flow: FlowId,
 }
 
-/// A message that waits.
+/// A waiting message.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
-    /// Where it stands.
+    /// Position in the order.
     pub rank: Rank,
     /// Node number of its sender.
     pub src: u32,
 }
 
-/// Messages that wait.
+/// Waiting messages.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     waiting: BTreeMap<FlowId, Rank>,
     order: BTreeMap<Rank, u32>,
-    /// Room for those that are looked through.
+    /// Scratch lists, kept for their allocation.
     senders: Vec<u32>,
     flows: Vec<FlowId>,
-    /// When the event comes that gives grants.
+    /// Time of the event that gives grants.
     pub at: Time,
 }
 
@@ -45,7 +45,7 @@ impl Default for Scheduled {
 }
 
 impl Scheduled {
-    /// The message of a flow waits, or none of it does. Whether grants may be due.
+    /// Adds, moves or removes the message of a flow. Returns whether grants may be due.
     pub fn set(&mut self, flow: FlowId, message: Option<Message>) -> bool {
         let before = match message {
             Some(message) => self.waiting.insert(flow, message.rank),
@@ -60,12 +60,12 @@ impl Scheduled {
         !self.order.is_empty()
     }
 
-    /// The first of all.
+    /// First message of all.
     pub fn first(&self) -> Option<FlowId> {
         Some(self.order.first_key_value()?.0.flow)
     }
 
-    /// The first `most` that may be granted, in a list that is to be [kept](Scheduled::keep).
+    /// First `most` messages that may be granted, in a list to hand back to [`Scheduled::keep`].
     pub fn active(&mut self, most: usize) -> Vec<FlowId> {
         let mut flows = take(&mut self.flows);
         flows.clear();
@@ -82,7 +82,7 @@ impl Scheduled {
         flows
     }
 
-    /// Keeps the room of a list.
+    /// Keeps a list's allocation.
     pub fn keep(&mut self, flows: Vec<FlowId>) {
         self.flows = flows;
     }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(set(1, 20_000, 6), [0, 1]);
         assert_eq!(set(2, 5_000, 7), [2, 0]);
         assert_eq!(set(3, 3_000, 8), [3, 2]);
-        // a second of the same sender waits for the first
+        // a second message of the same sender waits for the first
         assert_eq!(set(4, 4_000, 8), [3, 2]);
         assert_eq!(scheduled.first(), Some(FlowId(3)));
         assert!(scheduled.set(FlowId(3), None));

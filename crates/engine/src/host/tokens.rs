@@ -1,31 +1,31 @@
-//! Messages of a host that wait for its tokens (pHost): the host gives one a gap, to the one that lacks the fewest
-//! packets of those that may have one. Pure: no event is made here.
+//! Messages of a host that wait for its tokens (pHost). The host gives one token per gap, to the eligible message with
+//! the fewest missing packets. Pure: creates no events.
 
 use crate::host::scheduled::{Message, Rank, Scheduled};
 use crate::ids::FlowId;
 use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a message stands that waits.
+/// Position of a waiting message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
-    /// Its place in the order.
+    /// Position in the order.
     pub rank: Rank,
-    /// It may have a token from then on.
+    /// Time from which the message may have a token.
     pub from: Time,
 }
 
-/// Messages that wait.
+/// Waiting messages.
 #[derive(Clone, Debug)]
 pub struct Tokens {
-    /// Those that may have a token.
+    /// Messages that may have a token.
     ready: Scheduled,
-    /// Those that may have one later, and when.
+    /// Messages that may have one later, and the time.
     later: BTreeSet<(Time, FlowId)>,
     waiting: BTreeMap<FlowId, Standing>,
-    /// A token may go from then on.
+    /// Time from which the next token may go.
     free_at: Time,
-    /// When the event comes that gives the next.
+    /// Time of the event that gives the next token.
     pub at: Time,
 }
 
@@ -42,7 +42,7 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// The message of a flow waits, or none of it does.
+    /// Adds, moves or removes the message of a flow.
     pub fn set(&mut self, now: Time, flow: FlowId, standing: Option<Standing>) {
         match self.waiting.remove(&flow) {
             Some(before) if self.later.remove(&(before.from, flow)) => {}
@@ -62,11 +62,11 @@ impl Tokens {
     }
 
     fn make_ready(&mut self, rank: Rank) {
-        // a sender may have several
+        // one sender may have several messages
         self.ready.set(rank.flow, Some(Message { rank, src: 0 }));
     }
 
-    /// The flow whose message is given a token now, `None` where none may have one.
+    /// Flow whose message gets a token now; `None` if no message is eligible.
     pub fn next(&mut self, now: Time) -> Option<FlowId> {
         while let Some((from, flow)) = self.later.first().copied().filter(|(from, _)| *from <= now) {
             self.later.remove(&(from, flow));
@@ -77,12 +77,12 @@ impl Tokens {
         self.ready.first()
     }
 
-    /// A token goes now, the next no sooner than `gap` later.
+    /// Gives a token now; the next goes no sooner than `gap` later.
     pub fn give(&mut self, now: Time, gap: Time) {
         self.free_at = now.saturating_add(gap);
     }
 
-    /// When the event is due that gives the next token, if it is earlier than the one that is to come.
+    /// Time at which to schedule the next token, if it is earlier than the scheduled event.
     pub fn due(&mut self, now: Time) -> Option<Time> {
         let from = match self.ready.first() {
             Some(_) => now,
@@ -115,14 +115,14 @@ mod tests {
         assert_eq!(tokens.due(us(5)), Some(us(7)));
         tokens.at = Time::NEVER;
         assert_eq!(tokens.next(us(8)), Some(FlowId(1)));
-        // it is passed over for a time; what remains waits for the end of the gap, then for that time
+        // flow 1 is suspended; the rest waits for the end of the gap, then for the end of the suspension
         tokens.give(us(8), us(2));
         set(&mut tokens, us(8), standing(1, 8, us(38)));
         assert_eq!(tokens.due(us(8)), Some(us(10)));
         tokens.set(us(9), FlowId(0), None);
         tokens.at = Time::NEVER;
         assert_eq!((tokens.next(us(10)), tokens.due(us(10))), (None, Some(us(38))));
-        // what comes is earlier than that
+        // a new message is earlier than that
         set(&mut tokens, us(20), standing(2, 3, us(0)));
         assert_eq!(tokens.due(us(20)), Some(us(20)));
         tokens.set(us(20), FlowId(1), None);

@@ -1,10 +1,10 @@
-//! Links by one of their ends.
+//! Links of a node, outgoing or incoming.
 
 use crate::ids::{LinkId, NodeId};
 use crate::map::groups::Groups;
 use crate::spec::{LinkSpec, Spec};
 
-/// The links of every node, in the order of their numbers: for links that leave it, that of its local ports.
+/// The links of every node, in the order of their numbers. For outgoing links that is the order of local ports.
 #[derive(Clone, Debug)]
 pub struct Adjacency(Groups<LinkId>);
 
@@ -25,7 +25,7 @@ impl Adjacency {
         Adjacency(Groups::new(nodes, spec.links.iter().enumerate().map(number)))
     }
 
-    /// Nodes that there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.0.len()
     }

@@ -1,10 +1,10 @@
-//! The link that leads back where a link came from.
+//! The link in the opposite direction of a link.
 
 use crate::ids::{LinkId, PortIx};
 use crate::spec::{LinkSpec, Spec};
 use std::collections::HashMap;
 
-/// The other direction of every link: of several between two nodes, the one with the same place among them.
+/// The opposite direction of every link. Parallel links between two nodes are paired in order.
 pub fn links(spec: &Spec) -> Vec<Option<LinkId>> {
     let mut between: HashMap<(u32, u32), Vec<LinkId>> = HashMap::new();
     let mut places = Vec::with_capacity(spec.links.len());
@@ -17,7 +17,7 @@ pub fn links(spec: &Spec) -> Vec<Option<LinkId>> {
     spec.links.iter().zip(&places).map(other).collect()
 }
 
-/// By link: the port that feeds its other direction, in the domain of the node that it leads to.
+/// By link: the port that feeds its opposite direction, in the domain of the node that it leads to.
 pub fn ports(spec: &Spec, port_of: &[PortIx]) -> Vec<Option<PortIx>> {
     links(spec).into_iter().map(|link| Some(port_of[link?])).collect()
 }

@@ -1,4 +1,4 @@
-//! Where the stations of radio cells are.
+//! Stations of radio cells.
 
 use crate::event::packet::{Packet, flag};
 use crate::hash;
@@ -9,19 +9,19 @@ use crate::spec::{Router, Spec};
 /// A radio cell in its domain.
 #[derive(Clone, Debug)]
 pub struct CellMap {
-    /// Its domain.
+    /// Domain of the cell.
     pub domain: DomainId,
-    /// Its number there.
+    /// Number of the cell in its domain.
     pub local: u32,
-    /// The node that stands for its channel.
+    /// The node that represents its channel.
     channel: NodeId,
-    /// By station: the port to the channel, and the one from there.
+    /// By station: the port towards the channel.
     pub up: Vec<PortIx>,
     /// By station: the port from the channel.
     pub down: Vec<PortIx>,
     /// By local port of the channel: the station.
     station: Vec<u16>,
-    /// By destination: the station, where there is one way at all times.
+    /// By destination: the station, where one path leads there at all times.
     only: Vec<Option<u16>>,
 }
 
@@ -58,8 +58,7 @@ pub fn of(spec: &Spec, port_of: &[PortIx], domain: impl Fn(u32) -> DomainId) -> 
 }
 
 impl CellMap {
-    /// The station that a packet goes to which has come to the channel's node, `salt` being that of ECMP; `None`: no
-    /// way leads to its destination.
+    /// The station next on the path of a packet at the channel's node; `None`: unreachable. `salt` is that of ECMP.
     pub fn next(&self, spec: &Spec, salt: u64, port_of: &[PortIx], packet: &Packet) -> Option<u16> {
         if !packet.has(flag::PATH)
             && let Some(Some(station)) = self.only.get(packet.dst.ix())

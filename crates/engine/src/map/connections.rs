@@ -1,4 +1,4 @@
-//! Connections, as packets tell them: what programs of switches ask for.
+//! Connections of packets, as programs of switches ask for them.
 
 use crate::event::packet::Packet;
 use crate::ids::FlowId;

@@ -1,13 +1,13 @@
-//! Two-way connections: which two flows are one.
+//! Two-way connections: pairs of flows.
 
 use crate::host::messages::Duplex;
 use crate::ids::{FlowId, QueryId};
 use crate::spec::{About, RunError, Spec};
 
-/// The part of every flow in a two-way connection; empty where there is none.
+/// The role of every flow in a two-way connection. Empty where there is none.
 ///
 /// # Errors
-/// Two flows are no connection, or one is part of none or of two.
+/// Two flows do not match, or a flow belongs to no connection or to two.
 pub fn of(spec: &Spec) -> Result<Vec<Option<Duplex>>, RunError> {
     if spec.queries.is_empty() {
         return match spec.flows.iter().position(|f| f.app.is_messages()) {

@@ -1,4 +1,4 @@
-//! The fabric map: what every domain may read and none may write.
+//! The fabric map: facts that every domain reads and none writes.
 
 use crate::event::interval::Interval;
 use crate::event::order::Order;
@@ -13,16 +13,16 @@ use crate::map::triggers::Triggers;
 use crate::spec::{FlowSpec, Spec, TransportSpec};
 use incast_cc::{Env, Time};
 
-/// Where a node lives.
+/// Location of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Domain.
     pub domain: DomainId,
-    /// The node in that domain.
+    /// Index of the node in that domain.
     pub node: NodeIx,
 }
 
-/// Where the two ends of a flow live.
+/// Locations of the two ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     /// Domain of the sender.
@@ -41,13 +41,13 @@ pub struct FabricMap<'a> {
     pub spec: &'a Spec,
     /// Tie-breaking.
     pub order: Order,
-    /// Of the hashes of ECMP.
+    /// Salt of the ECMP hashes.
     pub ecmp_salt: u64,
     /// Measured interval.
     pub interval: Interval,
-    /// Where every node lives.
+    /// Location of every node.
     pub place: Vec<Place>,
-    /// Far end of every link.
+    /// Location of the far end of every link.
     pub links: Vec<Place>,
     /// Node that every link leaves, in its domain.
     pub origins: Vec<NodeIx>,
@@ -57,33 +57,32 @@ pub struct FabricMap<'a> {
     pub ends: Vec<Ends>,
     /// Controller environment of every flow.
     pub envs: Vec<Env>,
-    /// Part of every flow in a two-way connection; empty where there is none.
+    /// Role of every flow in a two-way connection. Empty where there is none.
     pub duplexes: Vec<Option<Duplex>>,
-    /// Hosts cost their packets something.
+    /// True if hosts delay their packets.
     pub hosts_cost: bool,
-    /// By link: the port that feeds the link back, at the node that it leads to; empty where no node runs a program or
-    /// sends headers back.
+    /// By link: the port that feeds the opposite link, at the node that it leads to. Empty where no node runs a program
+    /// or returns headers.
     pub back: Vec<Option<PortIx>>,
-    /// Hosts run programs or cost their packets something, or what they get is counted by frames.
+    /// True if hosts run programs or delay their packets, or if their deliveries are counted by frames.
     pub hosts_differ: bool,
     /// Packets have entropies ([`PathChoice::has_entropy`](crate::spec::PathChoice::has_entropy)).
     pub entropy: bool,
     /// Priority flow control, if switches have it.
     pub pfc: Option<Pfc>,
-    /// Triggers of flows that wait.
+    /// Triggers of waiting flows.
     pub triggers: Triggers,
-    /// Longest latency of a link: messages from other hosts take so long. No engine window is longer, whatever
-    /// the domains.
+    /// Longest latency of a link: the delay of messages from other hosts. No engine window is ever longer.
     pub relay: Time,
-    /// Shortest latency of a link: what is sent over one arrives so much later, or later.
+    /// Shortest latency of a link: the earliest arrival of a packet after its transmission.
     pub quickest: Time,
     /// Index of every query in its root's domain.
     pub queries: Vec<u32>,
-    /// Numbers of paths.
+    /// Numbering of paths.
     pub paths: Numbered,
-    /// Where the stations of radio cells are.
+    /// Stations of radio cells.
     pub cells: Vec<CellMap>,
-    /// Ways backwards, where routing is symmetric.
+    /// Reverse paths, with symmetric routing.
     pub mirror: Option<Mirror>,
 }
 
@@ -94,15 +93,15 @@ impl FabricMap<'_> {
         &self.spec.transports[i as usize]
     }
 
-    /// The part of `flow` in a two-way connection.
+    /// The role of `flow` in a two-way connection.
     #[inline]
     pub fn duplex(&self, flow: FlowId) -> Option<Duplex> {
         self.duplexes.get(flow.ix()).copied().flatten()
     }
 
-    /// Whether, in windows of `length`, ports of switches share nothing but what domains say
-    /// ([`Domain::is_separable`](crate::domain::Domain::is_separable)): nothing that happens inside a domain comes to
-    /// one of them in the same window, and nobody sees in which order packets pass them.
+    /// True if, in windows of `length`, ports of switches share only the state reported by their domains
+    /// ([`Domain::is_separable`](crate::domain::Domain::is_separable)): nothing that happens inside a domain reaches a
+    /// port in the same window, and the order in which packets pass the ports is not observed.
     pub fn has_separable_ports(&self, length: Time) -> bool {
         let observe = &self.spec.observe;
         !observe.monitors() && observe.trace.is_empty() && self.quickest >= length
@@ -117,7 +116,7 @@ impl FabricMap<'_> {
         })
     }
 
-    /// A flow as asked for.
+    /// Specification of a flow.
     #[inline]
     pub fn flow(&self, flow: FlowId) -> &FlowSpec {
         &self.spec.flows[flow]

@@ -1,8 +1,8 @@
-//! Ways around failed links: what of a switch's next hops changes while routing knows of failures.
+//! Detours around failed links: next hops of a switch that change while routing knows of failures.
 //!
-//! Routes stay the shortest in links over what is left, whatever the topology: for every switch with hosts one
-//! breadth-first search a set of dead links, and of its result only what differs from the router that is there. So
-//! regular trees keep their arithmetic, and a failure costs memory where it matters. Nothing is kept for pairs of
+//! Routes stay shortest in links over the remaining network, in any topology. One breadth-first search runs for every
+//! switch with hosts and every set of dead links, and only the differences from the existing router are kept. So
+//! regular trees keep their arithmetic, and a failure costs memory only where it matters. Nothing is kept per pair of
 //! hosts.
 
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -12,13 +12,13 @@ use crate::spec::{Detour, Rerouted, Router, Spec};
 use incast_cc::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Links of switches that routing avoids, and from when on.
+/// Start time, and links between switches that routing avoids from then on.
 type Known = (Time, BTreeSet<LinkId>);
 
-/// First and last of some hosts, and the ports that lead to them.
+/// First and last of a range of hosts, and the ports that lead to them.
 type Around = (u32, u32, Vec<u32>);
 
-/// Gives the routers of `spec` detours around its failures. To be called once, when these are complete.
+/// Adds detours around the failures of `spec` to its routers. Call once, after the failures are complete.
 pub fn reroute(spec: &mut Spec) {
     let states = states(spec);
     let mut found: BTreeMap<&BTreeSet<LinkId>, Vec<Vec<Around>>> = BTreeMap::new();
@@ -53,7 +53,7 @@ pub fn reroute(spec: &mut Spec) {
     }
 }
 
-/// The links that routing avoids, by time: only links between switches, since a host has no other way.
+/// The links that routing avoids, by time. Only links between switches, since a host has no other path.
 fn states(spec: &Spec) -> Vec<Known> {
     let mut changes: BTreeMap<Time, Vec<(LinkId, bool)>> = BTreeMap::new();
     for failure in &spec.failures {
@@ -65,7 +65,7 @@ fn states(spec: &Spec) -> Vec<Known> {
         changes.entry(from).or_default().push((LinkId(failure.link), true));
         changes.entry(until).or_default().push((LinkId(failure.link), false));
     }
-    // failures of a link that are known and whose repair is not: one may be seen before the repair of the one before
+    // known failures of a link less known repairs: one may be seen before the repair of the previous one
     let mut known: BTreeMap<LinkId, i32> = BTreeMap::new();
     let mut states = Vec::new();
     for (time, changes) in changes {
@@ -86,8 +86,8 @@ struct Map {
 }
 
 impl Map {
-    /// For every switch the hosts, from first to last, that it sends another way without the links `dead`, and by
-    /// which ports; rising.
+    /// For every switch, in rising order: the ranges of hosts that it reaches by other ports without the links `dead`,
+    /// and those ports.
     fn differences(&self, spec: &Spec, dead: &BTreeSet<LinkId>) -> Vec<Vec<Around>> {
         let mut differences = vec![Vec::new(); spec.routers.len()];
         if dead.is_empty() {
@@ -95,7 +95,7 @@ impl Map {
         }
         let mut is_dead = vec![false; spec.links.len()];
         dead.iter().for_each(|l| is_dead[*l] = true);
-        // a dead link, its switch, and its port there
+        // a dead link's switch, and its port there
         let cut: Vec<(u32, u32)> = dead.iter().filter_map(|l| self.cut(spec, *l)).collect();
         let mut far = vec![u32::MAX; self.outgoing.nodes()];
         for gate in (self.hosts..far.len() as u32).map(NodeId) {
@@ -127,19 +127,19 @@ impl Map {
                 }
             }
         }
-        // gates come in the order of their numbers, which need not be that of their hosts
+        // gates come in the order of their numbers, not necessarily of their hosts
         differences.iter_mut().for_each(|own| own.sort_unstable_by_key(|(first, ..)| *first));
         differences
     }
 
-    /// The switch that sends over link `l`, by its place among routers, and the port there.
+    /// The switch that sends over link `l`, by its index among routers, and its port.
     fn cut(&self, spec: &Spec, l: LinkId) -> Option<(u32, u32)> {
         let from = spec.links[l].from;
         let port = self.outgoing.of(NodeId(from)).iter().position(|other| *other == l)?;
         Some((from.checked_sub(self.hosts)?, port as u32))
     }
 
-    /// Links from every switch to `gate`, at most; [`u32::MAX`]: there is no way.
+    /// Distance in links from every switch to `gate`, at most; [`u32::MAX`]: unreachable.
     fn distances(&self, spec: &Spec, gate: NodeId, is_dead: &[bool], far: &mut [u32]) {
         far.fill(u32::MAX);
         far[gate] = 0;
@@ -156,19 +156,19 @@ impl Map {
     }
 }
 
-/// A flow that has traffic while there is no way for it.
+/// A flow that has traffic while its destination is unreachable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stranded {
-    /// Its number.
+    /// Number of the flow.
     pub flow: FlowId,
-    /// From when on there is no way.
+    /// Time from which its destination is unreachable.
     pub from: Time,
-    /// A failure that takes it: index into [`Spec::failures`].
+    /// A failure that causes it: index into [`Spec::failures`].
     pub failure: usize,
 }
 
-/// The first flow that routing has no way for at some time between its start and its stop, detours considered. Flows
-/// of prescribed paths are not looked at: these lose what they send.
+/// The first flow whose destination is unreachable, with detours, at some time between its start and its stop. Flows
+/// with prescribed paths are not checked: they lose their packets.
 pub fn stranded(spec: &Spec) -> Option<Stranded> {
     if spec.failures.is_empty() {
         return None;
@@ -182,7 +182,7 @@ pub fn stranded(spec: &Spec) -> Option<Stranded> {
             gate[link.to as usize].1 = i;
         }
     }
-    // hosts that routing knows to be cut off, and when
+    // hosts that routing knows to be cut off, and their intervals
     let mut cut: BTreeMap<u32, Vec<(Time, Time, usize)>> = BTreeMap::new();
     for (i, failure) in spec.failures.iter().enumerate() {
         let link = &spec.links[failure.link as usize];

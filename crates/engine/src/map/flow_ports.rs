@@ -1,4 +1,4 @@
-//! The ports that flows pass, for a timeline.
+//! Ports on the paths of flows, for a timeline.
 
 use crate::ids::{FlowId, LinkId};
 use crate::map::ideal::Fabric;
@@ -7,13 +7,13 @@ use crate::threads::team::Team;
 use incast_record::PathPort;
 use std::collections::BTreeMap;
 
-/// Rows above which flows whose packets take several paths have only the ports that all their packets pass.
+/// Maximum number of rows. Above it, flows with several paths list only the ports that all their packets pass.
 const MOST_ROWS: usize = 2_000_000;
 
-/// The ports that the data of each flow passes where nothing has failed, by (flow, position, port).
+/// The ports that the data of each flow passes without failures, by (flow, position, port).
 pub fn ports_of_flows(spec: &Spec, fabric: &Fabric, team: &Team) -> Vec<PathPort> {
     let flows: Vec<FlowId> = (0..spec.flows.len() as u32).map(FlowId).collect();
-    // flows whose packets spread have about as many ports each: some tell of all
+    // flows with spread packets have about as many ports each: a sample is enough
     let some = flows.iter().step_by(flows.len() / 16 + 1);
     let ports: usize = some.clone().map(|flow| fabric.shares(*flow, false).len()).sum();
     let whole = ports.saturating_mul(flows.len()) <= MOST_ROWS.saturating_mul(some.count());
@@ -22,11 +22,11 @@ pub fn ports_of_flows(spec: &Spec, fabric: &Fabric, team: &Team) -> Vec<PathPort
     lists.into_iter().flatten().collect()
 }
 
-/// Those of one flow; unless `whole`, of one whose packets take several paths those that all pass.
+/// Ports of one flow. Unless `whole`, a flow with several paths lists only the ports that all its packets pass.
 fn ports_of(spec: &Spec, fabric: &Fabric, flow: FlowId, whole: bool) -> Vec<PathPort> {
     let several = spec.choice.spreads() && spec.flows[flow].path.is_none();
     let mut shares: BTreeMap<LinkId, (u32, f64)> = BTreeMap::new();
-    // how many links lie before a node
+    // number of links before a node
     let mut before: BTreeMap<u32, u32> = [(spec.flows[flow].src, 0)].into();
     for (link, share) in fabric.shares(flow, false) {
         let ends = &spec.links[link];

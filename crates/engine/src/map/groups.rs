@@ -1,15 +1,15 @@
-//! Things by what they belong to, in the order of their numbers.
+//! Items by group, in the order of their numbers.
 
-/// The items of every group, side by side.
+/// Items of every group, contiguous in memory.
 #[derive(Clone, Debug)]
 pub struct Groups<T> {
-    /// Those of group `g`: `items[first[g] .. first[g + 1]]`.
+    /// Items of group `g`: `items[first[g] .. first[g + 1]]`.
     first: Vec<u32>,
     items: Vec<T>,
 }
 
 impl<T: Copy + Default> Groups<T> {
-    /// So many groups; every item comes with its group.
+    /// Sorts `items`, each with its group, into `count` groups.
     pub fn new(count: usize, items: impl ExactSizeIterator<Item = (usize, T)> + Clone) -> Groups<T> {
         let mut first = vec![0u32; count + 1];
         items.clone().for_each(|(group, _)| first[group + 1] += 1);
@@ -23,7 +23,7 @@ impl<T: Copy + Default> Groups<T> {
         Groups { first, items: placed }
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn len(&self) -> usize {
         self.first.len() - 1
     }

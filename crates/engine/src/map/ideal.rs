@@ -1,15 +1,14 @@
-//! The empty network: which links a flow takes, its idle round-trip time, its ideal completion
-//! time, and the facts of the fabric a controller may derive defaults from.
+//! The empty network: the links of a flow's path, its idle round-trip time, its ideal completion time, and the facts of
+//! the fabric from which a controller may derive defaults.
 //!
-//! Everything is exact integer arithmetic over store-and-forward links: a packet of `n` IP bytes
-//! passes a link in `rate.serialize(n + overhead) + delay`; a token bucket holds it back only for
-//! the bytes that the bucket lacks, so that what it has saved up goes at once. IP fragments come out of a bucket at
-//! distances of their own; of them an ideal time is a bound from below.
+//! Everything is exact integer arithmetic over store-and-forward links: a packet of `n` IP bytes crosses a link in
+//! `rate.serialize(n + overhead) + delay`. A token bucket delays it only by the tokens that it lacks, so saved-up
+//! tokens are spent at once. IP fragments leave a bucket at gaps of their own; for them an ideal time is a lower bound.
 //!
-//! An ideal time is that of the quickest way which routing may give a packet ([`ways`](crate::map::ways)), and of the
-//! segments that are sent ([`segments`](crate::map::segments)). Where either is not one alone, the time is a bound from
-//! below: each link that all packets pass carries all of them, after the first has come to it and before the last goes
-//! on.
+//! An ideal time is that of the quickest path which routing may give a packet ([`ways`](crate::map::ways)), and of the
+//! segments that are sent ([`segments`](crate::map::segments)). If paths or segments are not known exactly, the time is
+//! a lower bound: each link that all packets pass carries all of them, after the first has reached it and before the
+//! last goes on.
 
 use crate::hash;
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -32,58 +31,58 @@ pub use crate::map::segments::wire_bytes;
 pub struct FlowIdeal {
     /// Links from source to destination; 0 when there is no path.
     pub hops: u32,
-    /// A full segment there and its ACK back: of several ways by the quickest.
+    /// Round-trip time of a full segment and its ACK, over the quickest of several paths.
     pub idle_rtt: Time,
-    /// From the opening of the flow to its last byte at the receiver: the handshake's round trip where there is one,
-    /// and all segments back to back by the quickest way. No window slows it. `None` where the flow has no size, or no
-    /// way.
+    /// Time from the opening of the flow to the arrival of its last byte: the round trip of the handshake, if any, and
+    /// all segments back to back over the quickest path. Not limited by a window. `None` if the flow has no size or no
+    /// path.
     pub ideal_delivery: Option<Time>,
-    /// The same, and the last ACK back to the sender, which nothing delays. No flow is faster.
+    /// The same, plus the last ACK back to the sender, without delay. No flow is faster.
     pub ideal_fct: Option<Time>,
 }
 
-/// Next hops and shortest path of a [`Spec`], computed once; every question about a flow then
-/// costs as much as its path is long.
+/// Next hops and shortest path of a [`Spec`], computed once. After that, a question about a flow costs as much as its
+/// path is long.
 #[derive(Debug)]
 pub struct Fabric<'a> {
     spec: &'a Spec,
     outgoing: Adjacency,
     mirror: Option<Mirror>,
-    /// Cost by which links are compared where no transport is meant: a 1500-byte packet.
+    /// Cost by which links are compared if no transport is given: a 1500-byte packet.
     ranks: Vec<Time>,
     /// Links of the shortest host-to-host path, there and back.
     shortest: Option<(Vec<LinkId>, Vec<LinkId>)>,
     /// The quickest link between two switches, and its reverse.
     between: Option<(LinkId, LinkId)>,
-    /// By transport settings: the idle round-trip times of the shortest path, and of that link alone.
+    /// By transport settings: idle round-trip times of the shortest path, and of that link alone.
     quickest: Vec<(Option<Time>, Option<Time>)>,
     ways: Ways,
-    /// Times of links on which ways to a host differ are in proportion to sizes, whole picoseconds a byte.
+    /// True if links on which paths to a host differ take time in proportion to size: whole picoseconds a byte.
     in_proportion: bool,
     onward: Mutex<HashMap<Onward, Arc<Quickest>>>,
 }
 
-/// Quickest ways that are kept. Those of packets of a fixed size, or of the same remainder of a flow, come again.
+/// Maximum number of quickest paths kept. Packets of a fixed size, or with the same remainder of a flow, recur.
 const MOST_KNOWN: usize = 1 << 16;
 
-/// Where packets that spread go on from, their destination and IP bytes, and whether anything may fail.
+/// Node from which spread packets go on, their destination and IP bytes, and whether failures are possible.
 type Onward = (NodeId, NodeId, u64, bool);
-/// The time of the quickest way, and its links.
+/// Time of the quickest path, and its links.
 type Quickest = (Time, Vec<LinkId>);
 
 /// Links that packets may take.
 struct Route<'s> {
-    /// Those that they take where nothing fails.
+    /// Links taken without failures.
     path: &'s [LinkId],
-    /// Where they may go otherwise; `None`: nowhere.
+    /// Other links that packets may take; `None`: none.
     exits: Option<Exits<'s>>,
 }
 
-/// The ways of a flow's packets on the empty network.
+/// Paths of a flow's packets on the empty network.
 struct Way {
     there: Vec<LinkId>,
     back: Vec<LinkId>,
-    /// A full segment there and its ACK back.
+    /// Round-trip time of a full segment and its ACK.
     rtt: Time,
 }
 
@@ -94,7 +93,7 @@ impl<'a> Fabric<'a> {
         let ranks = spec.links.iter().map(|l| l.crossing(1500)).collect();
         let mirror = Mirror::new(spec);
         let ways = Ways::new(spec, &outgoing);
-        // no way goes on through a host, and the only link to a host is on all ways
+        // no path goes on through a host, and the only link to a host is on all paths
         let differ = |l: &&LinkSpec| l.from >= spec.hosts && (l.to >= spec.hosts || ways.last(NodeId(l.to)).is_none());
         let mut fabric = Fabric {
             spec,
@@ -127,8 +126,7 @@ impl<'a> Fabric<'a> {
         self.outgoing.of(node)
     }
 
-    /// Links which the packets of a flow take: data, or with `reverse` its ACKs. Empty when the
-    /// destination cannot be reached.
+    /// Links on the path of a flow's packets: data, or with `reverse` its ACKs. Empty if there is no path.
     pub fn path(&self, flow: FlowId, reverse: bool) -> Vec<LinkId> {
         let f = &self.spec.flows[flow];
         let given = if reverse { &f.reverse_path } else { &f.path };
@@ -139,7 +137,7 @@ impl<'a> Fabric<'a> {
         let mut links = Vec::with_capacity(6);
         let mut node = from;
         while node != to {
-            // A path that visits more nodes than there are goes round in circles.
+            // A path that visits more nodes than there are is a loop.
             let next =
                 if links.len() > self.outgoing.nodes() + 1 { None } else { self.next(node, from, to, flow, reverse) };
             match next {
@@ -151,9 +149,9 @@ impl<'a> Fabric<'a> {
         links
     }
 
-    /// Links that the packets of a flow take, with the share of its packets each: the links of [`Fabric::path`] with
-    /// all of them, or, where switches spread packets, those of all its shortest paths, every switch sharing out
-    /// evenly what comes to it.
+    /// Links that the packets of a flow take, each with its share of the packets: the links of [`Fabric::path`] with
+    /// all packets, or, where switches spread packets, the links of all shortest paths. Every switch splits its
+    /// arrivals evenly.
     pub fn shares(&self, flow: FlowId, reverse: bool) -> Vec<(LinkId, f64)> {
         let f = &self.spec.flows[flow];
         let given = if reverse { &f.reverse_path } else { &f.path };
@@ -189,7 +187,7 @@ impl<'a> Fabric<'a> {
             }
             at = next;
         }
-        // a table that leads in circles
+        // a routing table with a loop
         Vec::new()
     }
 
@@ -204,7 +202,7 @@ impl<'a> Fabric<'a> {
             0 => return None,
             1 => 0,
             _ if self.spec.choice.takes_first() => 0,
-            // spread packets take them all; this is one of them
+            // spread packets take all of them; this is one
             n => match &self.mirror {
                 Some(mirror) if !(reverse && self.spec.acks_by_flow) => {
                     mirror.choose(self.spec, node, (flow, reverse), hops, None)
@@ -220,7 +218,7 @@ impl<'a> Fabric<'a> {
         self.ideal_on(flow, &self.way(flow))
     }
 
-    /// The quickest path of a flow's packets where nothing fails, there and back.
+    /// The quickest path of a flow's packets without failures, there and back.
     fn way(&self, flow: FlowId) -> Way {
         let t = &self.spec.transports[self.spec.flows[flow].transport as usize];
         let there = self.quickest_path((flow, false), first_packet(t));
@@ -229,8 +227,7 @@ impl<'a> Fabric<'a> {
         Way { there, back, rtt }
     }
 
-    /// The links that packets of `size` IP bytes take: of several ways the quickest, and that of [`Fabric::path`] where
-    /// none is quicker.
+    /// Links of the quickest path for packets of `size` IP bytes, and those of [`Fabric::path`] if none is quicker.
     fn quickest_path(&self, course: Course, size: u64) -> Vec<LinkId> {
         let path = self.path(course.0, course.1);
         let exits = self.exits(course, None);
@@ -251,8 +248,8 @@ impl<'a> Fabric<'a> {
         Exits { spec, outgoing, mirror: mirror.as_ref(), ways, course }
     }
 
-    /// The quickest way from the end of a link on for a packet of `size` IP bytes, and its time. It is looked for once
-    /// for all flows whose packets spread.
+    /// The quickest path from the end of a link on for a packet of `size` IP bytes, and its time. Searched once for all
+    /// flows with spread packets.
     fn onward(&self, exits: &Exits, first: LinkId, size: u64) -> Arc<Quickest> {
         let from = NodeId(self.spec.links[first].to);
         let links = exits.ways.map_or(&self.spec.links[..], |ways| ways.links(self.spec));
@@ -277,8 +274,8 @@ impl<'a> Fabric<'a> {
         })
     }
 
-    /// The time of [`Fabric::onward`]: without a search where one path is the quickest for the smallest packets and for
-    /// the largest, and links take times in proportion to sizes.
+    /// The time of [`Fabric::onward`]. Needs no search if one path is the quickest both for the smallest and for the
+    /// largest packets, and links take time in proportion to size.
     fn onward_time(&self, exits: &Exits, first: LinkId, size: u64, largest: u64) -> Time {
         if self.in_proportion && exits.spreads() && (IP_HEADER as u64..largest).contains(&size) {
             let wires = Wires::new(self.spec, self.ways.links(self.spec));
@@ -311,7 +308,7 @@ impl<'a> Fabric<'a> {
         FlowIdeal { hops: there.len() as u32, idle_rtt: *rtt, ideal_delivery, ideal_fct }
     }
 
-    /// The links that a flow's packets may take, `path` being those that they take where nothing fails.
+    /// The links that a flow's packets may take. `path`: those taken without failures.
     fn route<'s>(&'s self, course: Course, path: &'s [LinkId]) -> Route<'s> {
         let exits = self.exits(course, Some(&self.ways));
         if !exits.spreads() && (self.ways.is_fixed() || exits.keep_to(path)) {
@@ -332,7 +329,7 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// From the first bit at the source to the last bit at the destination of the segments, sent back to back.
+    /// Time from the first bit at the source to the last bit at the destination, for segments sent back to back.
     fn transfer(&self, Route { path, exits }: &Route, t: &TransportSpec, segments: &Segments) -> Time {
         let wires = Wires::new(self.spec, self.ways.links(self.spec));
         let (Some(exits), [first, rest @ ..]) = (exits, path) else {
@@ -347,11 +344,10 @@ impl<'a> Fabric<'a> {
         Fan { wires, first: *first, last, onward }.over(t, segments)
     }
 
-    /// Facts of its flow and of the fabric that a controller gets.
+    /// Facts of its flow and of the fabric for a controller.
     ///
-    /// `hop_rtt` of a flow longer than the shortest path is the mean of what its further links
-    /// add; for a flow on a shortest path it is the cost of the fabric's quickest link between
-    /// two switches.
+    /// `hop_rtt` of a flow longer than the shortest path is the mean cost of its additional links. For a flow on a
+    /// shortest path it is the cost of the fabric's quickest link between two switches.
     pub fn env(&self, flow: FlowId) -> Env {
         self.env_on(flow, &self.way(flow))
     }
@@ -397,7 +393,7 @@ impl<'a> Fabric<'a> {
         wires.in_order(there, t, 1, &[]).saturating_add(wires.cross(back, t.ack_size as u64))
     }
 
-    /// Serialization of a full segment, all its fragments, on one link.
+    /// Serialization time of a full segment with all its fragments, on one link.
     pub fn period(&self, link: LinkId, t: &TransportSpec) -> Time {
         self.wires().period(link, t, t.mss)
     }
@@ -407,8 +403,8 @@ impl<'a> Fabric<'a> {
         self.ports(NodeId(l.to)).iter().copied().find(|&r| self.spec.links[r].to == l.from)
     }
 
-    /// The closest two hosts, by links, then by time: a breadth-first search from all hosts at
-    /// once; where the regions of two hosts touch, a path between them runs.
+    /// The closest two hosts, by links, then by time: a breadth-first search from all hosts at once. A path runs where
+    /// the regions of two hosts touch.
     fn find_shortest(&self) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
         const FAR: u32 = u32::MAX;
         let nodes = self.outgoing.nodes();

@@ -1,4 +1,4 @@
-//! How long links take at least, and how far apart that makes domains.
+//! Minimum latencies of links, and the lookahead between domains that follows from them.
 
 use crate::map::fabric::Place;
 use crate::port::faults::Faults;
@@ -12,12 +12,12 @@ pub fn smallest_packet(spec: &Spec) -> u64 {
     sizes.min().unwrap_or(1).clamp(1, 20) as u64
 }
 
-/// By link: the smallest time from a packet's leaving one end to its arrival at the other.
+/// By link: the minimum time from a packet's start of transmission at one end to its arrival at the other.
 pub fn latencies(spec: &Spec, faults: &BTreeMap<u32, Faults>, smallest: u64) -> Vec<Time> {
     let latency = |(l, link): (u32, &LinkSpec)| {
         let quickest = faults.get(&l).map(|f| f.quickest(link));
         let link = quickest.as_ref().unwrap_or(link);
-        // at an explicit queue the arrival is decided when the packet leaves it
+        // an explicit queue decides the arrival when the packet leaves it
         if spec.is_explicit(link) { link.delay } else { link.crossing(smallest) }
     };
     (0..).zip(&spec.links).map(latency).collect()

@@ -1,4 +1,4 @@
-//! Where nodes and their ports lie.
+//! Layout of nodes and ports in domains.
 
 use crate::ids::{DomainId, HostIx, NodeId, NodeIx, PortIx, SwitchIx};
 use crate::map::fabric::Place;
@@ -6,20 +6,21 @@ use crate::map::groups::Groups;
 use crate::map::ideal::Fabric;
 use crate::spec::Spec;
 
-/// Where nodes and their ports lie in their domains.
+/// Layout of nodes and ports in their domains.
 pub struct Layout {
-    /// By node.
+    /// By node: its location.
     pub place: Vec<Place>,
-    /// By link: the number of its port among those of the domain.
+    /// By link: the index of its port in the domain.
     pub port_of: Vec<PortIx>,
     /// Nodes of every domain, in order.
     pub nodes: Groups<NodeId>,
-    /// Ports of every domain.
+    /// Number of ports of every domain.
     pub ports: Vec<u32>,
 }
 
 impl Layout {
-    /// One node after the other, so that a node's ports are neighbours; `domains` says in which of `count` it is.
+    /// Places nodes one after the other, so that the ports of a node are adjacent. `domains` gives the domain of each
+    /// node, out of `count`.
     pub fn new(spec: &Spec, fabric: &Fabric, domains: &[DomainId], count: usize) -> Layout {
         let mut counts = vec![(0, 0); count];
         let mut ports = vec![0; count];

@@ -1,11 +1,12 @@
-//! Symmetric routing: packets back take the links of packets there, the other way.
+//! Symmetric routing: packets of the reverse direction take the links of the forward path, in the opposite direction.
 //!
-//! A flow's way is that of ECMP, from its source. Where a packet that goes back has several next hops, the switch walks
-//! that way from the source until it comes to itself, and takes the link over which the way came, backwards. So no
-//! state is kept for flows, and around failures the mirror image follows what routing knows at that time. A switch that
-//! is not on the way, or no more, chooses by ECMP's hash: a packet was under way there when routes changed.
+//! The path of a flow is that of ECMP, from its source. Where a packet of the reverse direction has several next hops,
+//! the switch follows that path from the source until it reaches itself, and takes the link over which the path
+//! arrived, in the opposite direction. So no per-flow state is kept, and around failures the mirror image follows the
+//! routes known at that time. A switch off the path chooses by ECMP's hash: the packet was in flight when routes
+//! changed.
 //!
-//! The two flows of a two-way connection have one way, that of the requests: data of the one carries ACKs of the other.
+//! The two flows of a two-way connection share one path, that of the requests: data of one carries ACKs of the other.
 
 use crate::hash;
 use crate::ids::{FlowId, NodeId};
@@ -15,13 +16,13 @@ use crate::map::paths::{Hops, hops, hops_at};
 use crate::spec::Spec;
 use incast_cc::Time;
 
-/// Ways and links backwards.
+/// Forward paths and opposite links.
 #[derive(Clone, Debug)]
 pub struct Mirror {
     outgoing: Adjacency,
-    /// Local port of the other direction of every link, at its sending end; none where it has no other direction.
+    /// Local port of the opposite direction of every link, at its sending end; none if it has none.
     back: Vec<Option<u32>>,
-    /// By flow, the flow whose way it takes; empty where there are no connections.
+    /// By flow: the flow whose path it takes. Empty where there are no connections.
     leads: Vec<FlowId>,
 }
 
@@ -49,8 +50,8 @@ impl Mirror {
         Some(Mirror { back: back.collect(), outgoing, leads })
     }
 
-    /// Which of the next hops `hops` of `node` a packet of (flow, direction) takes at `time`; without a time nothing
-    /// has failed.
+    /// Index into `hops`, the next hops of `node`, for a packet of (flow, direction) at `time`; `None`: without
+    /// failures.
     pub fn choose(
         &self,
         spec: &Spec,
@@ -66,7 +67,7 @@ impl Mirror {
         place.map_or_else(|| hash::pick(hash::ecmp(spec.seed, lead, back, node), hops.len()), |i| i as u32)
     }
 
-    /// Local port by which `node` sends back what has come on the way of `flow`; none where it does not come by.
+    /// Local port by which `node` returns packets of `flow` along its path; none if the path does not pass the node.
     fn port_back(&self, spec: &Spec, node: NodeId, flow: FlowId, time: Option<Time>) -> Option<u32> {
         let (src, dst) = (spec.flows[flow].src, NodeId(spec.flows[flow].dst));
         let mut link = *self.outgoing.of(NodeId(src)).first()?;

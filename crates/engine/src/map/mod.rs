@@ -1,4 +1,4 @@
-//! Read-only facts of the fabric: who is where, which next hops lead to whom, what an idle network would take.
+//! Read-only facts of the fabric: locations of nodes, next hops, and ideal times of an idle network.
 
 mod adjacency;
 pub(crate) mod back;

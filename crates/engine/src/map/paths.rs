@@ -1,4 +1,4 @@
-//! Whole paths: those that flows prescribe, and numbers of shortest paths, for policies that choose among these rather
+//! Whole paths: those prescribed for flows, and numbers of shortest paths, for policies that choose whole paths rather
 //! than next hops.
 
 use crate::event::packet::{Kind, Packet};
@@ -6,7 +6,7 @@ use crate::ids::NodeId;
 use crate::spec::{Detour, FlowSpec, Router, Spec};
 use incast_cc::Time;
 
-/// Links of the path that is prescribed for a packet of `flow`, if there is one.
+/// Links of the path prescribed for a packet of `flow`, if any.
 pub fn given<'a>(flow: &'a FlowSpec, packet: &Packet) -> Option<&'a [u32]> {
     let path = match packet.is_reverse() {
         false => &flow.path,
@@ -16,19 +16,19 @@ pub fn given<'a>(flow: &'a FlowSpec, packet: &Packet) -> Option<&'a [u32]> {
     path.as_deref()
 }
 
-/// How paths are numbered, where packets take whole paths.
+/// Numbering of paths, where packets take whole paths.
 #[derive(Clone, Debug)]
 pub enum Numbered {
-    /// Not at all: switches choose next hops.
+    /// None: switches choose next hops.
     Not,
-    /// A regular tree: by arithmetic, with [`divisors`] and the first upward neighbour of every node.
+    /// By arithmetic, in a regular tree: [`divisors`] and the first upward neighbour of every node.
     Regular(Vec<u32>, Vec<NodeId>),
     /// By counting.
     Counted(Timetable),
 }
 
 impl Numbered {
-    /// As the policy and the routers of `spec` ask for.
+    /// The numbering that the policy and the routers of `spec` need.
     pub fn new(spec: &Spec) -> Numbered {
         if !spec.choice.is_by_path() {
             Numbered::Not
@@ -39,7 +39,7 @@ impl Numbered {
         }
     }
 
-    /// Shortest paths from host `src` to host `dst` at the beginning; 1 where they are not numbered.
+    /// Number of shortest paths from host `src` to host `dst` at the start; 1 where paths are not numbered.
     pub fn between(&self, spec: &Spec, src: u32, dst: u32) -> u32 {
         match self {
             Numbered::Not => 1,
@@ -65,7 +65,7 @@ impl Numbered {
 /// The [`Paths`] of a network at all times.
 #[derive(Clone, Debug)]
 pub struct Timetable {
-    /// From when on (rising) which of `paths` hold.
+    /// Start times (rising) and the index into `paths` that is valid from then on.
     states: Vec<(Time, usize)>,
     paths: Vec<Paths>,
 }
@@ -77,20 +77,20 @@ impl Timetable {
         Timetable { states, paths: firsts.into_iter().map(|time| Paths::new(spec, time)).collect() }
     }
 
-    /// Those at `time`.
+    /// Paths valid at `time`.
     pub fn at(&self, time: Time) -> &Paths {
         let before = self.states.partition_point(|(start, _)| *start <= time);
         &self.paths[self.states[before.saturating_sub(1)].1]
     }
 
-    /// Its size in memory for `spec`, in bytes.
+    /// Size in memory for `spec`, in bytes.
     pub fn size(spec: &Spec) -> u64 {
         states(spec).1.len() as u64 * spec.routers.len() as u64 * spec.hosts as u64 * size_of::<u32>() as u64
     }
 }
 
-/// When routes change, from 0 on, each time with the number of the state that begins; and when each state is first
-/// seen. A link that fails again and again makes two states.
+/// Times at which routes change, from 0 on, each with the number of the state that begins, and the first time of each
+/// state. A link that fails repeatedly makes two states.
 fn states(spec: &Spec) -> (Vec<(Time, usize)>, Vec<Time>) {
     let rerouted = || spec.routers.iter().filter_map(|r| if let Router::Rerouted(r) = r { Some(r) } else { None });
     let mut starts = vec![Time::ZERO];
@@ -111,15 +111,15 @@ fn states(spec: &Spec) -> (Vec<(Time, usize)>, Vec<Time>) {
     (numbered, firsts)
 }
 
-/// Where every local port leads, and how many shortest paths join every switch to every host that a flow has.
+/// Far end of every local port, and number of shortest paths from every switch to every host with a flow.
 ///
-/// Paths from a node are numbered in two ways. [`Paths::step`] gives next hops, in their order, as many numbers in a
-/// row as paths go on from them; [`Paths::turn`] deals the numbers out among the next hops as long as they have paths
-/// left. In what every next hop has as many paths behind it the one is what a switch draws that knows its next hops
-/// only, the other what [`divisors`] give.
+/// Paths from a node are numbered in two ways. [`Paths::step`] gives each next hop, in order, a contiguous range of
+/// numbers, one per path behind it. [`Paths::turn`] deals the numbers out among the next hops in turn, as long as they
+/// have paths left. If all next hops have equally many paths behind them, the first matches the draw of a switch that
+/// knows only its next hops, and the second matches [`divisors`].
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// When these are the shortest.
+    /// Time at which these are the shortest paths.
     time: Time,
     hosts: u32,
     /// Far ends of the local ports of every node.
@@ -129,7 +129,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// More paths than this are not told apart.
+    /// Upper bound of a count: further paths are not distinguished.
     pub const MOST: u32 = 1 << 20;
     const UNKNOWN: u32 = u32::MAX;
 
@@ -157,7 +157,7 @@ impl Paths {
         let s = (node.0 - spec.hosts) as usize;
         let at = s * self.hosts as usize + dst.ix();
         if self.count[at] == Paths::UNKNOWN {
-            // a table that leads in circles has no paths there
+            // a routing table with a loop has no paths there
             self.count[at] = 0;
             let ports: Vec<u32> = hops_at(&spec.routers[s], dst, self.time).iter().collect();
             let sum: u64 = ports.iter().map(|p| self.find(spec, self.end(node, *p), dst) as u64).sum();
@@ -174,7 +174,7 @@ impl Paths {
         }
     }
 
-    /// Which of the next hops `hops` of `node` path number `path` takes, and its number among those from there.
+    /// Index of the next hop of `node` that path number `path` takes, and the path's number from there on.
     pub fn step(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
         let mut rest = path;
         for (i, port) in (0..).zip(hops.iter()) {
@@ -187,11 +187,11 @@ impl Paths {
         (0, 0)
     }
 
-    /// [`Paths::step`] by the other numbers.
+    /// [`Paths::step`] with the other numbering.
     fn turn(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
         let shares: Vec<u32> = hops.iter().map(|port| self.count(self.end(node, port), dst)).collect();
         let (mut rest, mut dealt) = (path, 0);
-        // from round to round the same next hops have paths left, until one of them has not
+        // the same next hops have paths left in every round, until one runs out
         while let Some(least) = shares.iter().copied().filter(|share| *share > dealt).min() {
             let mut left = (0u32..).zip(&shares).filter(|(_, share)| **share > dealt);
             let n = left.clone().count() as u32;
@@ -204,8 +204,8 @@ impl Paths {
         (0, 0)
     }
 
-    /// Which of its next hops the switch `node` gives a packet from `src` to `dst` that follows path number
-    /// `path` ([`Paths::turn`]), counted from the first switch and over again.
+    /// Index of the next hop at switch `node` for a packet from `src` to `dst` on path number `path` ([`Paths::turn`]).
+    /// Numbers count from the first switch and wrap around.
     pub fn follow(&self, spec: &Spec, node: NodeId, src: NodeId, dst: NodeId, path: u64) -> u32 {
         let mut at = self.end(src, 0);
         let mut rest = (path % self.count(at, dst).max(1) as u64) as u32;
@@ -225,9 +225,9 @@ impl Paths {
 /// Equal next hops, as local ports.
 #[derive(Clone, Copy, Debug)]
 pub enum Hops<'a> {
-    /// So many from the first on.
+    /// A number of consecutive ports: the first, and the number.
     Run(u32, u32),
-    /// These.
+    /// Ports of a list.
     List(&'a [u32]),
 }
 
@@ -241,7 +241,7 @@ impl Hops<'_> {
         }
     }
 
-    /// There is none.
+    /// True if there is no next hop.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -272,7 +272,7 @@ pub fn hops_at(router: &Router, dst: NodeId, time: Time) -> Hops<'_> {
     hops(router, dst)
 }
 
-/// Next hops of a switch towards host `dst` where nothing has failed.
+/// Next hops of a switch towards host `dst` without failures.
 #[inline]
 pub fn hops(router: &Router, dst: NodeId) -> Hops<'_> {
     match router {
@@ -285,7 +285,7 @@ pub fn hops(router: &Router, dst: NodeId) -> Hops<'_> {
     }
 }
 
-/// Number of the set of next hops towards host `dst` at `time`, among those of the switch.
+/// Number of the set of next hops towards host `dst` at `time`, among the sets of the switch.
 pub fn set_at(router: &Router, dst: NodeId, time: Time) -> u32 {
     let own = |router: &Router| match router {
         Router::Table { set, .. } => set[dst],
@@ -304,7 +304,7 @@ fn far_ends(spec: &Spec) -> Vec<Vec<NodeId>> {
     ends
 }
 
-/// The first upward neighbour of every node of a regular tree; itself at the top.
+/// The first upward neighbour of every node of a regular tree. A node at the top is its own.
 fn above(spec: &Spec) -> Vec<NodeId> {
     let ends = far_ends(spec);
     let up = |node: usize| match spec.routers.get(node.wrapping_sub(spec.hosts as usize)) {
@@ -315,8 +315,8 @@ fn above(spec: &Spec) -> Vec<NodeId> {
     (0..ends.len()).map(|node| ends[node].get(up(node)).copied().unwrap_or(NodeId(node as u32))).collect()
 }
 
-/// By what number the index of a round robin is divided at every switch of a regular tree, so that successive
-/// packets go through all paths: by the number of choices that switches below have.
+/// Divisor of the round-robin index at every switch of a regular tree, so that successive packets go through all paths:
+/// the number of choices of the switches below.
 pub fn divisors(spec: &Spec) -> Vec<u32> {
     let mut divisors = vec![0u32; spec.routers.len()];
     let ends = far_ends(spec);

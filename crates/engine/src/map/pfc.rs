@@ -1,15 +1,15 @@
 //! Priority flow control: a switch pauses its neighbours instead of dropping their packets (IEEE 802.1Qbb).
 //!
 //! Each class of a link has an account in the buffer of the switch at its end ([`buffer`](crate::port::buffer)), which
-//! says when to pause and when to resume. The switch then sends a frame over the link back, which waits for the packet
-//! in transmission there and for no queue, takes 64 B on the wire or more, and is neither counted among packets nor
-//! lost but where the link is down. From its arrival on the neighbour begins no packet of the class; others go on. A
-//! pause holds until the frame that ends it: times in quanta, and their refreshing, are not modelled.
+//! decides when to pause and when to resume. The switch then sends a frame over the opposite link. The frame waits for
+//! the packet in transmission there, but for no queue, takes 64 B on the wire or more, is not counted among packets,
+//! and is lost only if the link is down. From its arrival on the neighbour starts no packet of the class; other classes
+//! go on. A pause holds until the frame that ends it: times in quanta, and their refreshing, are not modelled.
 //!
-//! A link that goes down or comes up, in either direction, forgets all pauses at both of its ends. When both directions
-//! are up again the switch says at that instant which classes are to pause, and the port is silent for as long as that
-//! may take to come: it begins no packet of a class that can be paused. What it sent until then would come on top of
-//! what filled the headroom before the link went down. While the way back is down nobody can pause the link.
+//! A link that fails or recovers, in either direction, clears all pauses at both of its ends. When both directions are
+//! up again, the switch reports at that instant which classes are to pause, and the port stays silent for as long as
+//! that report may take: it starts no packet of a class that can be paused. Otherwise such packets would add to those
+//! that filled the headroom before the failure. While the opposite link is down nobody can pause the link.
 
 use crate::ids::LinkId;
 use crate::port::buffer::Account;
@@ -18,31 +18,31 @@ use crate::spec::{Discipline, Effect, Headroom, LinkSpec, PfcSpec, Spec, Thresho
 use incast_cc::{Rate, Time};
 use std::collections::BTreeMap;
 
-/// Who pauses whom.
+/// Pause relations between links and accounts.
 #[derive(Debug)]
 pub struct Pfc {
-    /// Place of every class among those that are paused rather than dropped.
+    /// Index of every class among the lossless classes.
     pub places: Vec<Option<u32>>,
     /// First account of every link in the buffer of the switch at its end.
     first: Vec<Option<u32>>,
-    /// The link back, of every link between two nodes.
+    /// The opposite link of every link between two nodes.
     pub back: Vec<Option<LinkId>>,
-    /// When a link or the one back goes down or comes up, in order.
+    /// Transitions of every link, in order: it or the opposite one fails or recovers.
     transitions: BTreeMap<LinkId, Vec<Transition>>,
 }
 
-/// A link or the one back goes down or comes up.
+/// A failure or recovery of a link or of the opposite one.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition {
-    /// When.
+    /// Time of the transition.
     pub at: Time,
-    /// Both are up from then on.
+    /// True if both directions are up from then on.
     pub up: bool,
-    /// Until when the port is silent; `at` where it is not.
+    /// End of the port's silence; `at` if it is not silent.
     pub silent: Time,
 }
 
-/// Rates and delay that a link has at one time or another: its own, and those of failures that degrade it.
+/// Extremes of a link's rates and delays over time: its own, and those of failures that degrade it.
 #[derive(Clone, Copy, Debug)]
 struct Extremes {
     slowest: Rate,
@@ -51,7 +51,7 @@ struct Extremes {
 }
 
 impl Extremes {
-    /// Those of all links that are degraded, by the worst of each, whether or not they come together.
+    /// Extremes of every degraded link, each value by the worst failure, even if these do not coincide.
     fn of_degraded(spec: &Spec) -> BTreeMap<LinkId, Extremes> {
         let mut known = BTreeMap::new();
         for failure in &spec.failures {
@@ -73,14 +73,14 @@ impl From<&LinkSpec> for Extremes {
 }
 
 impl Pfc {
-    /// The tables of `spec`, and the accounts of every switch; an error in words if that cannot be.
+    /// The tables of `spec`, and the accounts of every switch. The error is a message for the user.
     pub fn new(spec: &Spec, pfc: &PfcSpec) -> Result<(Pfc, Vec<Vec<Account>>), String> {
         let mut next = 0..;
         let places: Vec<Option<u32>> = pfc.lossless.iter().map(|l| if *l { next.next() } else { None }).collect();
         let back = links_back(spec);
         let mut first = vec![None; spec.links.len()];
         let mut accounts: Vec<Vec<Account>> = vec![Vec::new(); spec.node_names.len()];
-        // of all links and packets once, there being many of both
+        // computed once for all links, since there are many links and transports
         let hosts = rate_of_hosts(spec);
         let packet = largest_packet(spec);
         let degraded = Extremes::of_degraded(spec);
@@ -125,45 +125,45 @@ impl Pfc {
         Ok((Pfc { places, first, back, transitions }, accounts))
     }
 
-    /// The account of a packet of `class` that came over `link`, if it is on one.
+    /// The account of a packet of `class` that arrived over `link`, if the class is lossless there.
     pub fn account(&self, link: LinkId, class: u8) -> Option<u32> {
         Some(self.first[link]? + (*self.places.get(class as usize)?)?)
     }
 
-    /// When the link, or the one back, last went down or came up by `now`.
+    /// The latest transition of the link, or of the opposite one, by `now`.
     pub fn transition_by(&self, link: LinkId, now: Time) -> Option<Transition> {
         let transitions = self.transitions.get(&link)?;
         Some(transitions[transitions.partition_point(|t| t.at <= now).checked_sub(1)?])
     }
 
-    /// The latest transition of the link by `now`: pauses asked for before it hold no longer.
+    /// Time of the link's latest transition by `now`. Pauses requested before it no longer hold.
     pub fn cleared(&self, link: LinkId, now: Time) -> Option<Time> {
         self.transition_by(link, now).map(|transition| transition.at)
     }
 
-    /// Edges of a link that are not over at `now`, the silence that follows included.
+    /// Transitions of a link not over at `now`, with the silence that follows each.
     fn to_come(&self, link: LinkId, now: Time) -> &[Transition] {
         let transitions = self.transitions.get(&link).map_or(&[][..], |transitions| transitions);
         &transitions[transitions.partition_point(|t| t.at <= now && t.silent <= now)..]
     }
 
-    /// When next after `now` a transition of the link is, or the end of a silence.
+    /// Time after `now` of the link's next transition or end of a silence.
     pub fn next_transition(&self, link: LinkId, now: Time) -> Option<Time> {
         self.to_come(link, now).first().map(|t| if t.at > now { t.at } else { t.silent })
     }
 
-    /// The first silence of the port of a link that is not over at `now`.
+    /// Start and end of the first silence of the link's port that is not over at `now`.
     pub fn silence(&self, link: LinkId, now: Time) -> Option<(Time, Time)> {
         self.to_come(link, now).iter().find(|t| t.silent > t.at).map(|t| (t.at, t.silent))
     }
 
-    /// The first transition of every link that has some.
+    /// The first transition of every link that has any.
     pub fn first_transitions(&self) -> impl Iterator<Item = (LinkId, Time)> {
         self.transitions.iter().filter_map(|(link, transitions)| Some((*link, transitions.first()?.at)))
     }
 }
 
-/// Of the links from one node to another the first has the first one back, and so on.
+/// The opposite link of every link. Parallel links between two nodes are paired in order.
 fn links_back(spec: &Spec) -> Vec<Option<LinkId>> {
     let mut between: BTreeMap<(u32, u32), Vec<LinkId>> = BTreeMap::new();
     for (l, link) in (0..).map(LinkId).zip(&spec.links) {
@@ -178,7 +178,7 @@ fn links_back(spec: &Spec) -> Vec<Option<LinkId>> {
     back
 }
 
-/// Edges of every link that goes down, or whose way back does, without silences.
+/// Transitions of every link that fails or whose opposite link does, without silences.
 fn transitions(spec: &Spec, back: &[Option<LinkId>]) -> BTreeMap<LinkId, Vec<Transition>> {
     let mut spans: BTreeMap<LinkId, Vec<(Time, Time)>> = BTreeMap::new();
     for failure in spec.failures.iter().filter(|f| matches!(f.effect, Effect::Down { .. })) {
@@ -188,7 +188,7 @@ fn transitions(spec: &Spec, back: &[Option<LinkId>]) -> BTreeMap<LinkId, Vec<Tra
         }
     }
     let transitions = |spans: Vec<(Time, Time)>| {
-        // how many of the two directions go down less those that come up, by instant
+        // failures of both directions less recoveries, by instant
         let mut changes: BTreeMap<Time, i32> = BTreeMap::new();
         for (from, until) in spans {
             *changes.entry(from).or_default() += 1;
@@ -205,8 +205,8 @@ fn transitions(spec: &Spec, back: &[Option<LinkId>]) -> BTreeMap<LinkId, Vec<Tra
     spans.into_iter().map(|(link, spans)| (link, transitions(spans))).collect()
 }
 
-/// A port that is told to pause within `told` is silent until after that where its link comes up, or until the next
-/// transition.
+/// Sets the silence after each recovery: longer than `told`, the time in which a pause reaches the port, or until the
+/// next transition.
 fn keep_silent(transitions: &mut [Transition], told: Time) {
     let mut next = Time::NEVER;
     for transition in transitions.iter_mut().rev() {
@@ -217,14 +217,14 @@ fn keep_silent(transitions: &mut [Transition], told: Time) {
     }
 }
 
-/// Rate of the hosts' links; where they differ that of the median host.
+/// Rate of the hosts' links. If they differ: that of the median host.
 fn rate_of_hosts(spec: &Spec) -> Rate {
     let mut rates: Vec<Rate> = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.rate).collect();
     rates.sort_unstable();
     rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or(Rate::INFINITE)
 }
 
-/// Part of what is free that an account of a link at this rate may fill, hosts' links being at another.
+/// Share of the free buffer that an account may fill, for a link at `rate` and hosts' links at `hosts`.
 fn share_of(rate: Rate, hosts: Rate) -> f64 {
     // HPCC's simulator shifts by 3, one less for every doubling of the rate
     let (mut shift, mut rate) = (3, rate.0);
@@ -235,7 +235,7 @@ fn share_of(rate: Rate, hosts: Rate) -> f64 {
     1.0 / (1u32 << shift) as f64
 }
 
-/// Bytes of the largest packet that its transports send.
+/// Bytes of the largest packet that the transports of `spec` send.
 fn largest_packet(spec: &Spec) -> u64 {
     let largest = |t: &TransportSpec| {
         let segment = t.mss + t.header;
@@ -245,10 +245,10 @@ fn largest_packet(spec: &Spec) -> u64 {
     spec.transports.iter().map(largest).max().unwrap_or(0) as u64
 }
 
-/// Time within which the port of a link has received a pause, the frame going over `back`: it waits for
-/// what is in transmission there, a packet of `packet` bytes or a frame, and for frames about other `classes`.
+/// Maximum time for a pause to reach the port of a link. The frame goes over `back`: it waits for the transmission in
+/// progress there, a packet of `packet` bytes or a frame, and for frames of other `classes`.
 fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -> Time {
-    // a time on the wire is rounded
+    // the time on the wire is rounded
     let wire = |bytes: u64| extremes.slowest.serialize(bytes).saturating_add(Time::ps(1));
     let frame = frame_bytes(back.overhead);
     let waits = wire(frame.max(packet + back.overhead as u64));
@@ -256,8 +256,7 @@ fn told_within(back: &LinkSpec, extremes: Extremes, classes: u64, packet: u64) -
     waits.saturating_add(frames).saturating_add(extremes.longest)
 }
 
-/// Bytes that may still come over a link whose port is told within `told` to pause; an account counts packets as
-/// `counted` bytes.
+/// Bytes that may still arrive over a link paused within `told`. An account counts packets as `counted` bytes.
 fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: Time, counted: u64) -> Result<u64, String> {
     if let Headroom::Bytes(bytes) = pfc.headroom {
         return Ok(bytes);
@@ -275,7 +274,7 @@ fn headroom(pfc: &PfcSpec, link: &LinkSpec, extremes: Extremes, told: Time, coun
     let brings = (time.0 as u128 * rate.0 as u128).div_ceil(8_000_000_000_000);
     let bytes = match pfc.headroom {
         Headroom::Delays => brings.saturating_mul(3),
-        // then the port may just have begun a packet, and one went over the threshold
+        // the port may just have started a packet, and another one crossed the threshold
         _ => brings.saturating_add(2 * counted as u128),
     };
     u64::try_from(bytes).map_err(|_| {

@@ -1,21 +1,22 @@
-//! The segments of a transfer, as far as they are known before it runs.
+//! Segments of a transfer, as far as they are known before the run.
 //!
-//! A sender cuts full segments from what the application has written, and a shorter one where a write ends, or the send
-//! buffer or the peer's window is full. While its window is shut the application writes on, and the next segment passes
-//! the end of a write. So the cuts are certain only where all of these fall on whole segments. Otherwise two facts are
-//! left: the first segment, and that a last segment shorter than the fewest segments allow costs a header more.
+//! A sender cuts full segments from the written bytes, and a shorter one at the end of a write or where the send buffer
+//! or the peer's window is full. While the window is closed the application writes on, and the next segment passes the
+//! end of a write. So segmentation is certain only if writes, buffer and window are all multiples of a segment.
+//! Otherwise two facts remain: the first segment, and one more header for a last segment shorter than with the fewest
+//! segments.
 
 use crate::spec::{App, Bulk, FlowSpec, Protocol, Spec, TransportSpec};
 use incast_cc::Rate;
 
-/// IP header of a fragment, and of every packet at least.
+/// IP header of a fragment: the minimum of any packet.
 pub const IP_HEADER: u32 = 20;
-/// Windows of hosts are at least so large where their buffers are twice that, and segments no larger than
-/// [`LARGEST`]: what a window field says without a scale, less what the coarsest scale takes off.
+/// Lower bound of hosts' windows, if their buffers are twice that and segments no larger than [`LARGEST`]: the maximum
+/// window field without scaling, less the rounding of the coarsest scale.
 const LEAST_WINDOW: u64 = 48 << 10;
 /// See [`LEAST_WINDOW`].
 const LARGEST: u32 = 16 << 10;
-/// What the coarsest scale of a window takes off at most.
+/// Maximum rounding of a window by the coarsest scale.
 const COARSEST: u64 = 1 << 14;
 
 /// The segments of a transfer.
@@ -23,20 +24,20 @@ const COARSEST: u64 = 1 << 14;
 pub struct Segments {
     /// Payload bytes.
     pub bytes: u64,
-    /// Full segments, if as few are sent as can be.
+    /// Full segments, with the minimum number of segments.
     pub full: u64,
-    /// ... and the last, if it is no full one.
+    /// Payload of a last, partial segment.
     pub rest: Option<u32>,
-    /// These are sent. Otherwise the sender may cut elsewhere.
+    /// True if exactly these segments are sent. Otherwise the sender may cut elsewhere.
     pub certain: bool,
-    /// Payload of the first segment, at least.
+    /// Lower bound of the first segment's payload.
     pub first: u32,
-    /// Full segments before the first shorter one, at least.
+    /// Lower bound of the number of full segments before the first shorter one.
     pub lead: u64,
 }
 
 impl Segments {
-    /// Those of the transfer of `size` bytes that `flow` is.
+    /// Segments of `flow`, a transfer of `size` bytes.
     pub fn of(spec: &Spec, flow: &FlowSpec, size: u64) -> Segments {
         let t = &spec.transports[flow.transport as usize];
         let mss = t.mss.max(1) as u64;
@@ -46,7 +47,7 @@ impl Segments {
             App::Bulk(Bulk { write, .. }) if !t.protocol.is_driven() => write.clamp(1, bytes.max(1)),
             _ => bytes,
         };
-        // bytes up to the first cut that may be no whole segment
+        // bytes up to the first cut that may split a segment
         let uncut = match &t.protocol {
             Protocol::Homa(homa) => homa.unscheduled,
             _ => write,
@@ -67,15 +68,15 @@ impl Segments {
         }
     }
 
-    /// Number of segments and payload of the last, at least, for each way in which a sender may cut: as few as can be,
-    /// or more, with a last one of any length.
+    /// Lower bounds of the number of segments and of the last one's payload, for each way in which a sender may cut:
+    /// the minimum number, or one more with a last segment of any length.
     pub fn cuts(&self, mss: u32) -> [(u64, u32); 2] {
         let fewest = self.full + self.rest.is_some() as u64;
         [(fewest, self.rest.unwrap_or(mss)), (fewest + 1, 1)]
     }
 }
 
-/// A window that the peer offers at all times, at least; 0 where nothing is known of it.
+/// Lower bound of the window that the peer offers at all times; 0 if nothing is known of it.
 fn window(spec: &Spec, flow: &FlowSpec, t: &TransportSpec) -> u64 {
     if flow.read_rate != Rate::INFINITE || !spec.programs.is_empty() {
         return 0;
@@ -87,25 +88,25 @@ fn window(spec: &Spec, flow: &FlowSpec, t: &TransportSpec) -> u64 {
     }
 }
 
-/// What a host offers at first, at least.
+/// Lower bound of the window that a host offers at first.
 fn least_window(t: &TransportSpec) -> u64 {
-    // a scale takes a byte off such small ones
+    // a scale takes a byte off windows this small
     if t.mss > LARGEST { 0 } else { (t.receive_buffer / 2).min(LEAST_WINDOW).saturating_sub(1) }
 }
 
-/// Whether a window that is always as large as this, or larger, cuts no segment: one waits until it fits.
+/// True if a window never smaller than `window` splits no segment: the sender waits until one fits.
 fn keeps_whole(t: &TransportSpec, window: u64) -> bool {
     let mss = t.mss as u64;
     if t.whole_segments { window >= mss } else { t.sws_avoidance && window >= 2 * mss }
 }
 
-/// Whether the handshake's window may bound segments.
+/// True if the window of the handshake may limit the size of segments.
 fn has_short_segments(spec: &Spec, t: &TransportSpec) -> bool {
     t.half_window_mss && (!spec.programs.is_empty() || least_window(t) / 2 < t.mss as u64)
 }
 
-/// IP sizes of the packets that carry a segment of `payload` bytes: one, or IP fragments where the MTU is smaller (20
-/// bytes of IP header each, offsets in units of 8 bytes).
+/// IP sizes of the packets of a segment of `payload` bytes: one packet, or IP fragments if the MTU is smaller (20 bytes
+/// of IP header each, offsets in units of 8 bytes).
 pub fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
     let header = IP_HEADER as u64;
     let total = t.header as u64 + payload as u64;
@@ -128,18 +129,18 @@ pub fn fragments(t: &TransportSpec, payload: u32) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Whether a segment of `payload` bytes travels as fragments.
+/// True if a segment of `payload` bytes travels as fragments.
 pub fn is_cut(t: &TransportSpec, payload: u32) -> bool {
     let total = t.header as u64 + payload as u64;
     t.mtu >= IP_HEADER + 8 && total > t.mtu as u64
 }
 
-/// Bytes that a full segment takes on a wire which adds `overhead` to every packet.
+/// Bytes of a full segment on a wire that adds `overhead` to every packet.
 pub fn wire_bytes(t: &TransportSpec, overhead: u32) -> u64 {
     fragments(t, t.mss).map(|size| size + overhead as u64).sum()
 }
 
-/// Packets that carry `bytes` of payload in so many segments, and their IP bytes, at least.
+/// Lower bounds of the number of packets that carry `bytes` of payload in `segments` segments, and of their IP bytes.
 pub fn packets(t: &TransportSpec, bytes: u64, segments: u64) -> (u64, u64) {
     let packets = if is_cut(t, t.mss) { segments.max(bytes.div_ceil(t.mtu as u64)) } else { segments };
     let headers = segments.saturating_mul(t.header as u64);
@@ -147,12 +148,12 @@ pub fn packets(t: &TransportSpec, bytes: u64, segments: u64) -> (u64, u64) {
     (packets, bytes.saturating_add(headers).saturating_add(others))
 }
 
-/// IP bytes of the last packet of a segment of at least so many bytes, at least.
+/// Lower bound of the IP bytes of the last packet of a segment of at least `payload` bytes.
 pub fn last_packet(t: &TransportSpec, payload: u32) -> u64 {
     if is_cut(t, t.mss) { IP_HEADER as u64 + 1 } else { t.header as u64 + payload as u64 }
 }
 
-/// IP bytes of the first packet of a full segment, which is as large as any.
+/// IP bytes of the first packet of a full segment. No packet is larger.
 pub fn first_packet(t: &TransportSpec) -> u64 {
     fragments(t, t.mss).next().unwrap_or(0)
 }

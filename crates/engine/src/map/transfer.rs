@@ -1,5 +1,5 @@
-//! How long segments take over links that nothing else uses: along one path, or where packets spread between the first
-//! link and the last.
+//! Transfer times of segments over otherwise idle links: along one path, or with packets spread between the first link
+//! and the last.
 
 use crate::ids::LinkId;
 use crate::map::segments::{Segments, fragments, last_packet, packets};
@@ -15,7 +15,7 @@ pub struct Wires<'s> {
 }
 
 impl<'s> Wires<'s> {
-    /// The links of `spec`, as they are or otherwise.
+    /// The links of `spec`, as given or replaced by `links`.
     pub fn new(spec: &'s Spec, links: &'s [LinkSpec]) -> Wires<'s> {
         Wires { spec, links }
     }
@@ -25,14 +25,14 @@ impl<'s> Wires<'s> {
         links.iter().fold(Time::ZERO, |sum, &l| sum.saturating_add(self.crossing(l, size)))
     }
 
-    /// When a packet that has to wait for no other leaves a link.
+    /// Time for a packet to cross a link, without waiting for others.
     pub fn crossing(&self, link: LinkId, size: u64) -> Time {
         let l = &self.links[link];
-        // a frame has no bucket, and the channel no delay
+        // a frame has no token bucket, and the channel no delay
         if l.cell.is_some() { self.takes(l, size) } else { l.crossing(size) }
     }
 
-    /// The time for which a packet of `size` IP bytes has a link, all else being at rest: in a radio cell the least.
+    /// Time for which a packet of `size` IP bytes occupies an idle link. In a radio cell: the minimum.
     fn takes(&self, link: &LinkSpec, size: u64) -> Time {
         let Some(cell) = link.cell.map(|cell| &self.spec.cells[cell as usize]) else {
             return link.rate.serialize(size + link.overhead as u64);
@@ -40,25 +40,25 @@ impl<'s> Wires<'s> {
         Frames::of(&cell.framing, size as u32, false).least_time(cell.mac.acknowledged)
     }
 
-    /// Serialization of a segment, all its fragments, on one link.
+    /// Serialization time of a segment with all its fragments, on one link.
     pub fn period(&self, link: LinkId, t: &TransportSpec, payload: u32) -> Time {
         let l = &self.links[link];
         fragments(t, payload).fold(Time::ZERO, |sum, size| sum + self.takes(l, size))
     }
 
-    /// When a link that packets come to from `came` on, which have it for so long, has let go the last of them: a
-    /// bucket lets go at once what it holds. The link's delay is in it.
+    /// Time at which the last of several packets leaves a link, with its delay. They arrive from `came` on and occupy
+    /// the link for `takes`. A bucket releases at once the bytes that it has tokens for.
     fn passes(&self, link: LinkId, came: Time, takes: Time) -> Time {
         let l = &self.links[link];
         let held = takes.saturating_sub(l.rate.serialize(l.bucket as u64));
         came.saturating_add(held).saturating_add(l.delay)
     }
 
-    /// For how long a link carries so many bytes in so many segments, or more, at least.
+    /// Lower bound of the time that a link takes for `bytes` bytes in `segments` segments or more.
     fn carries(&self, link: LinkId, t: &TransportSpec, bytes: u64, segments: u64) -> Time {
         let l = &self.links[link];
         if l.cell.is_some() {
-            // by the segments whose bytes have it for the shortest time
+            // by the segment size with the least time a byte
             let per_byte = |payload: u32| (self.period(link, t, payload).0, payload as u64);
             let cross = |a: &(u64, u64), b: &(u64, u64)| a.0 as u128 * b.1 as u128;
             let least = (1..=t.mss).map(per_byte).min_by(|a, b| cross(a, b).cmp(&cross(b, a)));
@@ -67,18 +67,18 @@ impl<'s> Wires<'s> {
         }
         let (packets, size) = packets(t, bytes, segments);
         let whole = size.saturating_add(packets.saturating_mul(l.overhead as u64));
-        // of each packet a picosecond is rounded
+        // the time of each packet is rounded by up to a picosecond
         let rounded = if is_exact(l.rate) { Time::ZERO } else { Time(packets) };
         l.rate.serialize(whole).saturating_sub(rounded)
     }
 
-    /// `full` full segments followed by segments with the payloads `rest`, in order along one path.
+    /// Time for `full` full segments, then segments with the payloads `rest`, in order along one path.
     ///
     /// From an empty network, equal packets leave link j at the pace of the slowest link up to j, or, behind a bucket,
-    /// as soon as it has what they need; either way it is the first or the last of them that a link holds up most, so
-    /// all but the first are one multiplication. The rest is walked packet by packet.
+    /// as soon as it has their tokens. Either way a link delays the first or the last of them most, so all but the
+    /// first take one multiplication. The rest is computed packet by packet.
     pub fn in_order(&self, links: &[LinkId], t: &TransportSpec, full: u64, rest: &[u32]) -> Time {
-        // of every link: when it is free again, and when what was sent last came to it
+        // by link: time at which it is free again, and arrival time of the latest packet
         let mut few = [(Time::ZERO, Time::ZERO); 8];
         let mut many = Vec::new();
         let states = few.get_mut(..links.len()).unwrap_or_else(|| {
@@ -86,7 +86,7 @@ impl<'s> Wires<'s> {
             &mut many
         });
         let leave = |l: &LinkSpec, free: Time, came: Time| {
-            // a bucket lets go at once what it holds
+            // a bucket releases at once the bytes that it has tokens for
             free.saturating_sub(l.rate.serialize(l.bucket as u64)).max(came)
         };
         let send = |states: &mut [(Time, Time)], payload: u32| {
@@ -105,14 +105,14 @@ impl<'s> Wires<'s> {
         let mut arrived = Time::ZERO;
         if full > 0 {
             arrived = send(states, t.mss);
-            // how much later than the first segment the last one comes to a link
+            // lag of the last segment behind the first at a link
             let mut behind = Time::ZERO;
             let last = fragments(t, t.mss).last().unwrap_or(0);
             let mut saved = false;
             for (&l, (free, came)) in links.iter().zip(states.iter_mut()) {
                 let link = &self.links[l];
                 let first = *free;
-                // behind a bucket fragments come at other distances: at least the last has to pass
+                // behind a bucket the gaps of fragments differ: at least the last one has to pass
                 let held = match saved {
                     true => self.takes(link, last),
                     false => first.saturating_sub(*came),
@@ -135,7 +135,7 @@ impl<'s> Wires<'s> {
         arrived
     }
 
-    /// Segments that may be cut elsewhere, in order along one path, at least.
+    /// Lower bound of the time for segments that may be cut elsewhere, in order along one path.
     fn in_order_at_least(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
         let first = fragments(t, segments.first).next().unwrap_or(0);
         let cut = |(count, last): (u64, u32)| {
@@ -152,24 +152,24 @@ impl<'s> Wires<'s> {
         one.min(other)
     }
 
-    /// From the first bit at the source to the last bit at the destination of `segments`, in order along one path.
+    /// Time from the first bit at the source to the last bit at the destination of `segments`, in order along one path.
     pub fn along(&self, links: &[LinkId], t: &TransportSpec, segments: &Segments) -> Time {
         let exact = self.in_order(links, t, segments.full, segments.rest.as_slice());
         if segments.certain { exact } else { exact.min(self.in_order_at_least(links, t, segments)) }
     }
 }
 
-/// Whether a byte takes whole picoseconds.
+/// True if a byte takes whole picoseconds.
 fn is_exact(rate: Rate) -> bool {
     rate == Rate::INFINITE || 8_000_000_000_000u64.checked_rem(rate.0) == Some(0)
 }
 
-/// Whether the time that a packet has a link is in proportion to its bytes on the wire.
+/// True if the time that a packet occupies a link is in proportion to its bytes on the wire.
 pub fn is_in_proportion(link: &LinkSpec) -> bool {
     is_exact(link.rate) && link.bucket == 0 && link.cell.is_none()
 }
 
-/// Ways that part after the first link and may meet before the last.
+/// Paths that part after the first link and may meet before the last.
 pub struct Fan<'s, C> {
     /// Links.
     pub wires: Wires<'s>,
@@ -177,24 +177,24 @@ pub struct Fan<'s, C> {
     pub first: LinkId,
     /// The last link, if all packets pass it.
     pub last: Option<LinkId>,
-    /// From the end of the first link to the destination: the quickest way for a packet of so many IP bytes.
+    /// Time of the quickest path from the end of the first link to the destination, for a packet of some IP bytes.
     pub onward: C,
 }
 
 impl<C: Fn(u64) -> Time> Fan<'_, C> {
-    /// When a packet that leaves the first link at some time comes to the last.
+    /// Time from the end of the first link to the last link, for a packet of `size` IP bytes.
     fn at_last(&self, last: LinkId, size: u64) -> Time {
         (self.onward)(size).saturating_sub(self.wires.crossing(last, size))
     }
 
-    /// When packets of a segment have come to the destination, and at first to the last link, which leave behind
-    /// others that have the first link for so long. Fragments are the largest and the last.
+    /// Times at which a segment's last packet reaches the destination, and its first packet the last link. `before`:
+    /// time for which earlier packets occupy the first link. Only the largest and the last fragments matter.
     fn alone(&self, t: &TransportSpec, before: Time, payload: u32) -> (Time, Time) {
         let (mut end, mut first, mut sum) = (Time::ZERO, Time::NEVER, before);
         let count = fragments(t, payload).count();
         for (i, size) in fragments(t, payload).enumerate() {
             sum = sum.saturating_add(self.wires.takes(&self.wires.links[self.first], size));
-            // those between are as large as the first and the one before the last
+            // fragments in between are as large as the first and the last but one
             if i == 0 || i + 2 >= count {
                 let left = self.wires.passes(self.first, Time::ZERO, sum);
                 end = end.max(left.saturating_add((self.onward)(size)));
@@ -204,7 +204,8 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
         (end, first)
     }
 
-    /// Full segments and a partial one, which may overtake: between the first and the last link none waits for another.
+    /// Time for full segments and a partial one that may overtake. Between the first and the last link packets do not
+    /// wait for each other.
     fn in_any_order(&self, t: &TransportSpec, full: u64, rest: Option<u32>) -> Time {
         let pace = self.wires.period(self.first, t, t.mss);
         let passed = |came: Time, takes: Time| self.last.map_or(came, |last| self.wires.passes(last, came, takes));
@@ -223,10 +224,10 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
         end
     }
 
-    /// Segments that may be cut elsewhere, at least.
+    /// Lower bound of the time for segments that may be cut elsewhere.
     fn at_least(&self, t: &TransportSpec, segments: &Segments) -> Time {
         let wires = &self.wires;
-        // the first packet that comes to the last link: the first to leave, or a small one that overtakes
+        // the first packet at the last link: the first to leave, or a small one that overtakes
         let one = fragments(t, segments.first).next().unwrap_or(0);
         let before = wires.period(self.first, t, t.mss).saturating_mul(segments.lead);
         let small = last_packet(t, 1);
@@ -246,7 +247,7 @@ impl<C: Fn(u64) -> Time> Fan<'_, C> {
         one.min(other)
     }
 
-    /// From the first bit at the source to the last bit at the destination of `segments`.
+    /// Time from the first bit at the source to the last bit at the destination of `segments`.
     pub fn over(&self, t: &TransportSpec, segments: &Segments) -> Time {
         let fewest = self.in_any_order(t, segments.full, segments.rest);
         if segments.certain { fewest } else { fewest.min(self.at_least(t, segments)) }

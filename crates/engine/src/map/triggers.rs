@@ -1,27 +1,27 @@
-//! Triggers: ends of flows activate them, and they open flows.
+//! Triggers: activated by the ends of flows, they open other flows.
 //!
-//! A trigger counts its activations at one host. Where the flows that it opens have one source, that is the host; where
-//! they have several and its activations have one host, it is that one. Where both have several, it is the source of
-//! what the trigger opens first, of several such flows the one of the lowest number.
+//! A trigger counts its activations at one host. If the flows that it opens have one source, it is that host. If they
+//! have several sources and its activations come from one host, it is the latter. If both have several, it is the
+//! source of the flow that the trigger opens first, and among several such flows of the one with the lowest number.
 //!
-//! Ends at that host count at once, and its flows open at once. It is told of ends elsewhere the longest latency of a
-//! link later ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so are the other hosts of what it has
-//! counted. So A activations that open S flows are A + S messages at most; hosts that all counted for themselves would
-//! make A S.
+//! Ends of flows at that host count at once, and its own flows open at once. Ends elsewhere are reported to it after
+//! the longest latency of a link ([`FabricMap::relay`](crate::map::fabric::FabricMap::relay)), and so are its counts to
+//! the other hosts. So A activations that open S flows take A + S messages at most; if all hosts counted, they would
+//! take A S.
 
 use crate::RunError;
 use crate::ids::{FlowId, NodeId, OpeningId, TriggerId};
 use crate::spec::{About, Done, Spec};
 use std::ops::Range;
 
-/// A trigger at work.
+/// State of a trigger.
 #[derive(Clone, Debug)]
 pub struct Trigger {
-    /// The host that counts.
+    /// The host that counts its activations.
     pub home: NodeId,
-    /// Place of its count in the domain of that host.
+    /// Index of its count in the domain of that host.
     pub count: u32,
-    /// The flows that it opens, in the order of activations.
+    /// Openings of the trigger, in the order of activations.
     pub openings: Range<u32>,
 }
 
@@ -38,24 +38,24 @@ pub struct Opening {
 /// All triggers of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Triggers {
-    /// By number.
+    /// Triggers by number.
     pub list: Vec<Trigger>,
-    /// By number: of one trigger side by side.
+    /// Openings by number. Those of one trigger are contiguous.
     pub openings: Vec<Opening>,
-    /// Flows of the openings.
+    /// Flows of all openings.
     flows: Vec<FlowId>,
-    /// Ends of flows and the triggers that they activate, in order.
+    /// Ends of flows, with the triggers that they activate, in order.
     activations: Vec<((FlowId, Done), TriggerId)>,
 }
 
 impl Triggers {
-    /// Those of `spec`. Their counts have no place yet.
+    /// The triggers of `spec`. Their counts have no index yet.
     ///
     /// # Errors
-    /// A flow opens at an activation that does not come, or is of a kind that does not wait; an activation is the end
-    /// of a flow that there is not.
+    /// A flow waits for an activation that never comes, or cannot wait by its kind. An activation names a flow that
+    /// does not exist.
     pub fn new(spec: &Spec) -> Result<Triggers, RunError> {
-        // what flows wait for: trigger, activation, source; and the flow
+        // conditions of waiting flows: trigger, activation, source; and the flow
         let mut waiting = Vec::new();
         for (f, flow) in (0u32..).zip(&spec.flows) {
             let Some(by) = flow.trigger else { continue };
@@ -106,13 +106,13 @@ impl Triggers {
         Ok(triggers)
     }
 
-    /// Triggers that the end of a flow activates, once for every time that they name it.
+    /// Triggers that the end of a flow activates, once for each mention.
     pub fn activated(&self, end: (FlowId, Done)) -> impl Iterator<Item = TriggerId> {
         let first = self.activations.partition_point(|(e, _)| *e < end);
         self.activations[first..].iter().take_while(move |(e, _)| *e == end).map(|(_, trigger)| *trigger)
     }
 
-    /// Numbers of what `trigger` opens at its `activation`.
+    /// Openings of `trigger` at its `activation`.
     pub fn opened(&self, trigger: TriggerId, activation: u32) -> impl Iterator<Item = OpeningId> {
         let all = &self.list[trigger].openings;
         let own = &self.openings[all.start as usize..all.end as usize];

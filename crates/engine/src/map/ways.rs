@@ -1,8 +1,8 @@
-//! The ways that packets of a flow may take, and the quickest of them on the empty network.
+//! Paths that packets of a flow may take, and the quickest of them on the empty network.
 //!
-//! A switch offers a packet some of its ports: one where the flow keeps to a path, all next hops where packets spread,
-//! those of all times where routing knows of failures, and any where a table may send packets elsewhere. A link that
-//! works otherwise for some time is taken as it is at its quickest.
+//! A switch offers a packet some of its ports: one if the flow keeps to a path, all next hops if packets spread, those
+//! of all times if routing knows of failures, and any port if a table may redirect packets. A link whose properties
+//! change over time counts at its quickest.
 
 use crate::hash;
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -16,26 +16,26 @@ use incast_cc::Time;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// What decides about ways beside routing.
+/// Influences on paths besides routing.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// Links at their quickest, where that is not as they are.
+    /// Links at their quickest, if that differs from the specification.
     quick: Option<Vec<LinkSpec>>,
-    /// When routes change, from 0 on.
+    /// Times at which routes change, from 0 on.
     times: Vec<Time>,
-    /// By node: a table may send packets elsewhere; empty where none may.
+    /// By node: true if a table may redirect packets. Empty if none may.
     redirects: Vec<bool>,
-    /// All shortest paths between two hosts take as long.
+    /// True if all shortest paths between two hosts take the same time.
     even: bool,
     /// By host: the only link that leads to it.
     last: Vec<Option<LinkId>>,
 }
 
-/// A packet whose ways are looked for: its flow, and whether it goes back.
+/// A flow and a direction (true: reverse) whose paths are searched.
 pub type Course = (FlowId, bool);
 
 impl Ways {
-    /// Those of `spec`.
+    /// The paths of `spec`.
     pub fn new(spec: &Spec, outgoing: &Adjacency) -> Ways {
         let redirects = redirecting(spec);
         let mut times = vec![Time::ZERO];
@@ -67,12 +67,12 @@ impl Ways {
         self.last.get(host.ix()).copied().flatten()
     }
 
-    /// Whether all shortest paths between two hosts take as long, at all times.
+    /// True if all shortest paths between two hosts take the same time, at all times.
     pub fn is_even(&self) -> bool {
         self.even
     }
 
-    /// Whether routes stay, and no table sends packets elsewhere.
+    /// True if routes never change, and no table redirects packets.
     pub fn is_fixed(&self) -> bool {
         self.times.len() == 1 && self.redirects.is_empty()
     }
@@ -82,17 +82,17 @@ impl Ways {
     }
 }
 
-/// Where packets may go from each node.
+/// Exits of each node that packets of a flow may take.
 pub struct Exits<'s> {
-    /// What there is.
+    /// Specification of the network.
     pub spec: &'s Spec,
     /// Links by node.
     pub outgoing: &'s Adjacency,
     /// Symmetric routing.
     pub mirror: Option<&'s Mirror>,
-    /// What decides beside routing; without it nothing fails and no table redirects.
+    /// Influences besides routing. `None`: nothing fails and no table redirects.
     pub ways: Option<&'s Ways>,
-    /// The packet.
+    /// The flow and direction.
     pub course: Course,
 }
 
@@ -103,18 +103,18 @@ impl Exits<'_> {
         if back { flow.reverse_path.as_deref() } else { flow.path.as_deref() }
     }
 
-    /// Packets take all next hops.
+    /// True if packets take all next hops.
     pub fn spreads(&self) -> bool {
         self.spec.choice.spreads() && !(self.course.1 && self.spec.acks_by_flow) && self.path().is_none()
     }
 
-    /// Where they go to.
+    /// Destination of the packets.
     pub fn to(&self) -> NodeId {
         let flow = &self.spec.flows[self.course.0];
         NodeId(if self.course.1 { flow.src } else { flow.dst })
     }
 
-    /// The links by which they may leave a switch.
+    /// Links by which the packets may leave a switch.
     fn of(&self, node: NodeId, links: &mut Vec<LinkId>) {
         links.clear();
         let ports = self.outgoing.of(node);
@@ -138,10 +138,10 @@ impl Exits<'_> {
         };
         match (router, self.ways) {
             (Router::Rerouted(rerouted), Some(ways)) => {
-                // routes of symmetric routing change with those of other switches
+                // symmetric routes change with those of other switches
                 let own = if self.mirror.is_some() { &ways.times } else { &rerouted.starts };
                 let flow = &self.spec.flows[self.course.0];
-                // of packets that spread the ways are asked for once, for flows at all times
+                // spread packets are looked up once for all flows, so at all times
                 let seen = |i: usize| {
                     let until = own.get(i + 1).copied().unwrap_or(Time::NEVER);
                     spreads || until > flow.start && own[i] < self.spec.duration
@@ -160,7 +160,7 @@ impl Exits<'_> {
         links.dedup();
     }
 
-    /// The next hops, of several, that a flow which keeps to its path may have at some time.
+    /// The next hops, of several, that a flow on a single path may have at some time.
     fn picks(&self, node: NodeId, hops: Hops, time: Option<Time>, mut pick: impl FnMut(u32)) {
         let (flow, back) = self.course;
         match hops.len() {
@@ -172,7 +172,7 @@ impl Exits<'_> {
                 if let Some(mirror) = mirror {
                     pick(mirror.choose(self.spec, node, self.course, hops, time));
                 }
-                // under symmetric routing a packet that is under way as routes change
+                // symmetric routing: the packet may be in flight while routes change
                 if mirror.is_none() || self.ways.is_some_and(|ways| ways.times.len() > 1) {
                     pick(hash::pick(hash::ecmp(self.spec.seed, flow, back, node), n));
                 }
@@ -180,7 +180,7 @@ impl Exits<'_> {
         }
     }
 
-    /// Whether no packet may leave this path.
+    /// True if no packet may leave this path.
     pub fn keep_to(&self, path: &[LinkId]) -> bool {
         let mut links = Vec::new();
         path.windows(2).all(|two| {
@@ -189,7 +189,7 @@ impl Exits<'_> {
         })
     }
 
-    /// The quickest way from a node to the packet's destination, and its time, each link taking so long.
+    /// The quickest path from a node to the packet's destination, and its time. `takes`: time of a link.
     pub fn quickest(&self, from: NodeId, takes: impl Fn(LinkId) -> Time) -> Option<(Time, Vec<LinkId>)> {
         let to = self.to();
         if from == to {
@@ -233,7 +233,7 @@ impl Exits<'_> {
     }
 }
 
-/// Links of which one at least can be quicker at some time, all as they are at their quickest.
+/// All links at their quickest, if at least one can be quicker at some time.
 fn quickest(spec: &Spec) -> Option<Vec<LinkSpec>> {
     let faults: BTreeMap<u32, Faults> = Faults::of_links(spec).ok()?;
     let mut links = None;
@@ -247,7 +247,7 @@ fn quickest(spec: &Spec) -> Option<Vec<LinkSpec>> {
     links
 }
 
-/// By node: whether a table may send packets elsewhere; empty where none may.
+/// By node: true if a table may redirect packets. Empty if none may.
 fn redirecting(spec: &Spec) -> Vec<bool> {
     let redirects = |entry: &Entry| entry.actions.iter().any(|a| matches!(a, Action::Back | Action::Output(_)));
     let mut nodes = Vec::new();
@@ -262,8 +262,8 @@ fn redirecting(spec: &Spec) -> Vec<bool> {
     nodes
 }
 
-/// Whether links between switches are the same wherever switches have a choice: all of them, or, in a tree, all that
-/// lead up from a level, and all that lead down to it. Where that is not seen, paths may be even all the same.
+/// True if links between switches are the same wherever switches have a choice: all of them, or, in a tree, all that
+/// lead up from a level and all that lead down to it. False does not mean that paths differ.
 fn is_even(spec: &Spec, outgoing: &Adjacency) -> bool {
     let same = |a: &LinkSpec, b: &LinkSpec| {
         (a.rate, a.delay, a.overhead, a.bucket, a.cell) == (b.rate, b.delay, b.overhead, b.bucket, b.cell)
@@ -279,8 +279,8 @@ fn is_even(spec: &Spec, outgoing: &Adjacency) -> bool {
     between().all(|l| same(l, kinds.entry((level(l.from), level(l.to))).or_insert(l)))
 }
 
-/// The level of every switch of a tree: 1 above hosts; `None` where some router is no tree's, or a link leads neither
-/// one level up nor one level down.
+/// The level of every switch of a tree: 1 above hosts. `None` if a router is not a tree's, or a link leads neither one
+/// level up nor one level down.
 fn levels(spec: &Spec, outgoing: &Adjacency) -> Option<Vec<u32>> {
     let mut levels = vec![0; spec.routers.len()];
     let mut below: Vec<u32> = spec.links.iter().filter(|l| l.from < spec.hosts).map(|l| l.to).collect();

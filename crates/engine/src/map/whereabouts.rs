@@ -1,11 +1,11 @@
-//! Which nodes are near one another.
+//! Locality order of nodes.
 
 use crate::ids::NodeId;
 use crate::map::ideal::Fabric;
 use crate::spec::Spec;
 
-/// Where every node is among the hosts, in 16ths of a host: the mean of the neighbours that are one link nearer to
-/// hosts than itself. Nodes that serve the same hosts are near one another.
+/// Position of every node among the hosts, in 16ths of a host: the mean of its neighbours one link nearer to hosts.
+/// Nodes that serve the same hosts get similar positions.
 pub fn whereabouts(spec: &Spec, fabric: &Fabric) -> Vec<u64> {
     let mut at: Vec<u64> =
         (0..spec.node_names.len() as u64).map(|n| if n < spec.hosts as u64 { n << 4 } else { u64::MAX }).collect();

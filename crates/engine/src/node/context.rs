@@ -1,5 +1,5 @@
-//! Event context of a node: send packets, set timers, record. The same code runs under the engine of windows and
-//! under the reference engine, which implement [`Outbox`] each in its way.
+//! Event context of a node: send packets, set timers, record. The same code runs under the engine of windows and under
+//! the reference engine, each with its own [`Outbox`].
 
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
@@ -13,11 +13,11 @@ use crate::radio::Cell;
 use incast_cc::Time;
 use incast_record::Recorder;
 
-/// Where the effects of events go.
+/// Destination of the effects of events.
 pub trait Effects {
-    /// Takes packets and timers.
+    /// Receives packets and timers.
     type Out: Outbox;
-    /// Takes observations.
+    /// Receives observations.
     type Rec: Recorder;
 }
 
@@ -26,7 +26,7 @@ impl<O: Outbox, R: Recorder> Effects for (O, R) {
     type Rec = R;
 }
 
-/// The surroundings of a domain.
+/// Environment of a domain.
 pub struct Env<'a, E: Effects> {
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
@@ -37,14 +37,14 @@ pub struct Env<'a, E: Effects> {
 }
 
 impl<'a, O: Outbox, R: Recorder> Env<'a, (O, R)> {
-    /// Effects go to `out` and `rec`.
+    /// An environment whose effects go to `out` and `rec`.
     #[inline(always)]
     pub fn new(net: &'a FabricMap<'a>, out: &'a mut O, rec: &'a mut R) -> Self {
         Env { net, out, rec }
     }
 }
 
-/// Counts over the whole run.
+/// Counters over the whole run.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counts {
     /// Packets that passed a port.
@@ -55,19 +55,19 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets refused by queues, lost on links, or without a route.
     pub dropped: u64,
-    /// Time of the last arrival, drop, or end of a host's work on a packet; with priority flow control of the last
+    /// Time of the last arrival, drop, or end of a host's work on a packet; with priority flow control, of the last
     /// event at a port. Never in the future.
     pub last: Time,
 }
 
 impl Counts {
-    /// The run has come to `time`.
+    /// Records that the run has reached `time`.
     #[inline]
     pub fn happened(&mut self, time: Time) {
         self.last = self.last.max(time);
     }
 
-    /// A packet is dropped, or is sure to be lost, at `time`.
+    /// Counts a packet that is dropped, or certain to be lost, at `time`.
     #[inline]
     pub fn drop_at(&mut self, time: Time) {
         self.dropped += 1;
@@ -75,21 +75,21 @@ impl Counts {
     }
 }
 
-/// State that nodes of a domain share, where there is some.
+/// State shared by nodes of a domain.
 #[derive(Debug, Default)]
 pub struct Shared {
     /// Buffers of the switches.
     pub pools: Vec<Pool>,
     /// Radio cells.
     pub cells: Vec<Cell>,
-    /// What hosts have for transports that receivers drive; empty where there are none.
+    /// State of hosts for receiver-driven transports. Empty without such transports.
     pub driven: Vec<DrivenHost>,
 }
 
 /// State of a domain's nodes that an event's context borrows.
 #[derive(Debug, Default)]
 pub struct Nodes {
-    /// Ports of all nodes; those of one node are neighbours, in link order.
+    /// Ports of all nodes. Those of one node are adjacent, in link order.
     pub ports: Vec<Port>,
     /// Hosts.
     pub hosts: Vec<Host>,
@@ -102,7 +102,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// The context of an event; `cause` as in [`NodeCtx::cause`].
+    /// Context of an event. `cause` as in [`NodeCtx::cause`].
     #[inline(always)]
     pub fn ctx<'a, E: Effects>(&'a mut self, at: Instant, cause: u16, env: Env<'a, E>) -> NodeCtx<'a, E> {
         NodeCtx {
@@ -124,13 +124,13 @@ impl Nodes {
 
 /// The part of the simulation that one event may read and change.
 pub struct NodeCtx<'a, E: Effects> {
-    /// Now.
+    /// Current time.
     pub now: Time,
     /// Generation of the event.
     pub generation: u16,
-    /// IP bytes of the packet whose arrival it is; [`u16::MAX`] for a timer.
+    /// IP bytes of the packet whose arrival this is; [`u16::MAX`] for a timer.
     pub cause: u16,
-    /// How long the packet at work was in an engine of its host.
+    /// Time for which the current packet was in an engine of its host.
     pub held: Time,
     /// The fabric map.
     pub net: &'a FabricMap<'a>,
@@ -142,7 +142,7 @@ pub struct NodeCtx<'a, E: Effects> {
     pub ports: &'a mut [Port],
     /// Hosts of the domain.
     pub hosts: &'a mut [Host],
-    /// State that its nodes share.
+    /// State shared by its nodes.
     pub shared: &'a mut Shared,
     /// Sides of two-way connections on its hosts.
     pub sides: &'a mut [ConnectionSide],
@@ -165,7 +165,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.out.timer(time, generation, timer);
     }
 
-    /// Whether now lies in the measured interval.
+    /// True if the current time lies in the measured interval.
     #[inline]
     pub fn measured(&self) -> bool {
         self.net.interval.holds(self.now)

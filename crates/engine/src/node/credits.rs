@@ -1,11 +1,11 @@
-//! Credits at a port: the tokens that one waits for are there.
+//! Credits at a port: tokens have become available for a waiting credit.
 
 use crate::event::order::Timer;
 use crate::ids::PortIx;
 use crate::node::context::{Effects, NodeCtx};
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// There are tokens for a credit that waits at `port`.
+    /// Called when there are tokens for a credit waiting at `port`.
     #[cold]
     pub fn tokens_are_there(&mut self, port: PortIx) {
         self.watch(port);

@@ -6,7 +6,7 @@ use crate::event::packet::{Ext, Packet};
 use crate::node::context::Counts;
 use crate::port::{Port, Sent};
 
-/// A packet passes such a port, which nobody watches; its link loses nothing and has a delay.
+/// Passes a packet through such a port, which is not observed. Its link has no loss, and a delay.
 pub fn pass_marking_later<O: Outbox>(
     port: &mut Port,
     at: Instant,

@@ -1,4 +1,4 @@
-//! Packets of transports that receivers drive, on their way from the stack to the wire of their host.
+//! Packets of receiver-driven transports, from the stack to the wire of their host.
 
 use crate::event::order::Timer;
 use crate::event::packet::{Packet, flag};
@@ -12,7 +12,7 @@ use incast_cc::Time;
 use incast_record::Happening;
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// A packet waits for its host's wire.
+    /// Queues a packet for its host's wire.
     pub fn emit(&mut self, host: HostIx, class: Class, packet: &Packet) {
         self.counts.sent += 1;
         if packet.has(flag::SLOW_PATH) {
@@ -25,21 +25,21 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.serve_outlet(host);
     }
 
-    /// The wire of a host takes the next packet if it is free; else its end is awaited.
+    /// Puts the next packets on the wire of a host while it is free, then awaits the end of the transmission.
     fn serve_outlet(&mut self, host: HostIx) {
         loop {
             let outlet = &mut self.shared.driven[host.ix()].outlet;
             if !outlet.is_free(self.now) {
                 break;
             }
-            // a sender that waits has its turn by an event: here it would send beside what it is about to do
+            // a waiting sender gets its tx slot by an event: here it would send in the middle of another action
             let Some(packet) = outlet.next_packet() else { break };
             self.put_on_wire(host, &packet);
         }
         self.await_wire(host);
     }
 
-    /// A packet takes the wire of its host, which is free.
+    /// Puts a packet on the wire of its host, which must be free.
     pub fn put_on_wire(&mut self, host: HostIx, packet: &Packet) {
         let port = self.hosts[host].port;
         let p = &self.ports[port];
@@ -49,7 +49,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.shared.driven[host.ix()].outlet.free_at = ends;
     }
 
-    /// The end of the transmission under way is an event if somebody waits.
+    /// Sets an event at the end of the transmission in progress, if anything waits.
     pub fn await_wire(&mut self, host: HostIx) {
         let outlet = &mut self.shared.driven[host.ix()].outlet;
         if !outlet.awaited && !outlet.is_empty() {
@@ -59,7 +59,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A sender that has its turn, or found the wire free, sends a packet.
+    /// Sends a packet of a sender that has its tx slot, or found the wire free.
     pub fn launch(&mut self, host: HostIx, packet: &Packet) {
         self.counts.sent += 1;
         if packet.has(flag::SLOW_PATH) {
@@ -69,18 +69,18 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.put_on_wire(host, packet);
     }
 
-    /// A sender asks for the wire of its host: whether it is free. Else the sender has its turn later.
+    /// Asks for the wire of a host, for a sender. Returns whether it is free; if not, the sender gets a later tx slot.
     pub fn asks_for_wire(&mut self, host: HostIx, flow: FlowId) -> bool {
         self.wire_or(host, |outlet| outlet.push_sender(flow))
     }
 
-    /// A sender with `left` bytes to send asks for the wire: whether it is free. Else it has its turn before senders
-    /// with more.
+    /// Asks for the wire of a host, for a sender with `left` bytes to send. Returns whether it is free; if not, the
+    /// sender gets its tx slot before senders with more.
     pub fn asks_for_wire_by(&mut self, host: HostIx, flow: FlowId, left: u64) -> bool {
         self.wire_or(host, |outlet| outlet.push_ranked(left, flow))
     }
 
-    /// Whether the wire of a host is free; else somebody `waits`.
+    /// Returns whether the wire of a host is free. If not, calls `waits`.
     fn wire_or(&mut self, host: HostIx, waits: impl FnOnce(&mut Outlet)) -> bool {
         let outlet = &mut self.shared.driven[host.ix()].outlet;
         if outlet.is_free(self.now) && outlet.is_empty() {
@@ -91,8 +91,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         false
     }
 
-    /// The message of a flow waits for grants of its receiver's host, or none of it does: those that may be granted are
-    /// looked through.
+    /// Sets the message of a flow that waits for grants of its receiver's host, if any, and reconsiders all messages
+    /// that may be granted.
     pub fn schedule(&mut self, host: HostIx, flow: FlowId, message: Option<Message>) {
         let scheduled = &mut self.shared.driven[host.ix()].scheduled;
         if scheduled.set(flow, message) && scheduled.at == Time::NEVER {
@@ -102,18 +102,18 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// The message of a flow waits for tokens of its receiver's host, or none of it does.
+    /// Sets the message of a flow that waits for tokens of its receiver's host, if any.
     pub fn wait_for_token(&mut self, host: HostIx, flow: FlowId, standing: Option<Standing>) {
         self.shared.driven[host.ix()].tokens.set(self.now, flow, standing);
         self.await_token(host);
     }
 
-    /// A host has given a token: the next goes no sooner than `gap` later.
+    /// Records that a host has given a token: the next one follows at least `gap` later.
     pub fn space_tokens(&mut self, host: HostIx, gap: Time) {
         self.shared.driven[host.ix()].tokens.give(self.now, gap);
     }
 
-    /// The event is due that gives a host's next token, unless it is already.
+    /// Sets the event that gives a host's next token, unless it is set already.
     pub fn await_token(&mut self, host: HostIx) {
         if let Some(at) = self.shared.driven[host.ix()].tokens.due(self.now) {
             let node = self.hosts[host].node;
@@ -121,7 +121,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A flow waits for credit of its receiver's host.
+    /// Lets a flow wait for credit of its receiver's host.
     pub fn wait_for_credit(&mut self, host: HostIx, list: List, flow: FlowId) {
         if let Some(at) = self.shared.driven[host.ix()].credits.push(self.now, list, flow) {
             let node = self.hosts[host].node;
@@ -129,7 +129,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Whether a pull goes with the answer that is about to leave; else it is queued, and goes `gap` after another.
+    /// Returns whether a pull goes with the answer about to leave. If not, queues it, to go `gap` after another.
     pub fn pulls_now(&mut self, host: HostIx, gap: Time, pull: Pull) -> bool {
         let pulls = &mut self.shared.driven[host.ix()].pulls;
         if pulls.may_go(self.now, gap) {
@@ -142,7 +142,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         false
     }
 
-    /// The pull that is due at a host.
+    /// Takes the pull that is due at a host.
     pub fn next_pull(&mut self, host: HostIx) -> Option<Pull> {
         let pulls = &mut self.shared.driven[host.ix()].pulls;
         let pull = pulls.pop(self.now);

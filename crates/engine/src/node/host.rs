@@ -11,7 +11,7 @@ use incast_record::{Happening, Recorder};
 use std::mem::take;
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// Whether the host's NIC takes another data packet of `flow`.
+    /// True if the host's NIC accepts another data packet of `flow`.
     #[inline]
     pub fn has_room(&self, host: HostIx, flow: FlowId) -> bool {
         self.hosts[host].nic.as_ref().is_none_or(|nic| nic.has_room(flow, self.now))
@@ -31,7 +31,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.hand_over(host, packet, ext);
     }
 
-    /// A packet comes to one of its host's engines on this side, or is lost there.
+    /// Passes a packet to one of its host's engines on this side. It may be lost there.
     #[cold]
     pub fn process(&mut self, host: HostIx, side: Side, packet: &Packet, ext: Option<&mut Ext>) {
         let h = &mut self.hosts[host];
@@ -55,7 +55,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// An engine is done with a packet, and begins the next.
+    /// Takes a finished packet from an engine, which starts the next one.
     pub fn processed(&mut self, host: HostIx, id: EngineId) -> Option<Held> {
         let h = &mut self.hosts[host];
         let own = if id.side() == Side::Send { &mut h.send } else { &mut h.receive };
@@ -67,8 +67,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         Some(held)
     }
 
-    /// The host's NIC takes a packet that its engines have worked on: what that took of an ACK's way is the
-    /// host's delay, and data is stamped when it leaves the host.
+    /// Passes a packet from the host's engines to its NIC. For an ACK, the time taken adds to the host delay; data is
+    /// stamped when it leaves the host.
     pub fn leave_host(&mut self, host: HostIx, held: Held) {
         let took = self.now - held.since;
         let (mut packet, mut ext) = (held.packet, held.ext);
@@ -83,7 +83,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.hand_over(host, &packet, ext.as_mut());
     }
 
-    /// A packet reaches the host's NIC from the stack.
+    /// Passes a packet from the stack to the host's NIC.
     #[inline(always)]
     fn hand_over(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         let h = &mut self.hosts[host];
@@ -105,7 +105,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Somebody waits for the end of the transmission under way at the host's fair NIC: it becomes an event.
+    /// Makes the end of the transmission at the host's fair NIC an event, because something waits for it.
     #[inline(never)]
     pub fn watch_nic(&mut self, host: HostIx) {
         let h = &mut self.hosts[host];
@@ -115,7 +115,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A fair NIC takes its next packet into service.
+    /// Lets a fair NIC take its next packet into service.
     pub fn serve(&mut self, host: HostIx) {
         self.nic_changes(host, true);
         let Some(nic) = &mut self.hosts[host].nic else { return };
@@ -127,8 +127,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.nic_changed(host);
     }
 
-    /// The queues of a host's fair NIC are about to change, and the port takes the next packet if that `moves`: the
-    /// port's account gets what waited until now.
+    /// Called before the queues of a host's fair NIC change. Adds the packets that waited until now to the port's
+    /// account. `moves`: the port takes the next packet.
     #[inline(always)]
     fn nic_changes(&mut self, host: HostIx, moves: bool) {
         let h = &self.hosts[host];
@@ -143,7 +143,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         port.passes_ahead(&nic.ahead(), self.now, &self.net.interval, || nic.whole_ahead(moves));
     }
 
-    /// They have changed: who uses the port, or looks at it, finds them so.
+    /// Called after the queues have changed. Updates the port's view of them.
     #[inline(always)]
     fn nic_changed(&mut self, host: HostIx) {
         let h = &self.hosts[host];
@@ -155,7 +155,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A packet that the host's fair NIC has taken into service is transmitted.
+    /// Transmits a packet that the host's fair NIC has taken into service.
     #[inline(always)]
     fn transmit_from(&mut self, host: HostIx, packet: &Packet, ext: Option<&mut Ext>) {
         let port = self.hosts[host].port;
@@ -163,7 +163,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let (link, fails) = (p.link, p.fails());
         let done = self.now + p.serialization(packet.size as u64);
         self.transmit(port, packet, ext);
-        // a link at another rate: when the port has sent what it has just taken
+        // the link may have another rate: done when the port has sent the packet that it has just taken
         let done = if fails { self.ports[port].free_at().max(self.now) } else { done };
         if self.hosts[host].nic.as_mut().is_some_and(|nic| nic.ends(done, self.now)) {
             self.timer(done, Timer::Departure(link));

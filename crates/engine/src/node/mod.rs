@@ -1,4 +1,4 @@
-//! The actions of an event at a node: send packets, set timers, leave observations, pause neighbours.
+//! Actions of an event at a node: send packets, set timers, record observations, pause neighbours.
 
 pub mod context;
 mod credits;

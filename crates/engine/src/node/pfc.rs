@@ -1,5 +1,4 @@
-//! Priority flow control of a switch: when it tells its neighbours to pause and to go on, and obeys them
-//! ([`crate::map::pfc`] has its rules).
+//! Priority flow control of a switch: pauses, resumes and obeys its neighbours ([`crate::map::pfc`] has the rules).
 
 use crate::event::order::Timer;
 use crate::event::packet::Packet;
@@ -7,8 +6,8 @@ use crate::ids::{LinkId, PoolIx};
 use crate::node::context::{Effects, NodeCtx};
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// A packet has been taken by an account of a buffer of this domain, or (`left`) has left it: its neighbour may
-    /// have to be told.
+    /// Called when an account of a buffer in this domain has gained a packet, or with `left` has lost one. Pauses or
+    /// resumes the neighbour if necessary.
     #[cold]
     pub fn balance(&mut self, pool: PoolIx, account: u32, packet: &Packet, left: bool) {
         let Some(pfc) = &self.net.pfc else { return };
@@ -28,7 +27,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A pause frame arrives over the link back of the one that it is about.
+    /// Handles a pause frame, which arrives over the opposite link of the one that it is about.
     #[cold]
     pub fn obey(&mut self, frame: &Packet) {
         let Some(pfc) = &self.net.pfc else { return };
@@ -45,7 +44,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A link or the one back goes down or comes up, or its port has been silent long enough after that.
+    /// Called when a link or the opposite one fails or recovers, or when the silence of its port ends.
     #[cold]
     pub fn transition(&mut self, link: LinkId) {
         let (now, net) = (self.now, self.net);
@@ -61,7 +60,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         if transition.is_some() {
             self.ports[port].keep_silent(pfc.silence(link, now).unwrap_or_default(), spec);
         }
-        // a port that has nothing to do is left as it is: the run may be over
+        // an unused port is left alone: the run may be over
         if !self.ports[port].is_in_use() {
             return;
         }
@@ -77,7 +76,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// The switch says over `link`, which is up again, which classes of the link back are to pause.
+    /// Reports over `link`, which has recovered, which classes of the opposite link are to pause.
     fn tell_all(&mut self, link: LinkId) {
         let Some(pfc) = &self.net.pfc else { return };
         let Some(pool) = self.ports[self.net.port_of[link]].pool() else { return };
@@ -87,8 +86,8 @@ impl<E: Effects> NodeCtx<'_, E> {
             if self.shared.pools[pool].account(account).is_empty() {
                 continue;
             }
-            // any packet of the account stands for the one that came last, which may have left: where there is next to
-            // no headroom, and packets differ in size, the room asked for is that for another of its size
+            // any packet of the account stands for the latest one, which may have left: with little headroom and
+            // packets of different sizes, the space requested is that for another packet of its size
             let own = self.ports.iter().filter(|p| p.pool() == Some(pool));
             if let Some(packet) = { own }.find_map(|p| p.packet_on(account)).copied() {
                 self.balance(pool, account, &packet, false);

@@ -11,8 +11,8 @@ use crate::program::{Place, Programs, Sending, Step};
 use incast_record::Happening;
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// The programs of a node see a packet that came in by port `ingress` and is to leave by `egress`; then the port
-    /// that they leave it is offered it.
+    /// Passes a packet that arrived by port `ingress` and is to leave by `egress` through the programs of a node. Then
+    /// offers it to the port that they choose.
     pub fn pass_programs(
         &mut self,
         programs: &mut Programs,
@@ -32,7 +32,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.settle_programs(programs);
     }
 
-    /// Programs from number `from` on see a packet.
+    /// Passes a packet through the programs from number `from` on.
     fn pass_from(
         &mut self,
         programs: &mut Programs,
@@ -63,7 +63,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         let marks = self.ports[egress].marks();
         let accepted = self.offer(egress, &packet, ext);
-        // its queue may have marked it as well
+        // the queue may have marked the packet as well
         if accepted && packet.has(flag::CE) && !came_marked && self.ports[egress].marks() == marks {
             self.ports[egress].count_mark();
         }
@@ -73,7 +73,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Packets that programs have sent go their way.
+    /// Sends the packets that programs have emitted.
     #[cold]
     fn send_of_programs(&mut self, programs: &mut Programs) {
         while let Some((from, sending)) = programs.take_sent() {
@@ -88,13 +88,13 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A packet that a program of a host has made for the host's own stack is there at once.
+    /// Delivers a packet that a host's program has made for the host's own stack, without delay.
     fn tell_stack(&mut self, packet: &Packet) {
         let stamp = Stamp { time: self.now, link: packet.link, ce: 0 };
         self.out.arrive(packet, stamp, None, self.generation.saturating_add(1));
     }
 
-    /// Does something with the programs of a node, if it runs some; `switches` are those of switches.
+    /// Runs `act` on the programs of a node, if any. `switches` are those of switches.
     fn with_programs(
         &mut self,
         node: Node,
@@ -113,7 +113,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Does something with the programs of a host; `None` where it runs none, or they are at work.
+    /// Runs `act` on the programs of a host. `None` if it has none, or they are running already.
     pub fn with_programs_of_host<T>(
         &mut self,
         host: HostIx,
@@ -125,13 +125,13 @@ impl<E: Effects> NodeCtx<'_, E> {
         Some(done)
     }
 
-    /// The timer of a node's programs fires; `switches` are those of switches.
+    /// Called when the timer of a node's programs fires. `switches` are those of switches.
     #[cold]
     pub fn time_programs(&mut self, node: NodeId, switches: &mut [Option<Box<Programs>>]) {
         self.with_programs(self.net.place[node].node.get(), switches, |ctx, programs| ctx.fire(programs));
     }
 
-    /// The timer of `programs` fires.
+    /// Fires the timer of `programs`.
     fn fire(&mut self, programs: &mut Programs) {
         self.observe_programs(programs, true);
         programs.timer(&Place { now: self.now, ports: self.ports, connections: self.net });
@@ -139,14 +139,14 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.settle_programs(programs);
     }
 
-    /// The programs of a host see a packet that has come to it: whether it goes on to the stack.
+    /// Passes an arriving packet through the programs of a host. Returns whether it goes on to the stack.
     #[cold]
     pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet, ext: Option<&mut Ext>) -> bool {
         let way = (Some(self.hosts[host].port), None);
         self.with_programs_of_host(host, |ctx, programs| ctx.meet(programs, way, packet, ext)).unwrap_or(true)
     }
 
-    /// Programs see a packet for their node's own stack: whether it goes on.
+    /// Passes a packet for their node's own stack through programs. Returns whether it goes on.
     fn meet(
         &mut self,
         programs: &mut Programs,
@@ -174,7 +174,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         goes_on
     }
 
-    /// The transmission of a packet ends at port `egress`, which has an explicit queue.
+    /// Passes a packet through programs at the end of its transmission at port `egress`, which has an explicit queue.
     fn leave_programs(&mut self, programs: &mut Programs, egress: PortIx, packet: &mut Packet, ext: Option<&mut Ext>) {
         if !programs.asks_egress {
             return;
@@ -188,7 +188,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.settle_programs(programs);
     }
 
-    /// The programs of the node of `port`, if it runs some, see a packet that leaves; `switches` are those of switches.
+    /// Passes a departing packet through the programs of the node of `port`, if any. `switches` are those of switches.
     #[cold]
     pub fn leave_programmed(&mut self, port: PortIx, switches: &mut [Option<Box<Programs>>], departed: &mut Departed) {
         let Departed { packet, ext, .. } = departed;
@@ -196,7 +196,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.with_programs(node, switches, |ctx, programs| ctx.leave_programs(programs, port, packet, ext.as_mut()));
     }
 
-    /// The host that has `port` and runs programs, if it is a host's.
+    /// Host that has `port`, if the node is a host.
     pub fn programmed_host(&self, port: PortIx) -> Option<HostIx> {
         match self.net.origins[self.ports[port].link].get() {
             Node::Host(host) => Some(host),
@@ -204,7 +204,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// A program drops a packet.
+    /// Counts and traces a packet dropped by a program.
     fn refused(&mut self, packet: &Packet, site: Site) {
         self.counts.drop_at(self.now);
         if packet.has(flag::SLOW_PATH) {
@@ -212,7 +212,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Programs have acted: their timer is set, and time series continue.
+    /// Called after programs have acted: sets their timer and continues time series.
     #[inline]
     fn settle_programs(&mut self, programs: &mut Programs) {
         if let Some(due) = programs.rearms(self.now) {

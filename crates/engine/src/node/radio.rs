@@ -1,4 +1,4 @@
-//! A port that sends in a radio cell: the cell takes the packet at the head of its queue, and says what became of it.
+//! A port of a radio station: its cell takes the packet at the head of the queue and reports the result.
 
 use crate::event::order::Timer;
 use crate::event::outbox::Outbox;
@@ -13,7 +13,7 @@ use incast_record::Happening;
 use std::mem::take;
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// The packet at the head of a port's queue asks for the channel of its cell.
+    /// Asks for the cell's channel, for the packet at the head of a port's queue.
     #[cold]
     pub fn acquire(&mut self, port: PortIx) {
         let Some((cell, _)) = self.ports[port].station() else { return };
@@ -22,7 +22,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.arm(cell);
     }
 
-    /// Something is due in a cell.
+    /// Called when an event of a cell is due.
     #[cold]
     pub fn advance_cell(&mut self, cell: CellId) {
         let local = self.net.cells[cell].local as usize;
@@ -40,12 +40,12 @@ impl<E: Effects> NodeCtx<'_, E> {
                 self.go_on(at);
             }
             if !acts {
-                // so what comes next in it is not before `until`
+                // the next event of the cell is not before `until`
                 break;
             }
             self.settle(cell);
             let next = self.shared.cells[local].next();
-            // what has reached the nodes may have set an event
+            // effects at the nodes may have set an event
             until = self.out.undisturbed();
             if next >= until {
                 break;
@@ -55,13 +55,13 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.arm(cell);
     }
 
-    /// The event at work goes on at `time`.
+    /// Goes on with the current event at `time`.
     fn go_on(&mut self, time: Time) {
         self.out.go_on(time);
         (self.now, self.generation) = (time, self.generation_at(time));
     }
 
-    /// What a cell has done reaches the nodes of its stations, and so on until there is no more.
+    /// Delivers the effects of a cell to the nodes of its stations, until there are no more.
     fn settle(&mut self, cell: CellId) {
         self.trace_frames(cell);
         let own = self.net.cells[cell].local as usize;
@@ -76,7 +76,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.counts.happened(self.now);
         match effect {
             Effect::Arrived { to, mut packet, mut ext, again } => {
-                // a packet that arrives again is one more
+                // a packet that arrives again counts as one more
                 self.counts.sent += again as u64;
                 packet.hop = packet.hop.wrapping_add(1);
                 self.transmit(map.down[to as usize], &packet, ext.as_mut());
@@ -101,7 +101,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Leaves the lines of frames in the packet trace.
+    /// Adds the lines of frames to the packet trace.
     fn trace_frames(&mut self, cell: CellId) {
         let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
         let Some(sightings) = &mut own.sightings else { return };
@@ -117,7 +117,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// The cell takes the packet at the head of a port's queue.
+    /// Hands the packet at the head of a port's queue to the cell.
     fn hand_to_cell(&mut self, port: PortIx) {
         let net = self.net;
         let Some((cell, station)) = self.ports[port].station() else { return };
@@ -129,7 +129,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                     return;
                 }
             } else {
-                // no way leads there
+                // no route leads there
                 self.counts.drop_at(self.now);
                 self.ports[port].count_loss(self.now);
                 if packet.has(flag::SLOW_PATH) {
@@ -142,13 +142,13 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// The cell is done with the packet at the head of a port's queue: whether another waits.
+    /// Removes the packet at the head of a port's queue, when the cell has finished it. Returns whether another waits.
     fn goes_on(&mut self, port: PortIx) -> bool {
         self.ports[port].done_by_cell(self.now);
         self.end_service(port).is_some_and(|departed| departed.next.is_some())
     }
 
-    /// Sets the event at which the next thing happens in a cell, if none is set.
+    /// Sets the event for the next thing to happen in a cell, unless an earlier one is set.
     fn arm(&mut self, cell: CellId) {
         let own = &mut self.shared.cells[self.net.cells[cell].local as usize];
         let next = own.next();

@@ -7,7 +7,7 @@ use crate::node::context::Counts;
 use crate::port::Port;
 use incast_cc::Time;
 
-/// A packet comes to such a port: whether its queue has taken it.
+/// Passes a packet to such a port. Returns whether its queue has accepted it.
 #[inline]
 pub fn pass_serving(
     port: &mut Port,
@@ -18,7 +18,7 @@ pub fn pass_serving(
     counts: &mut Counts,
     out: &mut impl Outbox,
 ) -> bool {
-    // the flow is far away in memory: it is asked only where its class matters
+    // the flow is far away in memory: it is read only if its class matters
     let (taken, dropped) = port.take_in(now, packet, ext, || net.class(packet), &net.interval, out);
     counts.hops += taken as u64;
     counts.dropped += dropped;

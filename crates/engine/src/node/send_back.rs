@@ -1,12 +1,12 @@
-//! A header without room goes back to its sender.
+//! Return of a header without room to its sender.
 
 use crate::event::packet::Packet;
 use crate::ids::NodeId;
 use crate::node::context::{Effects, NodeCtx};
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// The header of a packet has found no room at a port: it turns round, and goes back to its sender by the link that
-    /// it came over. Each that leads to a switch which sends back has one.
+    /// Returns the header of a packet that found no room at a port, over the opposite of the link that it arrived on.
+    /// Every link to a switch that returns headers has an opposite one.
     #[cold]
     pub fn send_back(&mut self, packet: &Packet) {
         let Some(back) = self.net.back[packet.link.ix()] else { return };

@@ -1,4 +1,4 @@
-//! Records of packets and ports: lines of the packet trace, time series of queues.
+//! Records of packets and ports: lines of the packet trace, and time series of queues.
 
 use crate::event::packet::{Kind, Packet, flag};
 use crate::ids::{LinkId, NodeId, PortIx};
@@ -22,7 +22,7 @@ const FLAGS: [(u16, &str); 8] = [
     (flag::PSH, "PSH"),
 ];
 
-/// Where something happens to a packet.
+/// Place of a packet's event.
 #[derive(Clone, Copy, Debug)]
 pub enum Site {
     /// At the port of a link.
@@ -32,7 +32,7 @@ pub enum Site {
 }
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// Adds what happened at a port up to now to its time series, if it has one.
+    /// Adds the changes at a port up to now to its time series, if it has one.
     pub fn watch(&mut self, port: PortIx) {
         if self.net.pfc.is_some() {
             self.counts.happened(self.now);
@@ -43,7 +43,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Leaves the lines of what a port has made of a packet.
+    /// Adds the lines for a packet offered to a port.
     #[cold]
     pub fn trace_sent(&mut self, packet: &Packet, sent: Sent, link: LinkId) {
         match sent {
@@ -61,12 +61,12 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Leaves a line in the packet trace, if its flow is traced.
+    /// Adds a line to the packet trace, if the packet's flow is traced.
     pub fn trace(&mut self, packet: &Packet, event: Happening, site: Site) {
         self.trace_at(self.now, packet, event, site);
     }
 
-    /// ... of what happens at `time`: a run that ends before it takes the line back.
+    /// Adds a line for an event at `time`. A run that ends earlier removes it.
     #[cold]
     fn trace_at(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
         let spec = self.net.spec;
@@ -74,7 +74,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.monitor(time, packet, event, site);
         }
         if !spec.observe.trace.contains(&packet.flow.0) {
-            return; // a packet that ports stamp, or that is counted
+            return; // a packet that ports stamp or count
         }
         let place = match site {
             Site::Link(link) => spec.links[link].name.to_string(),
@@ -92,7 +92,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.rec.packet(line(time, packet, event, (place, packet.size as u32, flags.join("|"))));
     }
 
-    /// Leaves a line of a radio frame of `packet` in the packet trace: at which station, bytes of its PSDU, flags.
+    /// Adds a line for a radio frame of `packet` to the packet trace: station, bytes of the PSDU, flags.
     #[cold]
     pub fn trace_frame(
         &mut self,
@@ -117,7 +117,7 @@ fn line(time: Time, packet: &Packet, event: Happening, (place, size, flags): (St
         place,
         event,
         seq: if packet.is_reverse() { 0 } else { packet.seq() },
-        // transports that receivers drive have words of their own there
+        // receiver-driven transports use the field otherwise
         ack: if packet.is(Kind::Numbered) || packet.is(Kind::Rts) { 0 } else { packet.ack },
         payload: packet.len as u32,
         size,
@@ -126,7 +126,7 @@ fn line(time: Time, packet: &Packet, event: Happening, (place, size, flags): (St
 }
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// Records a step of a packet, if its direction has an entry of FlowMonitor's.
+    /// Records a step of a packet, if its direction has a FlowMonitor entry.
     fn monitor(&mut self, time: Time, packet: &Packet, event: Happening, site: Site) {
         let observe = &self.net.spec.observe;
         let reverse = packet.is_reverse();
@@ -137,7 +137,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             return;
         }
         let number = if reverse { 0 } else { packet.part().0 };
-        // data has come once the host has it whole: its engines may drop it, and it may come without its payload
+        // data has arrived once the host has it as a whole: engines may drop it, and it may arrive without its payload
         let data = !reverse && packet.len > 0;
         let step = match (event, site) {
             (Happening::Send, _) if number == 0 => MonitorStep::Sent { measured: self.measured() },
@@ -160,7 +160,7 @@ pub fn observe_cell<R: Recorder>(cell: &mut Cell, end: Time, net: &FabricMap, re
     });
 }
 
-/// Adds what happened at a probed port up to `now` to its time series.
+/// Adds the changes at a probed port up to `now` to its time series.
 #[cold]
 pub fn observe_port<R: Recorder>(port: &mut Port, now: Time, net: &FabricMap, rec: &mut R) {
     let name: Arc<str> = (*net.spec.links[port.link].name).into();

@@ -1,4 +1,4 @@
-//! A packet at a port: what the port decides, and where the packet goes from there.
+//! A packet at a port: the port's decision, and the packet's next step.
 
 use crate::event::aside::Aside;
 use crate::event::interval::Interval;
@@ -17,8 +17,7 @@ use crate::port::{Port, Sent};
 use crate::program::Programs;
 use incast_record::Happening;
 
-/// A packet passes a FIFO port that nobody watches. Inlined into the walk of a window: it is the work
-/// of a hop.
+/// Passes a packet through a FIFO port that is not observed: the work of a hop. Inlined into the loop of a window.
 #[inline(always)]
 pub fn pass<O: Outbox>(
     port: &mut Port,
@@ -33,7 +32,7 @@ pub fn pass<O: Outbox>(
     send_on(port, at, packet, ext, sent, counts, out);
 }
 
-/// Counts what a port has made of a packet, and sends it on.
+/// Counts a port's decision on a packet, and sends the packet on.
 #[inline(always)]
 fn send_on<O: Outbox>(
     port: &mut Port,
@@ -75,7 +74,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         pass(p, at, packet, ext, &self.net.interval, self.counts, self.out);
     }
 
-    /// A port has settled what happens to `packet`, seen by whoever traces it.
+    /// Records a port's decision on `packet`, also in the trace.
     fn sent(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>, sent: Sent) {
         let p = &mut self.ports[port];
         if packet.has(flag::SLOW_PATH) {
@@ -86,8 +85,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         send_on(&mut self.ports[port], at, packet, ext, sent, self.counts, self.out);
     }
 
-    /// To a port that is watched, or has an explicit queue, or of a packet that is traced or stamped; or from the stack
-    /// of a host that runs programs.
+    /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped, or one
+    /// from the stack of a host that runs programs.
     #[cold]
     fn transmit_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) {
         let mut ext = ext;
@@ -103,7 +102,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         self.offer_unusual(port, packet, ext);
     }
 
-    /// Offers to port `port` a packet that the programs of its node have seen: whether its queue has taken it.
+    /// Offers a packet to port `port`, after the programs of its node. Returns whether its queue has accepted it.
     pub fn offer(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let p = &mut self.ports[port];
         if !p.is_plain_but_programmed() || packet.has(flag::SLOW_PATH) {
@@ -115,8 +114,8 @@ impl<E: Effects> NodeCtx<'_, E> {
         sent != Sent::Dropped
     }
 
-    /// Offers a packet to a port that is watched, or has an explicit queue, or a packet that is traced or stamped:
-    /// whether its queue has taken it.
+    /// Offers a packet to a port that is observed or has an explicit queue, or one that is traced or stamped. Returns
+    /// whether its queue has accepted it.
     fn offer_unusual(&mut self, port: PortIx, packet: &Packet, ext: Option<&mut Ext>) -> bool {
         let now = self.now;
         self.watch(port);
@@ -156,7 +155,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             packet.set_tie_rank(NO_TIE_RANK);
         }
         let packet = &packet;
-        // the flow is far away in memory: it is asked only where its class matters
+        // the flow is far away in memory: it is read only if its class matters
         let class = if p.has_classes() { self.net.class(packet) } else { 0 };
         let pool = p.pool();
         let account = pool.and(self.net.pfc.as_ref()).and_then(|pfc| pfc.account(packet.link, class));
@@ -190,7 +189,7 @@ impl<E: Effects> NodeCtx<'_, E> {
                     Some(ends) => self.timer(ends, Timer::Departure(link)),
                     None => {}
                 }
-                // what was refused asks for no pause: an account that is empty would never take it back
+                // a refused packet requests no pause: an empty account would never end it
                 if let (Some(pool), Some(account)) = (pool, account) {
                     self.balance(pool, account, packet, false);
                 }
@@ -199,7 +198,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         true
     }
 
-    /// Packets that waited at a port and were dropped are counted, and leave their buffer; or they go back.
+    /// Counts packets that waited at a port and were dropped, and removes them from their buffer; or returns them.
     pub fn count_dropped(&mut self, port: PortIx) {
         while let Some(Dropped { packet, returns, lost, place }) = self.ports[port].take_dropped() {
             let p = &self.ports[port];
@@ -219,10 +218,10 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// The packet at the head of an explicit queue leaves it.
+    /// Removes the packet at the head of an explicit queue.
     pub fn end_service(&mut self, port: PortIx) -> Option<Departed> {
         if self.net.pfc.is_some() {
-            // what waited while the port did not send is accounted for
+            // packets that waited while the port did not send are accounted for
             self.watch(port);
         }
         let p = &mut self.ports[port];
@@ -236,13 +235,13 @@ impl<E: Effects> NodeCtx<'_, E> {
         Some(departed)
     }
 
-    /// An explicit queue ends a transmission; `programs` are those of switches.
+    /// Ends a transmission of an explicit queue. `programs` are those of switches.
     pub fn depart(&mut self, port: PortIx, programs: &mut [Option<Box<Programs>>]) {
         let Some(mut departed) = self.end_service(port) else { return self.tokens_are_there(port) };
         let link = self.ports[port].link;
         if let Some(next) = departed.next {
-            // departures precede all else of their generation: one that follows at this instant is still of it, so that
-            // a port without serialization sends whatever it holds within one
+            // departures precede all else of their generation: one that follows at this instant still belongs to it, so
+            // that a port without serialization time sends its whole queue within one
             let generation = if next == self.now { self.generation } else { 0 };
             self.out.timer(next, generation, Timer::Departure(link));
         }
@@ -265,7 +264,7 @@ impl<E: Effects> NodeCtx<'_, E> {
             }
             return;
         };
-        // departures precede arrivals, so without delay the arrival is still of this generation
+        // departures precede arrivals, so without delay the arrival still belongs to this generation
         let stamp = Stamp { time, link, ce: 0 };
         self.out.arrive(&departed.packet, stamp, departed.ext.as_mut(), self.generation);
     }

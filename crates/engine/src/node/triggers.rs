@@ -1,4 +1,4 @@
-//! Ends of flows activate triggers, and triggers open flows ([`crate::map::triggers`] has the rules).
+//! Flows that end activate triggers, and triggers open flows ([`crate::map::triggers`] has the rules).
 
 use crate::event::order::Timer;
 use crate::event::outbox::Outbox;
@@ -7,7 +7,7 @@ use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Done;
 
 impl<E: Effects> NodeCtx<'_, E> {
-    /// A flow has come to an end at one of its hosts: triggers that count it are told.
+    /// Reports the end of a flow at one of its hosts to the triggers that count it.
     #[cold]
     pub fn announce(&mut self, flow: FlowId, done: Done) {
         let net = self.net;
@@ -17,7 +17,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// `trigger` has been activated so often: hosts with flows that this opens are told.
+    /// Called at activation number `activation` of `trigger`: notifies the hosts with flows to open.
     pub fn activated(&mut self, trigger: TriggerId, activation: u32) {
         let triggers = &self.net.triggers;
         let home = triggers.list[trigger].home;
@@ -26,7 +26,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
     }
 
-    /// Node `from` lets node `to` know: at once if they are one, else as late as the network may be.
+    /// Sends a message from node `from` to node `to`: at once on one node, else after the longest latency of a link.
     fn tell(&mut self, from: NodeId, to: NodeId, message: Timer) {
         if from == to {
             self.timer(self.now, message);

@@ -1,21 +1,21 @@
-//! Counts of a port: packets, drops, marks, the time-mean queue, samples of its length.
+//! Counters of a port: packets, drops, marks, time-mean queue, samples of its length.
 
 use crate::event::interval::Interval;
 use incast_cc::Time;
 use std::ops::{Add, AddAssign};
 
-/// A packet beside the bytes of a queue: it counts as so many. A queue holds fewer bytes on average, and fewer than
-/// 2^28 packets.
+/// Binary exponent of a packet's weight in [`Counters::both_times`]. A queue holds fewer than 2^`PACKET` bytes on
+/// average, and fewer than 2^28 packets.
 const PACKET: u32 = 36;
 
 /// Counters of every packet, from the start of the run.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Counters {
     pub packets: u64,
-    /// Sum of times in the queue of what was accepted so far, ps modulo 2^64: those of a long queue add up to more.
+    /// Sum of times in the queue of all accepted packets, in ps modulo 2^64; a long queue exceeds this range.
     low_time: u64,
-    /// The same weighted by size, byte ps, and by 2^[`PACKET`] a packet. So the whole of the sum is here, too, and an
-    /// addition has no carry.
+    /// Sum of times weighted by size, in byte ps, plus 2^[`PACKET`] times the sum per packet. Additions need no carry,
+    /// and the full sum of times can be recovered.
     both_times: u128,
     pub max_bytes: u64,
     pub max_packets: u32,
@@ -23,34 +23,34 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// A packet of `size` bytes is `wait` in the queue.
+    /// Adds a packet of `size` bytes that spends `wait` in the queue.
     #[inline]
     pub(super) fn add_wait(&mut self, wait: Time, size: u64) {
         self.low_time = self.low_time.wrapping_add(wait.0);
         self.both_times += wait.0 as u128 * (size + (1 << PACKET)) as u128;
     }
 
-    /// ... no longer for the last `rest` of that.
+    /// Removes the last `rest` of a packet's time in the queue.
     pub(super) fn take_wait(&mut self, rest: Time, size: u64) {
         self.low_time = self.low_time.wrapping_sub(rest.0);
         self.both_times -= rest.0 as u128 * (size + (1 << PACKET)) as u128;
     }
 
-    /// So many packets and bytes are in the queue for `span`.
+    /// Adds a queue of `packets` and `bytes` over `span`.
     #[inline]
     pub(super) fn add_queue(&mut self, span: Time, packets: u32, bytes: u64) {
         self.low_time = self.low_time.wrapping_add(span.0.wrapping_mul(packets as u64));
         self.both_times += span.0 as u128 * (((packets as u64) << PACKET) + bytes) as u128;
     }
 
-    /// Sum of times in the queue, ps, and the same weighted by size, byte ps.
+    /// Sum of times in the queue, in ps, and the same weighted by size, in byte ps.
     pub(super) fn times(&self) -> (u128, u128) {
         let rest = self.both_times - ((self.low_time as u128) << PACKET);
         let carry = rest >> (64 + PACKET);
         (self.low_time as u128 | carry << 64, rest - (carry << (64 + PACKET)))
     }
 
-    /// The discipline counts so much now.
+    /// Updates the maximum queue with the current length as the discipline counts it.
     #[inline]
     pub(super) fn holds(&mut self, packets: u32, bytes: u64) {
         self.max_packets = self.max_packets.max(packets);
@@ -63,22 +63,22 @@ impl Counters {
 pub(super) struct Events {
     pub drops: u64,
     pub losses: u64,
-    /// Time on the wire, ps modulo 2^64, at rates without a whole number of picoseconds a byte.
+    /// Transmission times, in ps modulo 2^64, at rates without a whole number of picoseconds per byte.
     pub odd_busy: u64,
-    /// Bytes on the wire that were accepted and then cut off.
+    /// Bytes on the wire that were accepted and then trimmed or dropped.
     pub cut_bytes: u64,
-    /// Packets that were accepted, and then dropped or sent back.
+    /// Packets that were accepted, and then dropped or returned.
     pub withdrawn: u64,
 }
 
-/// Parts of a byte: a link of 1 bit/s carries one in a picosecond.
+/// Parts per byte: a link of 1 bit/s carries one part per picosecond.
 pub(super) const PARTS: u128 = 8_000_000_000_000;
 
-/// What is accepted and not sent.
+/// Accepted, unsent packets and bytes.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Held {
     pub packets: u64,
-    /// Bytes that have not gone onto the wire, in [`PARTS`].
+    /// Bytes not yet transmitted, in [`PARTS`].
     pub unsent: u128,
 }
 
@@ -96,18 +96,18 @@ impl AddAssign for Held {
     }
 }
 
-/// What waits in front of a port.
+/// Packets that wait in front of a port.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Ahead {
     /// Packets.
     pub packets: u32,
-    /// Their bytes as the port's queue counts them.
+    /// Bytes as the port's queue counts them.
     pub bytes: u64,
-    /// Since when there are so many.
+    /// Time of the last change.
     pub since: Time,
-    /// Bytes of the packet that comes to the port next; 0: not asked for.
+    /// Bytes of the packet that the port takes next; 0: not requested.
     pub next: u64,
-    /// The port takes that packet now.
+    /// True if the port takes that packet now.
     pub moves: bool,
 }
 
@@ -120,45 +120,45 @@ impl Ahead {
     }
 }
 
-/// The account at one instant.
+/// Account at one instant.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Snapshot {
     pub count: Counters,
     pub events: Events,
     pub bytes_in: u64,
-    /// Transmitting time still owed to what was accepted.
+    /// Remaining transmission time of accepted packets.
     pub owed: Time,
     pub held: Held,
-    /// Packets and bytes that wait ahead of it.
+    /// Packets and bytes that wait in front of the port.
     pub ahead: (u32, u64),
 }
 
 impl Snapshot {
-    /// Bytes on the wire of what waits ahead of it.
+    /// Bytes on the wire of packets that wait in front of the port.
     pub(super) fn ahead_bytes(&self, overhead: u32) -> u64 {
         self.ahead.1 + self.ahead.0 as u64 * overhead as u64
     }
 }
 
-/// The queue length, sampled at the interval that is asked for.
+/// Samples of the queue length at a fixed interval.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Samples {
-    /// When the next one is due.
+    /// Time of the next sample.
     pub next: Time,
     count: u64,
-    /// Samples of an empty queue: most are, and they touch no further memory.
+    /// Number of samples of an empty queue, the most frequent case, which touches no further memory.
     empty: u64,
-    /// Samples by queue length in packets, less one.
+    /// Number of samples by queue length in packets minus one.
     lengths: Vec<u64>,
 }
 
 impl Samples {
-    /// The first is due at `next`.
+    /// Samples from `next` on.
     pub(super) fn from(next: Time) -> Samples {
         Samples { next, count: 0, empty: 0, lengths: Vec::new() }
     }
 
-    /// The queue is `length` packets long at the instant of the next sample, and stays so before `until`.
+    /// Takes all samples before `until`, of a queue of `length` packets.
     pub(super) fn take(&mut self, length: usize, until: Time, interval: &Interval) {
         let count = until.min(interval.to).saturating_sub(self.next).div_ceil(interval.every).max(1);
         match length.checked_sub(1) {

@@ -1,8 +1,8 @@
-//! Queues in front of a port: what waits in its host's fair NIC counts as waiting at the port.
+//! Queues in front of a port: packets in its host's fair NIC count as waiting at the port.
 //!
-//! The NIC has its packets. It tells the port of every change before it happens: the account gets the time until
-//! then, and samples and ends of intervals that have come due. A port that others use or look at in between, programs
-//! and time series, is told afterwards, too.
+//! The NIC holds the packets, and notifies the port before every change, so that the account covers the time until
+//! then, with all samples and interval ends that are due. A port that programs or time series read in between is
+//! notified after the change, too.
 
 use super::account::Ahead;
 use super::port::Port;
@@ -10,7 +10,7 @@ use crate::event::interval::Interval;
 use incast_cc::Time;
 
 impl Port {
-    /// What waits in front of it changes at `now`; `whole` says the same with the next packet.
+    /// Accounts for the time until `now`, before the packets in front change; `whole` also has the next packet.
     #[inline(always)]
     pub fn passes_ahead(&mut self, ahead: &Ahead, now: Time, interval: &Interval, whole: impl FnOnce() -> Ahead) {
         if now >= self.next_roll {
@@ -39,14 +39,14 @@ impl Port {
         self.count.holds(packets, bytes);
     }
 
-    /// As [`Port::counted_behind`] at `now`, by which something may have left.
+    /// [`Port::counted_behind`] at `now`, after removing departed packets.
     #[cold]
     fn drained_behind(&mut self, ahead: &Ahead, now: Time) -> (u32, u64) {
         self.drain(if self.orders_departures() { now.saturating_sub(Time::ps(1)) } else { now });
         self.counted_behind(ahead)
     }
 
-    /// Whoever comes to the port finds this in front of it, until it is told otherwise.
+    /// Sets the packets in front of the port, until the next call.
     pub fn set_ahead(&mut self, ahead: Ahead) {
         self.has_ahead = ahead.packets > 0;
         if self.has_ahead {
@@ -54,14 +54,14 @@ impl Port {
         }
     }
 
-    /// What it has been told to be in front of it.
+    /// Packets in front of the port, as last set.
     #[inline]
     pub(super) fn ahead(&self) -> Ahead {
         if self.has_ahead { self.rare.ahead.as_deref().copied().unwrap_or_default() } else { Ahead::default() }
     }
 
-    /// Packets and bytes that the discipline counts, with this in front of a FIFO port. Where the port itself holds
-    /// nothing, the next packet is about to be transmitted.
+    /// Packets and bytes that the discipline counts, with `ahead` in front of a FIFO port. If the port itself is empty,
+    /// the next packet is about to be transmitted.
     #[inline(always)]
     pub(super) fn counted_behind(&self, ahead: &Ahead) -> (u32, u64) {
         match self.ring.len {
@@ -70,7 +70,7 @@ impl Port {
         }
     }
 
-    /// The port has taken a packet: the one that was in front of it, if it was to take that.
+    /// Updates the packets in front after the port has taken a packet.
     pub fn took(&mut self) {
         if self.has_ahead
             && let Some(ahead) = &mut self.rare.ahead

@@ -1,31 +1,31 @@
-//! A buffer that the queues of a switch share, with dynamic thresholds.
+//! Shared buffer of a switch with dynamic thresholds.
 //!
 //! Source: Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches" (IEEE/ACM
-//! Transactions on Networking 6(2), 1998): with a buffer of B bytes a queue takes an arrival while it holds less than
-//! T = alpha (B - sum of all queues). With S queues that always have more to take, each holds alpha B / (1 + alpha S),
-//! and B / (1 + alpha S) stays free for those that come.
+//! Transactions on Networking 6(2), 1998): with a buffer of B bytes, a queue accepts an arrival while it holds less
+//! than T = alpha (B - sum of all queues). With S saturated queues, each holds alpha B / (1 + alpha S), and B / (1 +
+//! alpha S) stays free for new ones.
 //!
-//! A queue may have a reserve of its own, as switches have it: what it holds up to that is not counted, and the rest of
-//! the buffer, less all reserves, is shared by the rule. A packet is in the buffer from its arrival to the end of its
+//! A queue may have a reserve, as in real switches: bytes up to the reserve are not counted, and the rest of the
+//! buffer, without all reserves, is shared by the rule. A packet occupies the buffer from its arrival to the end of its
 //! transmission.
 //!
-//! With priority flow control ([`pfc`](crate::node::pfc)) packets of the protected classes are on the account of the
-//! link that they came over, not of the queue that they wait in. The rule is that of the switch model of HPCC's
-//! simulator (`switch-mmu.cc` of alibaba-edu/High-Precision-Congestion-Control): a packet goes to the reserve and the
-//! shared part while the account's share of that does not exceed its threshold, else to the headroom of the account,
-//! else it is dropped. What leaves empties the headroom first. The neighbour is to pause while the headroom is in use
-//! or the share has reached the threshold (or there is no room for as much again as came last, which is no rule of
-//! HPCC's: it matters where there is next to no headroom), and to resume when the headroom is empty and the share a
-//! margin below the threshold, or nothing. Reserves and headrooms of all accounts are taken out of the whole. An
-//! account counts packets as the link has them that they came over, so that its headroom holds what the link can bring
-//! whatever the port adds that they leave by.
+//! With priority flow control ([`pfc`](crate::node::pfc)), packets of lossless classes belong to the account of their
+//! ingress link, not to their queue. The rule is that of the switch model in HPCC's simulator (`switch-mmu.cc` of
+//! alibaba-edu/High-Precision-Congestion-Control). A packet goes to the reserve and the shared part while the account's
+//! share of the latter does not exceed its threshold, otherwise to the account's headroom; if that is full, it is
+//! dropped. Departures empty the headroom first. The neighbour is paused while the headroom is in use or the share has
+//! reached the threshold. It is also paused if another packet of the last size would not fit, which is not a rule of
+//! HPCC and matters only with almost no headroom. It resumes when the headroom is empty and the share is zero or a
+//! margin below the threshold. Reserves and headrooms of all accounts are taken out of the total size. An account
+//! counts packets with the overhead of their ingress link, so that its headroom holds everything the link can bring,
+//! whatever overhead the egress port adds.
 
 use crate::event::packet::Packet;
 use crate::ids::LinkId;
 use crate::spec::{PfcSpec, Threshold};
 use incast_cc::Time;
 
-/// The shared part of a switch's buffer.
+/// Shared part of a switch's buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pool {
     free: u64,
@@ -34,40 +34,40 @@ pub struct Pool {
     accounts: Vec<Account>,
 }
 
-/// The account in the buffer of a class that is paused rather than dropped, of one link into the switch.
+/// Buffer account of one lossless class on one ingress link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Account {
-    /// Link that its packets come over.
+    /// Ingress link of its packets.
     pub link: LinkId,
     /// Class.
     pub class: u8,
-    /// Bytes that are its own.
+    /// Reserved bytes.
     pub reserve: u64,
-    /// Bytes for what comes until the neighbour has stopped.
+    /// Headroom in bytes, for packets that arrive until the neighbour has stopped.
     pub headroom: u64,
-    /// Share of the rest, above which its packets go to the headroom.
+    /// Threshold of its share in the shared part, above which packets go to the headroom.
     pub threshold: Threshold,
-    /// The neighbour resumes when the share is so far below the threshold, bytes.
+    /// Resume margin below the threshold, in bytes.
     pub margin: u64,
-    /// Bytes that it counts with every packet: the link's overhead, where queues count theirs.
+    /// Bytes counted with every packet: the link's overhead, if queues count overhead.
     pub overhead: u64,
     /// Bytes in reserve and shared part.
     held: u64,
     /// Bytes in the headroom.
     in_headroom: u64,
-    /// The neighbour was told to pause then.
+    /// Time at which the neighbour was paused.
     paused: Option<Time>,
 }
 
 impl Account {
-    /// The empty account of a class of a link under the rules of `pfc`; its headroom, and the overhead that it counts
-    /// with every packet, in bytes.
+    /// Empty account of a class of a link under the rules of `pfc`, with its headroom and its overhead per packet in
+    /// bytes.
     pub fn new(link: LinkId, class: u8, pfc: &PfcSpec, headroom: u64, threshold: Threshold, overhead: u64) -> Account {
         let (reserve, margin) = (pfc.reserve, pfc.margin);
         Account { link, class, reserve, headroom, threshold, margin, overhead, held: 0, in_headroom: 0, paused: None }
     }
 
-    /// Nothing is on it.
+    /// True if the account is empty.
     pub fn is_empty(&self) -> bool {
         self.held + self.in_headroom == 0
     }
@@ -76,7 +76,7 @@ impl Account {
         self.held.saturating_sub(self.reserve)
     }
 
-    /// Whether a share of so many bytes keeps to the threshold, so much being free.
+    /// Returns whether a share of `share` bytes is within the threshold, with `free` bytes free.
     fn keeps(&self, share: u64, free: u64) -> bool {
         match self.threshold {
             Threshold::Dynamic(alpha) => share as f64 <= alpha * free as f64,
@@ -84,7 +84,7 @@ impl Account {
         }
     }
 
-    /// Whether its share has reached the threshold, so much being free.
+    /// Returns whether its share has reached the threshold, with `free` bytes free.
     fn has_reached(&self, free: u64) -> bool {
         match self.threshold {
             Threshold::Dynamic(alpha) => self.share() as f64 >= alpha * free as f64,
@@ -93,25 +93,25 @@ impl Account {
     }
 }
 
-/// Where a packet of an account goes.
+/// Part of the buffer that a packet of an account occupies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
-    /// Its reserve and the shared part, which grows by so much.
+    /// Reserve and shared part; the share grows by this number of bytes.
     Shared(u64),
     Headroom,
 }
 
-/// A place in a shared buffer for a packet that comes to a port.
+/// Space in a shared buffer for a packet that arrives at a port.
 #[derive(Debug)]
 pub struct Room<'a> {
-    /// The buffer.
+    /// Buffer.
     pub pool: &'a mut Pool,
-    /// The packet's account, where it is not on that of its queue.
+    /// PFC account of the packet; `None`: it counts for its queue.
     pub account: Option<u32>,
 }
 
 impl Room<'_> {
-    /// Whether there is room for `packet`, `size` bytes to a queue that holds `held`.
+    /// Returns whether there is space for `packet`, of `size` bytes in a queue that holds `held`.
     pub(super) fn takes(&self, packet: &Packet, held: u64, size: u64) -> bool {
         match self.account {
             Some(account) => self.pool.part(account, packet).is_some(),
@@ -119,7 +119,7 @@ impl Room<'_> {
         }
     }
 
-    /// It is in it.
+    /// Reserves the space.
     pub(super) fn take(&mut self, packet: &Packet, held: u64, size: u64) {
         match self.account {
             Some(account) => self.pool.enter(account, packet),
@@ -129,14 +129,14 @@ impl Room<'_> {
 }
 
 impl Pool {
-    /// A buffer of `size` bytes for `queues` queues, of which each has `reserve` bytes for itself; `None` if the
-    /// reserves are more than all.
+    /// Buffer of `size` bytes for `queues` queues with `reserve` reserved bytes each; `None` if the reserves exceed the
+    /// size.
     pub fn new(size: u64, alpha: f64, reserve: u64, queues: u64) -> Option<Pool> {
         let free = size.checked_sub(reserve.checked_mul(queues)?)?;
         Some(Pool { free, alpha, reserve, accounts: Vec::new() })
     }
 
-    /// ... with accounts beside; `None` if they ask for more than all.
+    /// Adds accounts; `None` if their reserves and headrooms exceed the size.
     pub fn with_accounts(self, accounts: Vec<Account>) -> Option<Pool> {
         let own = accounts.iter().try_fold(0u64, |sum, a| sum.checked_add(a.reserve)?.checked_add(a.headroom))?;
         Some(Pool { free: self.free.checked_sub(own)?, accounts, ..self })
@@ -147,12 +147,12 @@ impl Pool {
         &self.accounts[i as usize]
     }
 
-    /// When the neighbour was told to pause an account that it has not been told to resume.
+    /// Time at which the neighbour was paused for an account, unless it has been resumed since.
     pub fn paused(&self, account: u32) -> Option<Time> {
         self.accounts[account as usize].paused
     }
 
-    /// Where one more packet of an account goes, if anywhere.
+    /// Part of the buffer for one more packet of an account; `None` if there is no space.
     fn part(&self, account: u32, packet: &Packet) -> Option<Part> {
         let a = &self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
@@ -164,7 +164,7 @@ impl Pool {
         (a.in_headroom + size <= a.headroom).then_some(Part::Headroom)
     }
 
-    /// A packet of an account comes that there is room for.
+    /// Adds a packet of an account, for which there is space.
     fn enter(&mut self, account: u32, packet: &Packet) {
         let part = self.part(account, packet);
         let a = &mut self.accounts[account as usize];
@@ -177,7 +177,7 @@ impl Pool {
         }
     }
 
-    /// A packet leaves, that is on `account` or of `size` bytes in a queue that holds `held` without it.
+    /// Releases the space of a packet of `account`, or of `size` bytes in a queue that holds `held` bytes without it.
     pub fn release(&mut self, packet: &Packet, account: Option<u32>, held: u64, size: u64) {
         match account {
             Some(account) => self.leave(account, packet),
@@ -185,7 +185,7 @@ impl Pool {
         }
     }
 
-    /// A packet of an account leaves.
+    /// Removes a packet of an account.
     fn leave(&mut self, account: u32, packet: &Packet) {
         let a = &mut self.accounts[account as usize];
         let size = packet.size as u64 + a.overhead;
@@ -196,9 +196,9 @@ impl Pool {
         self.free += share - a.share();
     }
 
-    /// Whether the neighbour at the other end of an account's link is to be told to pause at `now`, as it is also
-    /// where there is no room for another like `packet`; it then knows. A pause from before `cleared` holds no
-    /// longer.
+    /// Returns whether the neighbour at the other end of an account's link must be paused at `now`, and records the
+    /// pause. A pause is also needed if another packet like `packet` would not fit. A pause from before `cleared` no
+    /// longer holds.
     pub fn pauses(&mut self, account: u32, packet: &Packet, now: Time, cleared: Option<Time>) -> bool {
         let full = self.part(account, packet).is_none();
         let a = &mut self.accounts[account as usize];
@@ -210,7 +210,7 @@ impl Pool {
         pauses
     }
 
-    /// Whether it is to be told to resume, which it then knows; see [`Pool::pauses`].
+    /// Returns whether the neighbour must be resumed, and records it; see [`Pool::pauses`].
     pub fn resumes(&mut self, account: u32, cleared: Option<Time>) -> bool {
         let a = &mut self.accounts[account as usize];
         let Some(since) = a.paused else { return false };
@@ -225,28 +225,28 @@ impl Pool {
         resumes
     }
 
-    /// Bytes above which the shared part of a queue takes nothing now.
+    /// Current threshold of the shared part of a queue, in bytes.
     pub fn threshold(&self) -> f64 {
         self.alpha * self.free as f64
     }
 
-    /// Shared bytes that a queue takes when it grows from `held` by `size`.
+    /// Shared bytes that a queue uses when it grows from `held` by `size`.
     fn growth(&self, held: u64, size: u64) -> u64 {
         (held + size).saturating_sub(held.max(self.reserve))
     }
 
-    /// Whether a queue that holds `held` bytes takes `size` more.
+    /// Returns whether a queue that holds `held` bytes may take `size` more.
     pub fn takes(&self, held: u64, size: u64) -> bool {
         let growth = self.growth(held, size);
         growth == 0 || (growth <= self.free && (held.saturating_sub(self.reserve) as f64) < self.threshold())
     }
 
-    /// A queue that held `held` bytes took `size` more.
+    /// Adds `size` bytes to a queue that held `held`.
     pub fn take(&mut self, held: u64, size: u64) {
         self.free -= self.growth(held, size);
     }
 
-    /// `size` bytes left a queue that holds `held` without them.
+    /// Releases `size` bytes of a queue that holds `held` without them.
     pub fn give_back(&mut self, held: u64, size: u64) {
         self.free += self.growth(held, size);
     }

@@ -1,4 +1,4 @@
-//! One queue of an explicit port: its discipline, its packets, its account.
+//! Queue of an explicit port: discipline, packets, account.
 
 use crate::event::interval::Interval;
 use crate::event::packet::{Ext, Packet, flag};
@@ -9,58 +9,58 @@ use incast_cc::{Rate, Time};
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
 
-/// A packet that waits.
+/// Waiting packet.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     pub packet: Packet,
-    /// Its extension, aside: few have one.
+    /// Extension, boxed because few packets have one.
     pub ext: Option<Box<Ext>>,
-    /// As the queue counts it, bytes.
+    /// Size as the queue counts it, in bytes.
     pub size: u64,
-    /// Time on the wire.
+    /// Transmission time.
     pub wire: Time,
     pub lost: bool,
-    /// When it came.
+    /// Arrival time.
     pub since: Time,
-    /// Its number among those accepted.
+    /// Number among accepted packets.
     pub index: u64,
-    /// Its account in a shared buffer, where it is not on that of its queue.
+    /// PFC account in a shared buffer; `None`: it counts for its queue.
     pub account: Option<u32>,
-    /// Its rank, where that is asked for.
+    /// Rank, if the scheduler needs it.
     pub rank: u32,
 }
 
 const _: () = assert!(size_of::<Waiting>() == 128);
 
 impl Waiting {
-    /// It leaves a queue of so much, itself included, at `now`.
+    /// Departure at `now` from a queue of this length, including the packet.
     pub(super) fn departure(&self, now: Time, queue: (u32, u64)) -> Departure {
         let (packets, bytes, ect) = (queue.0 as u64, queue.1, self.packet.has(flag::ECT));
         Departure { now, since: self.since, packets, bytes, size: self.size, ect }
     }
 }
 
-/// A packet that waited and was dropped, or sent back.
+/// Packet that waited and was dropped or returned.
 #[derive(Clone, Debug)]
 pub struct Dropped {
-    /// As it was last.
+    /// Last state of the packet.
     pub packet: Packet,
-    /// It goes back to its sender.
+    /// True if the packet returns to its sender.
     pub returns: bool,
-    /// The wire would have lost it: that is counted.
+    /// True if the wire would have lost it, which is already counted.
     pub lost: bool,
-    /// Its place in a shared buffer, to be given back, if it has one.
+    /// Space in a shared buffer to be released, if any.
     pub place: Option<Taken>,
 }
 
-/// The place of a packet in a shared buffer.
+/// Space of a packet in a shared buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
-    /// Its account, where it is not on that of its queue.
+    /// PFC account; `None`: it counts for its queue.
     pub account: Option<u32>,
-    /// Bytes that its queue holds without it.
+    /// Bytes in its queue without the packet.
     pub held: u64,
-    /// Its size, bytes.
+    /// Size, in bytes.
     pub size: u64,
 }
 
@@ -77,29 +77,29 @@ pub(super) struct Counts {
     byte_time: u128,
 }
 
-/// Whether a queue, or some queue of a port, is paused by the neighbour ([`pfc`](crate::map::pfc)).
+/// Pause state of a queue, or of a port with some paused queue ([`pfc`](crate::map::pfc)).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Pausing {
-    /// Since when.
+    /// Start of the current pause.
     pub since: Option<Time>,
-    /// When the neighbour asked for it.
+    /// Time at which the neighbour requested it.
     pub asked: Time,
-    /// Nothing of it begins from the first time until the second either: the link is up again, and the neighbour's
-    /// frames come first.
+    /// Additional interval without transmissions: after a repair of the link, the neighbour's pause frames arrive
+    /// first.
     pub silence: (Time, Time),
-    /// Pauses that began inside the measured interval.
+    /// Number of pauses that began in the measured interval.
     pub pauses: u64,
-    /// Time of those that are over, inside it.
+    /// Total time of finished pauses in the measured interval.
     time: Time,
 }
 
 impl Pausing {
-    /// Nothing of it may begin at `now`.
+    /// True if no transmission may begin at `now`.
     pub(super) fn holds(&self, now: Time) -> bool {
         self.since.is_some() || (self.silence.0 <= now && now < self.silence.1)
     }
 
-    /// It is paused, if it was not.
+    /// Starts a pause, if none holds.
     pub(super) fn begin(&mut self, now: Time, asked: Time, interval: &Interval) {
         self.asked = asked;
         if self.since.is_none() {
@@ -108,44 +108,44 @@ impl Pausing {
         }
     }
 
-    /// It is paused no longer.
+    /// Ends the pause.
     pub(super) fn end(&mut self, now: Time, interval: &Interval) {
         self.time = self.time_to(now, interval);
         self.since = None;
     }
 
-    /// Time paused up to `now`, inside the measured interval.
+    /// Paused time up to `now` in the measured interval.
     pub(super) fn time_to(&self, now: Time, interval: &Interval) -> Time {
         self.time + self.since.map_or(Time::ZERO, |since| interval.overlap(since, now))
     }
 }
 
-/// What comes to a queue of a port that [serves itself](super::self_service) and is at rest.
+/// Treatment of an arrival at an idle queue of a port that [serves itself](super::self_service).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum AtRest {
-    /// It is taken, unmarked and with no more ado.
+    /// Accept unmarked, without asking the discipline.
     Takes,
-    /// So it is if there are tokens for it.
+    /// Accept in the same way if there are tokens for it.
     TakesTokens,
-    /// The discipline is asked, as ever.
+    /// Ask the discipline.
     Asks,
 }
 
-/// A queue.
+/// Queue of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassQueue {
     discipline: ActiveDiscipline,
     place: Place,
     pub queue: VecDeque<Waiting>,
-    /// Packets and bytes that wait.
+    /// Waiting packets and bytes.
     pub queued: (u32, u64),
-    /// Packets and bytes that left while the account does not know it yet.
+    /// Departed packets and bytes not yet in the account.
     pub gone: (u32, u64),
     pub count: Counts,
-    /// The account covers the time up to here.
+    /// Time up to which the account is complete.
     pub known_to: Time,
     pub at_rest: AtRest,
-    /// Marks at departures inside the measured interval.
+    /// Marks at departure in the measured interval.
     pub departing_marks: u64,
     pub pausing: Pausing,
     pub at_from: Option<Counts>,
@@ -153,17 +153,17 @@ pub(super) struct ClassQueue {
 }
 
 impl ClassQueue {
-    /// Everything about its packets is decided at their arrivals.
+    /// True if everything about a packet is decided at its arrival.
     pub(super) fn decides_at_arrivals(&self) -> bool {
         self.discipline.decides_at_arrivals()
     }
 
-    /// Its discipline has a state.
+    /// True if its discipline has a state.
     pub(super) fn has_state(&self) -> bool {
         self.discipline.has_state()
     }
 
-    /// It accepts into an empty queue, unmarked, whatever comes, and so does what holds for all queues together.
+    /// True if both its discipline and the aggregate limit accept any packet into an empty queue, unmarked.
     pub(super) fn takes_into_empty(&self, whole: &Whole) -> bool {
         let longest = Arrival::LONGEST_INTO_EMPTY;
         self.discipline.takes_into_empty() && !longest.exceeds(whole.limit) && !longest.finds(whole.mark)
@@ -188,7 +188,7 @@ impl ClassQueue {
         }
     }
 
-    /// The discipline decides about an arrival.
+    /// Decides about an arrival by the discipline.
     #[inline(always)]
     pub(super) fn admit(&mut self, arrival: &Arrival) -> Verdict {
         match self.discipline.decide(arrival) {
@@ -197,32 +197,32 @@ impl ClassQueue {
         }
     }
 
-    /// A discipline with a state decides.
+    /// Decides by a discipline with a state.
     #[inline(never)]
     fn ask(&mut self, arrival: Arrival) -> Verdict {
         self.discipline.at_work().admit(&arrival, &self.place)
     }
 
-    /// The shared buffer has no room for an arrival.
+    /// Refuses an arrival for which the shared buffer has no space.
     #[cold]
     pub(super) fn refuse(&mut self) -> Verdict {
         self.discipline.at_work().refused();
         Verdict::Drop
     }
 
-    /// The discipline decides about the packet at the head, whose transmission may begin.
+    /// Decides by the discipline about the packet at the head, whose transmission may begin.
     pub(super) fn at_head(&mut self, head: &Departure) -> Verdict {
         self.discipline.at_work().at_head(head)
     }
 
-    /// The queue, as the discipline counts it, is empty.
+    /// Notifies the discipline that the queue, as it counts it, is empty.
     pub(super) fn empty(&mut self, now: Time) {
         if self.discipline.has_state() {
             self.discipline.at_work().empty(now);
         }
     }
 
-    /// An arrival was refused; whether it counts as marked.
+    /// Counts a refused arrival. Returns whether it counts as marked.
     pub(super) fn drop(&mut self, arrival: &Arrival) -> bool {
         let marked = self.discipline.at_work().counts_as_marked(arrival);
         self.count.drops += 1;
@@ -230,14 +230,14 @@ impl ClassQueue {
         marked
     }
 
-    /// An arrival of `size` bytes was let in.
+    /// Counts an accepted arrival of `size` bytes.
     pub(super) fn accept(&mut self, size: u64, marked: bool) {
         self.count.packets += 1;
         self.count.bytes += size;
         self.count.marks += marked as u64;
     }
 
-    /// It waits.
+    /// Appends a waiting packet.
     #[inline(always)]
     pub(super) fn push(&mut self, waiting: Waiting) {
         self.queued.0 += 1;
@@ -245,27 +245,27 @@ impl ClassQueue {
         self.queue.push_back(waiting);
     }
 
-    /// A packet of `size` bytes waits no longer.
+    /// Counts a packet of `size` bytes that no longer waits.
     #[inline(always)]
     pub(super) fn leave(&mut self, size: u64) {
         self.queued.0 -= 1;
         self.queued.1 -= size;
     }
 
-    /// Takes out what waits at place `i`.
+    /// Removes the packet at position `i`.
     pub(super) fn take_out(&mut self, i: usize) -> Option<Waiting> {
         let taken = self.queue.remove(i)?;
         self.leave(taken.size);
         Some(taken)
     }
 
-    /// Its discipline counts so much now.
+    /// Updates the maximum queue with the current length as the discipline counts it.
     pub(super) fn holds(&mut self, packets: u32, bytes: u64) {
         self.count.max_packets = self.count.max_packets.max(packets);
         self.count.max_bytes = self.count.max_bytes.max(bytes);
     }
 
-    /// Time passes up to `until`; of what the account has had since it was last told, the discipline counts so much.
+    /// Adds the time up to `until` to the account, with the queue since the last call as the discipline counts it.
     #[inline(always)]
     pub(super) fn pass(&mut self, until: Time, (packets, bytes): (u32, u64)) {
         let span = until - self.known_to;
@@ -274,14 +274,14 @@ impl ClassQueue {
         self.count.byte_time += bytes as u128 * span.0 as u128;
     }
 
-    /// Whether a packet that leaves is marked.
+    /// Returns whether a departing packet is marked.
     pub(super) fn marks_departure(&mut self, departure: &Departure, measured: bool) -> bool {
         let marked = self.discipline.at_work().at_departure(departure);
         self.departing_marks += (marked && measured) as u64;
         marked
     }
 
-    /// Its account of the measured interval, of `span` ps.
+    /// Account of the measured interval, of `span` ps.
     pub(super) fn record(&self, span: f64, end: Time, interval: &Interval) -> ClassRecord {
         let to = self.at_to.unwrap_or(self.count);
         let from = self.at_from.unwrap_or(to);

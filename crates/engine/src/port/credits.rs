@@ -1,4 +1,4 @@
-//! What an explicit port does while credits wait for [`tokens`](super::tokens).
+//! Explicit ports while credits wait for [`tokens`](super::tokens).
 
 use super::queues::Queues;
 use super::scheduler::Scheduler;
@@ -6,7 +6,7 @@ use super::tokens::Beside;
 use incast_cc::Time;
 
 impl Queues {
-    /// When the tokens that credits wait for are there, unless that is an event already.
+    /// Time at which there are tokens for waiting credits, unless it is an event already.
     #[cold]
     pub(super) fn await_tokens(&mut self) -> Option<Time> {
         let Scheduler::Credits(tokens) = &self.scheduler else { return None };
@@ -18,12 +18,13 @@ impl Queues {
         Some(tokens.enough_at)
     }
 
-    /// An event of the transmitter comes, which sends a frame or awaits tokens: what it is of; `Nothing`: of a packet.
+    /// Handles an event of a transmitter that sends a pause frame or awaits tokens. Returns its cause; `Nothing`: a
+    /// packet.
     #[cold]
     pub(super) fn pass_beside(&mut self, now: Time) -> Beside {
         let ends_now = self.service.as_ref().is_some_and(|service| service.ends == now);
         match std::mem::replace(&mut self.beside, Beside::Nothing) {
-            // of two at one instant the end of the transmission is the first
+            // the end of a transmission at the same instant comes first
             Beside::Tokens(at) if at > now || ends_now => {
                 self.beside = Beside::Tokens(at);
                 Beside::Nothing

@@ -1,11 +1,11 @@
-//! Marks at departures of a FIFO port: decided when a packet has left, and set where it waits for its arrival.
+//! Marks at departure of a FIFO port: decided after a packet has left, and set where it waits for its arrival.
 //!
-//! [`Discipline::EcnAtDeparture`](crate::spec::Discipline) marks by the queue that a packet leaves. Its departure time
-//! is known at the arrival ([`fifo`](super::fifo)), and that queue with the next arrival, or when the window of the
-//! departure is over. By then the packet lies in the bucket of a later window, because the link's delay is as long as
-//! a window; the port knows its place there. Only a queue above the threshold marks: a port that has one is settled
-//! when the next window opens, any other is not visited. In an [explicit](super::explicit) queue each departure is an
-//! event; the reference engine has it so.
+//! [`Discipline::EcnAtDeparture`](crate::spec::Discipline) marks by the queue at the departure. The departure time is
+//! known at the arrival ([`fifo`](super::fifo)); the queue at that time is known with the next arrival, or at the end
+//! of the engine window of the departure. By then the packet lies in the bucket of a later window, because the link's
+//! delay is at least one window; the port knows its place there. Only a queue above the threshold marks: such a port is
+//! settled when the next window opens, others are not visited. In an [explicit](super::explicit) queue, and in the
+//! reference engine, each departure is an event.
 
 use super::frames::Noted;
 use super::pending_marks::PendingMarks;
@@ -17,13 +17,13 @@ use crate::spec::Limit;
 use incast_cc::Time;
 
 impl Port {
-    /// Turns a port that marks at departures and is plain otherwise into a FIFO port that marks later. Windows are
+    /// Turns an otherwise plain port with marks at departure into a FIFO port that marks later. Engine windows are
     /// `length` long, and a packet lies in a bucket from `near` before its arrival on.
     pub fn mark_later(&mut self, length: Time, near: Time) {
         let settings = &*self.settings;
         let ActiveDiscipline::EcnAtDeparture(discipline) = &settings.discipline else { return };
         let threshold = discipline.threshold();
-        // an empty packet that finds nothing before it leaves at once
+        // an empty packet at an empty port leaves at once
         let waits = settings.rate.serialize(1) > Time::ZERO && threshold != Limit::Packets(0);
         let plain = self.unusual == unusual::EXPLICIT && self.pool().is_none() && settings.bucket == Time::ZERO;
         if waits && plain && !settings.lossy && (length..near).contains(&settings.delay) {
@@ -33,19 +33,19 @@ impl Port {
         }
     }
 
-    /// Marks at departures are set later.
+    /// True if marks at departure are set later.
     #[inline]
     pub fn marks_later(&self) -> bool {
         self.unusual & unusual::MARKS_LATER != 0
     }
 
-    /// Its queue is above the threshold, by what is known.
+    /// True if its queue is above the threshold, as far as known.
     fn is_above(&self) -> bool {
         let (packets, bytes) = (self.ring.len, self.bytes_in - self.bytes_out);
         self.rare.pending_marks.as_ref().is_some_and(|marks| marks.exceeded(packets, bytes))
     }
 
-    /// Whether it is to be settled when the next window opens because of the packet that it got last.
+    /// Returns whether the last packet makes it due for settling when the next window opens.
     #[inline]
     pub fn becomes_due(&mut self) -> bool {
         let becomes = self.unusual & unusual::DUE == 0 && self.is_above();
@@ -53,12 +53,12 @@ impl Port {
         becomes
     }
 
-    /// Number of the first packet in the port, or of the next to come.
+    /// Number of the first packet in the port, or of the next arrival.
     pub(super) fn head(&self) -> u64 {
         self.count.packets - self.ring.len as u64
     }
 
-    /// Settles what left by `now`, if some of it may be marked.
+    /// Settles departures up to `now`, if some may be marked.
     #[inline]
     pub fn settle_due(&mut self, now: Time, interval: &Interval) {
         if self.unusual & unusual::DUE != 0 {
@@ -66,14 +66,14 @@ impl Port {
         }
     }
 
-    /// Decides the marks of what left by `now`, nothing having come since the last packet, and lets it leave.
+    /// Decides the marks of departures up to `now` and removes them, without arrivals since the last packet.
     fn settle(&mut self, now: Time, interval: &Interval) {
         let (head, latest) = (self.head(), self.latest());
         let Some(marks) = &mut self.rare.pending_marks else { return };
         let mut before = self.bytes_out;
         for i in 0..self.ring.len {
             let slot = if i + 1 == self.ring.len { latest } else { self.ring.at(i) };
-            // the queue becomes shorter with each that leaves
+            // the queue becomes shorter with each departure
             if slot.departure > now || !marks.exceeded(self.ring.len - i, self.bytes_in - before) {
                 break;
             }
@@ -89,8 +89,8 @@ impl Port {
         self.drain(now);
     }
 
-    /// Settles the port, which is due, as a window opens at `now`: `set` marks the packet that arrives at a time and
-    /// lies at a place in its bucket. Whether the port is due again when the next window opens.
+    /// Settles the port, which is due, when a window opens at `now`: `set` marks the packet with an arrival time and a
+    /// place in its bucket. Returns whether the port is due again when the next window opens.
     pub fn set_marks(&mut self, now: Time, interval: &Interval, mut set: impl FnMut(Time, usize)) -> bool {
         self.settle(now, interval);
         self.set_decided(&mut set);
@@ -99,14 +99,14 @@ impl Port {
         due
     }
 
-    /// Sets the marks that are decided, as [`Port::set_marks`].
+    /// Sets the decided marks, as [`Port::set_marks`] does.
     pub fn set_decided(&mut self, mut set: impl FnMut(Time, usize)) {
         let delay = self.settings.delay;
         let marked = self.rare.pending_marks.iter_mut().flat_map(|marks| marks.marked.drain(..));
         marked.for_each(|(departure, place)| set(departure + delay, place as usize));
     }
 
-    /// A packet that was sent, and has not arrived, lies at another `place` from now on. No decided mark is left.
+    /// Updates the `place` of a packet in flight. No decided mark may be left.
     pub fn moved(&mut self, packet: &Packet, place: usize) {
         let (mut at, mut end) = (0, self.ring.len);
         let departure = packet.time - self.settings.delay;

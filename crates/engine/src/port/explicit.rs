@@ -1,12 +1,10 @@
 //! Explicit queues: packets wait in the port itself and leave by a Departure event.
 //!
-//! A FIFO port settles everything at a packet's arrival. What is known only later needs the
-//! packet to be still there when its turn comes: marking at the end of its transmission, or
-//! classes that overtake one another. Here packets lie in real queues, one for each class
-//! ([`class_queue`](super::class_queue)), a scheduler says whose turn it is, one event a packet ends its transmission,
-//! and only then is its arrival at the far end known, so the lookahead of such a link is its delay
-//! alone. The account is the same as a FIFO port's: wherever both can serve, they give the same
-//! bytes, which tests hold them to.
+//! A FIFO port decides everything at a packet's arrival. Later decisions, such as marking at the end of a transmission
+//! or priorities between classes, need the packet to be still in the port. Here packets wait in real queues, one per
+//! class ([`class_queue`](super::class_queue)), and a scheduler chooses the next. One event per packet ends its
+//! transmission, and only then is its arrival at the far end known, so the lookahead of such a link is its delay alone.
+//! The account is the same as a FIFO port's: tests check that both give the same bytes wherever both apply.
 
 use super::buffer::{Pool, Room};
 use super::class_queue::{Dropped, Taken, Waiting};
@@ -20,65 +18,65 @@ use crate::port::discipline::{Departure, Verdict};
 use incast_cc::Time;
 use std::mem::take;
 
-/// The result of offering a packet to an explicit queue.
+/// Result of offering a packet to an explicit queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offered {
     /// Refused.
     Dropped,
-    /// Refused, and to go back to its sender.
+    /// Refused, and returned to its sender.
     Returned,
-    /// It waits here.
+    /// Queued.
     Waits {
-        /// The transmitter was idle: its transmission ends then.
+        /// End of its transmission, if the transmitter was idle.
         ends: Option<Time>,
-        /// The queue set CE.
+        /// True if the queue set CE.
         marked: bool,
-        /// The wire will lose it.
+        /// True if the wire will lose it.
         lost: bool,
     },
-    /// Transmitted in no time.
+    /// Transmitted in zero time.
     Passed {
-        /// The queue set CE.
+        /// True if the queue set CE.
         marked: bool,
-        /// The wire lost it.
+        /// True if the wire lost it.
         lost: bool,
-        /// When it arrives.
+        /// Arrival time.
         arrives: Time,
     },
 }
 
-/// The end of a transmission.
+/// End of a transmission.
 #[derive(Clone, Debug)]
 pub struct Departed {
-    /// The packet that left, CE set where the queue marked it.
+    /// Departed packet, with CE set if the queue marked it.
     pub packet: Packet,
-    /// Its extension.
+    /// Extension of the packet.
     pub ext: Option<Ext>,
-    /// It is lost on the wire.
+    /// True if it is lost on the wire.
     pub lost: bool,
-    /// It was marked as it left.
+    /// True if it was marked at departure.
     pub marked: bool,
-    /// When it arrives; `None`: a failure of the link has it.
+    /// Arrival time; `None`: lost to a failure of the link.
     pub arrives: Option<Time>,
-    /// When the next transmission, which begins now, ends.
+    /// End of the next transmission, which begins now.
     pub next: Option<Time>,
-    /// Account of a shared buffer that it leaves, where that is not its queue's.
+    /// PFC account of a shared buffer that it leaves; `None`: it counted for its queue.
     pub account: Option<u32>,
 }
 
 impl Port {
-    /// It has a queue for each of several traffic classes.
+    /// True if it has several class queues.
     pub fn has_classes(&self) -> bool {
         self.rare.queues.as_ref().is_some_and(|q| q.has_classes())
     }
 
-    /// Packets that wait in an explicit queue and will arrive.
+    /// Packets in explicit queues that will arrive.
     pub fn waiting(&self) -> impl Iterator<Item = &Packet> {
         self.rare.queues.iter().flat_map(|q| q.waiting())
     }
 
-    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`, where it needs `room` in a shared
-    /// buffer if they are in one. Where `ends` says so, the caller calls [`Port::depart`] then.
+    /// Offers `packet`, of traffic class `class`, to the explicit queues at `now`; `room` is its space in a shared
+    /// buffer, if any. If `ends` is set, the caller calls [`Port::depart`] at that time.
     pub fn offer(
         &mut self,
         now: Time,
@@ -167,20 +165,20 @@ impl Port {
         Offered::Waits { ends, marked, lost }
     }
 
-    /// A packet that waited and was dropped since this was last asked.
+    /// Next packet that waited and was dropped since the last call.
     pub fn take_dropped(&mut self) -> Option<Dropped> {
         self.rare.queues.as_mut()?.dropped.pop()
     }
 
-    /// Hands over the packet at the head of its queue, which a radio cell takes: with its extension, and since when it
-    /// is here. Whether it arrives is the cell's to know.
+    /// Hands the packet at the head of its queue to a radio cell: packet, extension, and arrival time at this port. The
+    /// cell decides whether it is delivered.
     pub fn hand_over(&mut self) -> Option<(Packet, Option<Ext>, Time)> {
         let Waiting { packet, ext, lost, since, .. } = self.rare.queues.as_mut()?.served.as_mut()?;
         *lost = true;
         Some((*packet, ext.take().map(|ext| *ext), *since))
     }
 
-    /// A packet that it has handed over is lost at `now`.
+    /// Counts the loss at `now` of a packet handed to the cell.
     pub fn count_loss(&mut self, now: Time) {
         self.rare.events.losses += 1;
         if let Some(frames) = &mut self.rare.frames {
@@ -188,8 +186,8 @@ impl Port {
         }
     }
 
-    /// The cell is done with the packet of this station at `now`: the port was at work for as long as that took,
-    /// whatever the packet takes on a wire.
+    /// Accounts for the end of the cell's work on this station's packet at `now`: the port was busy for this time,
+    /// whatever the transmission time on a wire.
     pub fn done_by_cell(&mut self, now: Time) {
         if let Some((began, wire)) = self.rare.queues.as_ref().and_then(|queues| queues.served()) {
             let odd = &mut self.rare.events.odd_busy;
@@ -197,7 +195,7 @@ impl Port {
         }
     }
 
-    /// Ends the transmission under way at `now`; `None` if there is none, and tokens were waited for.
+    /// Ends the current transmission at `now`; `None` if the event was only for tokens.
     pub fn depart(&mut self, now: Time, pool: Option<&mut Pool>, interval: &Interval) -> Option<Departed> {
         let below = self.settings.below;
         let queues = self.rare.queues.as_mut()?;
@@ -227,8 +225,8 @@ impl Port {
         Some(Departed { packet, ext, lost, marked, arrives, next, account })
     }
 
-    /// Begins a transmission at `now`, if something may go; when it ends, or when there are tokens for a credit that
-    /// waits for them.
+    /// Begins a transmission at `now`, if possible. Returns its end, or the time at which there are tokens for a
+    /// waiting credit.
     pub(super) fn begin(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if let Some(frame) = queues.frames.pop_front() {
@@ -243,8 +241,8 @@ impl Port {
         }
     }
 
-    /// The discipline is asked about the packet whose transmission begins at `now`: whether it drops it. Then it leaves
-    /// as if that had taken no time.
+    /// Asks the discipline about the packet whose transmission begins at `now`. Returns whether it is dropped; then it
+    /// leaves in zero time.
     fn drops_head(&mut self, now: Time, interval: &Interval) -> bool {
         let Some(queues) = &mut self.rare.queues else { return false };
         let verdict = queues.at_head(now, interval.holds(now));
@@ -261,7 +259,7 @@ impl Port {
         let Rare { queues: Some(queues), events, .. } = rare else { return false };
         let Some((Service { class, .. }, waiting)) = queues.end(now, settings.below) else { return false };
         let Waiting { packet, size, wire, lost, account, .. } = waiting;
-        // a packet that the wire was to lose is counted as lost since it was accepted
+        // a packet that the wire will lose was counted as lost when it was accepted
         let counted = !lost as u64;
         events.drops += counted;
         events.withdrawn += 1;
@@ -276,14 +274,14 @@ impl Port {
         true
     }
 
-    /// The transmission that begins `now`, and would end at `ends`, is subject to failures of the link: when it ends.
+    /// Applies failures of the link to the transmission that begins at `now` and would end at `ends`. Returns its end.
     #[cold]
     fn begin_failing(&mut self, now: Time, ends: Time) -> Option<Time> {
         let Some(Waiting { size, wire, index, lost, .. }) = self.rare.queues.as_ref()?.served else {
             return Some(ends);
         };
         let takes = self.wire_from(now, size);
-        // what the wire loses holds nothing back that follows
+        // a packet that the wire loses does not delay the following ones
         let arrives = if lost { None } else { self.arrival_of(now, now + takes, index) };
         if self.settings.ps_per_byte == 0 {
             self.rare.events.odd_busy = self.rare.events.odd_busy + takes.0 - wire.0;
@@ -293,7 +291,7 @@ impl Port {
         Some(now + takes)
     }
 
-    /// Counts a loss to a failure, of a packet whose transmission ends at `end`.
+    /// Counts the loss to a failure of a packet whose transmission ends at `end`.
     fn loses_to_failure(&mut self, end: Time, interval: &Interval) -> bool {
         self.rare.faults.iter_mut().for_each(|f| f.lose(end, interval));
         self.note(end, Noted::Loss);

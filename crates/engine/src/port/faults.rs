@@ -1,9 +1,8 @@
-//! Links that fail, work otherwise for some time, and are repaired.
+//! Link failures: outages and degradations, with repair.
 //!
-//! When is known beforehand, so a FIFO port still settles everything at a packet's arrival: when its transmission
-//! ends at the rates that the link will have by then, whether anything of it meets a failure, when it arrives. A
-//! failure changes nothing in the queue: the port sends into a dead link as into a live one, and what it sends is
-//! lost on the wire.
+//! Failure times are known in advance, so a FIFO port still decides everything at a packet's arrival: the end of its
+//! transmission at the rates that the link will have, whether a failure hits it, and its arrival time. A failure does
+//! not affect the queue: the port sends into a dead link as into a live one, and the packets are lost on the wire.
 
 use super::account::PARTS;
 use super::settings::Settings;
@@ -14,47 +13,51 @@ use incast_cc::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
 
-/// Packets that failures of the link took, each counted at the end of its transmission: a FIFO port knows of it at the
-/// arrival, an explicit queue when it ends.
+/// Packets lost to failures of the link, counted at the end of their transmission. A FIFO port knows of the loss at
+/// arrival, an explicit queue at the end of the transmission.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Taken {
     pub total: u64,
-    /// Inside the measured interval.
+    /// Losses in the measured interval.
     pub measured: u64,
 }
 
 /// Failures of one link, in order.
 #[derive(Clone, Debug)]
 pub struct Faults {
-    /// Those that are not over.
+    /// Current and future failures.
     left: Vec<Failure>,
-    /// Those that are, where they changed the rate, in order.
+    /// Past failures that changed the rate, in order.
     over: Vec<Failure>,
-    /// The latest arrival so far: what follows comes no earlier.
+    /// Latest arrival so far; later packets arrive no earlier.
     latest: Time,
-    /// At a FIFO port what is to be lost, with the end of its transmission, where that may be yet to come.
+    /// Packets of a FIFO port that will be lost, with the end of their transmission, which may be in the future.
     doomed: VecDeque<(Time, Packet)>,
     pub(super) taken: Taken,
 }
 
 impl Faults {
-    /// The failures of every link that has some; an error in words if they cannot be.
+    /// Failures by link, for links that have some; a message if they are invalid.
     pub fn of_links(spec: &Spec) -> Result<BTreeMap<u32, Faults>, String> {
         let mut faults: BTreeMap<u32, Faults> = BTreeMap::new();
         for failure in &spec.failures {
             let Some(link) = spec.links.get(failure.link as usize) else {
-                return Err(format!("a failure of link {}; there are {}", failure.link, spec.links.len()));
+                return Err(format!(
+                    "a failure of link {}, expected a number below {}",
+                    failure.link,
+                    spec.links.len()
+                ));
             };
             let wrong = |what: &str| Err(format!("a failure of link {} {what}", link.name));
             if failure.from >= failure.until {
-                return wrong("is over before it begins");
+                return wrong("ends before it begins");
             }
             if let Effect::Degraded { rate, loss, .. } = failure.effect {
                 if rate.is_some_and(|rate| rate.0 == 0) || !(0.0..=1.0).contains(&loss) {
-                    return wrong("has a rate of 0, or a loss that is no probability");
+                    return wrong("has a rate of 0, or a loss that is not a probability");
                 }
                 if rate.is_some() && link.bucket > 0 {
-                    return wrong("changes the rate of a token bucket, whose fill is known at its own rate alone");
+                    return wrong("changes the rate of a token bucket, which is not supported");
                 }
             }
             let known = faults.entry(failure.link).or_insert_with(Faults::none);
@@ -63,9 +66,9 @@ impl Faults {
         for (link, faults) in &mut faults {
             faults.left.sort_by_key(|f| f.from);
             if faults.left.windows(2).any(|two| two[1].from < two[0].until) {
-                return Err(format!("two failures of link {} at one time", spec.links[*link as usize].name));
+                return Err(format!("two failures of link {} overlap", spec.links[*link as usize].name));
             }
-            // the last is looked for first
+            // reversed: the last element is the first failure
             faults.left.reverse();
         }
         Ok(faults)
@@ -81,7 +84,7 @@ impl Faults {
         }
     }
 
-    /// The link as it is at its quickest.
+    /// Link with its highest rate and lowest delay.
     pub fn quickest(&self, link: &LinkSpec) -> LinkSpec {
         let mut quickest = link.clone();
         for failure in &self.left {
@@ -97,19 +100,19 @@ impl Faults {
         self.left.iter().any(|f| f.rate().is_some())
     }
 
-    /// Forgets what was over by `now`.
+    /// Moves failures that ended by `now` out of the current ones.
     fn forget(&mut self, now: Time) {
         while let Some(failure) = self.left.pop_if(|f| f.until <= now) {
             self.over.extend(Some(failure).filter(|f| f.rate().is_some()));
         }
     }
 
-    /// The failure that `time` lies in.
+    /// Failure at `time`, if any.
     fn at(&self, time: Time) -> Option<&Failure> {
         self.left.iter().rev().find(|f| time < f.until).filter(|f| f.from <= time)
     }
 
-    /// When a transmission of so many bytes ends that begins at `start`; the last of its picoseconds is rounded.
+    /// End of a transmission of `bytes` bytes that begins at `start`, rounded to a picosecond.
     fn end(&self, start: Time, bytes: u64, rate: Rate) -> Time {
         let mut rest = bytes as u128 * PARTS;
         let mut now = start;
@@ -145,7 +148,7 @@ impl Faults {
         sum.saturating_add(in_time(usual, rate))
     }
 
-    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
+    /// Transmission time of a packet that begins at `start`, of `size` bytes as the queue counts it.
     pub(super) fn wire_from(&self, start: Time, size: u64, settings: &Settings) -> Time {
         if self.changes_rate() {
             self.end(start, size + settings.overhead as u64, settings.rate) - start
@@ -154,8 +157,8 @@ impl Faults {
         }
     }
 
-    /// When a packet arrives whose transmission lasts from `start` to `end`, over a link of this delay; `None`: it
-    /// is lost on the way. `draw` is its random number.
+    /// Arrival time of a packet whose transmission lasts from `start` to `end`, over a link of this delay; `None`:
+    /// lost. `draw` is its random number.
     pub(super) fn arrival(&mut self, start: Time, end: Time, delay: Time, draw: impl Fn() -> f64) -> Option<Time> {
         self.forget(start);
         let delay = match self.at(end) {
@@ -179,7 +182,7 @@ impl Faults {
         self.taken.measured += interval.holds(end) as u64;
     }
 
-    /// At a FIFO port: `packet` is counted as lost although its transmission ends only at `departure`.
+    /// Counts `packet` of a FIFO port as lost, although its transmission ends only at `departure`.
     pub(super) fn doom(&mut self, packet: &Packet, now: Time, departure: Time, interval: &Interval) {
         self.lose(departure, interval);
         while self.doomed.front().is_some_and(|(end, _)| *end <= now) {
@@ -188,12 +191,12 @@ impl Faults {
         self.doomed.push_back((departure, *packet));
     }
 
-    /// When the last of those transmissions ends, as far as that is known.
+    /// End of the last of these transmissions, as far as known.
     pub(super) fn last_doomed(&self) -> Option<Time> {
         self.doomed.back().map(|(departure, _)| *departure)
     }
 
-    /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
+    /// Ends the run at `end`: packets to be lost later are in flight instead, and are no longer counted as lost.
     pub(super) fn spare(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = (Time, Packet)> {
         let taken = &mut self.taken;
         take(&mut self.doomed).into_iter().filter(move |(departure, _)| *departure >= end).inspect(|(departure, _)| {

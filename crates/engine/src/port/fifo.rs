@@ -1,12 +1,11 @@
-//! The arithmetic of a port whose queue is FIFO.
+//! Arithmetic of a port whose queue is FIFO.
 //!
-//! At a constant rate everything about a packet is decided at its arrival: the ring of departure times
-//! tells what is still queued *now*, so drop, mark, departure and arrival at the far end follow
-//! in one step, exactly, without a "transmission finished" event. Departures at the instant of
-//! an arrival have left. The port keeps its own account: utilisation, drops, marks, time-mean
-//! queue (the sum of times in the queue over the interval, which is the time integral of its
-//! length), and the queue length sampled at a stated interval. What needs a packet to be there
-//! later is the work of explicit queues ([`super::explicit`]).
+//! At a constant rate everything about a packet is decided at its arrival: the ring of departure times gives the
+//! current queue, so drop, mark, departure and arrival at the far end follow exactly in one step, without a
+//! "transmission finished" event. Departures at the instant of an arrival come first. The port keeps its own account:
+//! utilisation, drops, marks, time-mean queue (the sum of times in the queue over the interval, which is the time
+//! integral of its length), and the queue length sampled at a fixed interval. Decisions that need the packet later are
+//! the task of explicit queues ([`super::explicit`]).
 
 use super::frames::Noted;
 use super::port::{Port, Rare};
@@ -18,33 +17,33 @@ use crate::port::settings::Settings;
 use incast_cc::Time;
 use std::sync::Arc;
 
-/// The result of giving a packet to a port.
+/// Result of giving a packet to a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
-    /// On its way.
+    /// In flight.
     Arrives {
-        /// At the far end.
+        /// Arrival time at the far end.
         time: Time,
-        /// The queue set CE.
+        /// True if the queue set CE.
         marked: bool,
     },
     /// Transmitted, and lost on the wire or to a failure.
     Lost {
-        /// When that is known: now, or at the end of its transmission.
+        /// Time of the loss: now, or the end of its transmission.
         at: Time,
     },
     /// Refused by the queue.
     Dropped,
 }
 
-/// A discipline with a state decides about an arrival at the port of link `link`.
+/// Decides by a discipline with a state about an arrival at the port of link `link`.
 #[cold]
 fn ask(rare: &mut Rare, settings: &Settings, arrival: &Arrival, link: LinkId) -> Verdict {
     let place = Place { rate: settings.rate, seed: rare.seed, entity: link.0 as u64 };
     rare.discipline(settings).admit(arrival, &place)
 }
 
-/// A discipline with a state is told when its queue will be empty, if nothing else comes.
+/// Notifies a discipline with a state of the time at which its queue will be empty if nothing else arrives.
 #[cold]
 fn tell_empty(rare: &mut Rare, settings: &Settings, at: Time) {
     rare.discipline(settings).empty(at);
@@ -57,7 +56,7 @@ impl Port {
         self.accept::<false>(now, packet, interval)
     }
 
-    /// ... to a port whose link has failures.
+    /// Offers `packet` to a port whose link has failures.
     #[cold]
     pub fn enqueue_failing(&mut self, now: Time, packet: &Packet, interval: &Interval) -> Sent {
         self.accept::<true>(now, packet, interval)
@@ -102,11 +101,11 @@ impl Port {
         if settings.ps_per_byte == 0 {
             self.rare.events.odd_busy += wire.0;
         }
-        // a bucket is full again when a transmitter would be free; what it holds is time ahead
+        // a bucket is full again when a transmitter would be free; its tokens are time ahead
         let free_at = last.max(now) + wire;
         let departure = free_at.saturating_sub(settings.bucket).max(now);
         let ahead = self.ring.len;
-        // the discipline's queue holds the packet until the one `below` places ahead has left
+        // the discipline's queue holds the packet until the one `below` positions ahead has left
         let leaves = match settings.below {
             0 => departure,
             below if ahead < below => now,
@@ -134,7 +133,7 @@ impl Port {
             return Sent::Lost { at: now };
         }
         if FAILS {
-            // what leaves a token bucket takes no time to do so
+            // departures from a token bucket take no time
             let start = if self.settings.bucket > Time::ZERO { departure } else { departure - wire };
             return match self.arrival_of(start, departure, self.count.packets - 1) {
                 Some(time) => Sent::Arrives { time, marked: verdict == Verdict::Mark },
@@ -148,12 +147,12 @@ impl Port {
         Sent::Arrives { time: departure + delay, marked: verdict == Verdict::Mark }
     }
 
-    /// It looks at its ring from now on even when it holds nothing.
+    /// Disables the shortcut for an empty port: every arrival reads the ring.
     pub fn spell_out(&mut self) {
         self.settings = Arc::new(Settings { takes_at_rest: false, ..(*self.settings).clone() });
     }
 
-    /// Accepts a packet of `size` bytes at a port that holds nothing at `now`. When it arrives.
+    /// Accepts a packet of `size` bytes at a port that is empty at `now`. Returns its arrival time.
     #[inline(always)]
     fn take_at_rest(&mut self, now: Time, size: u64) -> Time {
         let settings = &*self.settings;
@@ -172,14 +171,14 @@ impl Port {
         departure + settings.delay
     }
 
-    /// Lets leave what an arrival of `size` bytes at `now` finds gone under scheduled [ties](crate::spec::Ties), if it
-    /// came over a link like this one: of two events at one instant the one that was planned
-    /// first comes first, a departure when its transmission began, an arrival when its own did.
+    /// Removes departures that precede an arrival of `size` bytes at `now` under scheduled [ties](crate::spec::Ties),
+    /// if it came over a link like this one: of two events at one instant, the one scheduled first comes first. A
+    /// departure is scheduled when its transmission begins, an arrival when its own transmission begins.
     fn drain_scheduled(&mut self, now: Time, size: u64) {
         self.drain(now.saturating_sub(Time::ps(1)));
         if self.ring.len > 0 {
             let head = self.slot(0);
-            // none of it is left where the link was without a rate until it was degraded, and others left at once
+            // nothing is left of it if the rate was infinite until the link was degraded, and others left at once
             let left = head.bytes_to.checked_sub(self.bytes_out);
             let first = left.is_none_or(|bytes| {
                 self.settings.serialization(bytes) >= self.settings.delay + self.settings.serialization(size)
@@ -191,12 +190,12 @@ impl Port {
         self.rare.tie_rank.busy = self.ring.len > 0;
     }
 
-    /// Whether an arrival decides if a departure at the same instant precedes it.
+    /// Returns whether an arrival decides if a departure at the same instant precedes it.
     pub fn orders_departures(&self) -> bool {
         self.settings.scheduled && !self.is_explicit()
     }
 
-    /// Tie rank of `packet`, accepted last.
+    /// Tie rank of `packet`, the last accepted one.
     pub fn tie_rank(&mut self, packet: &Packet) -> u16 {
         self.rare.tie_rank.next(packet, &self.settings)
     }

@@ -1,8 +1,8 @@
-//! The account of a port by frames: equal stretches of the run, from its beginning on, for a timeline.
+//! Account of a port by timeline frames: equal intervals from the beginning of the run.
 //!
-//! A frame is closed when the account is rolled beyond its end, from what the port counts anyway. What happens when no
-//! arrival has rolled it (pauses, marks and losses at departures) is noted by its own time, so that rows do not depend
-//! on when a frame is closed.
+//! A frame is closed from the port's counters when the account is rolled beyond its end. Events without an arrival
+//! (pauses, marks and losses at departure) are noted with their own time, so that rows do not depend on when a frame is
+//! closed.
 
 use crate::port::frame_clock::FrameClock;
 use crate::spec::TimelineSpec;
@@ -11,44 +11,44 @@ use incast_record::PortFrame;
 use incast_record::packed::Lane;
 use incast_record::store::Store;
 
-/// What a port has counted by the end of a frame.
+/// Counters of a port at the end of a frame.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C)]
 pub(super) struct Totals {
-    /// Byte ps.
+    /// Integral of the queue, in byte ps.
     pub byte_time: u128,
-    /// Transmitting time, ps modulo 2^64.
+    /// Transmission time, in ps modulo 2^64.
     pub busy: u64,
     pub marks: u32,
-    /// Modulo 2^32.
+    /// Losses and drops, modulo 2^32.
     pub lost: u32,
 }
 
-/// The frames of a port. They fill three cache lines.
+/// Frames of a port. The struct fills three cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Frames {
-    /// By the beginning of the open frame.
+    /// Counters at the start of the open frame.
     from: Totals,
-    /// The open frame.
+    /// Clock of the open frame.
     clock: FrameClock,
-    /// When the account would be rolled next if there were no frames.
+    /// Time of the next roll of the account without frames.
     pub account_next: Time,
-    /// Largest queue of the open frame before the account began anew, and of the account before the open frame.
+    /// Largest queue of the open frame before the account restarted, and of the account before the open frame.
     pub max: u64,
     pub max_before: u64,
-    /// Pauses, and marks and losses that are noted by their own time. Most ports have none of them.
+    /// Pauses, marks and losses noted with their own time; most ports have none.
     apart: Option<Box<Apart>>,
-    /// Frames that are closed.
+    /// Closed frames.
     rows: Lane<PortFrame>,
 }
 
-/// What is known of frames before they are closed.
+/// Events noted in frames before they are closed.
 #[derive(Default, Debug)]
 struct Apart {
-    /// End of the frame that was closed last. Where two frames became one, it may lie within the open frame.
+    /// End of the last closed frame. After a merge of frames it may lie within the open frame.
     closed: Time,
-    /// Frames of which only parts are known, in order, among them the open one.
+    /// Partially known frames in order, including the open one.
     noted: Vec<PortFrame>,
 }
 
@@ -62,7 +62,7 @@ impl Apart {
         &mut noted[place]
     }
 
-    /// Two frames become one.
+    /// Merges frames in pairs.
     fn coarsen(&mut self) {
         self.noted.iter_mut().for_each(|row| row.frame /= 2);
         self.noted.dedup_by(|later, row| {
@@ -75,19 +75,19 @@ impl Apart {
     }
 }
 
-/// What is noted of an instant.
+/// Kind of a noted event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Noted {
-    /// A packet is marked as it leaves.
+    /// Mark at departure.
     Mark,
-    /// A packet is lost although it was accepted.
+    /// Loss of an accepted packet.
     Loss,
-    /// A pause begins.
+    /// Start of a pause.
     Pause,
 }
 
 impl Frames {
-    /// None yet; the account is rolled next at `account_next`. Only a port that `pauses` may be paused.
+    /// Frames at the start; the account is rolled next at `account_next`. `pauses`: the port can be paused.
     pub(super) fn new(spec: &TimelineSpec, account_next: Time, store: &Store, pauses: bool) -> Frames {
         Frames {
             clock: FrameClock::new(spec),
@@ -105,7 +105,7 @@ impl Frames {
         self.clock.next
     }
 
-    /// Something happens at `time`, which is not before the open frame.
+    /// Notes an event at `time`, which is not before the open frame.
     pub(super) fn note(&mut self, time: Time, what: Noted) {
         let row = self.noted_at(self.clock.at(time));
         match what {
@@ -115,18 +115,18 @@ impl Frames {
         }
     }
 
-    /// A loss at `time` that was noted does not happen.
+    /// Removes a noted loss at `time`.
     pub(super) fn take_back_loss(&mut self, time: Time) {
         self.noted_at(self.clock.at(time)).drops -= 1;
     }
 
-    /// A loss at `now` that the account has counted as if it had been before, maybe in an earlier frame.
+    /// Notes a loss at `now` that the account has already counted, maybe in an earlier frame.
     pub(super) fn note_counted_loss(&mut self, now: Time) {
         self.from.lost = self.from.lost.wrapping_add(1);
         self.note(now, Noted::Loss);
     }
 
-    /// The port was paused from `since` to `now`; of frames that are closed this is known.
+    /// Notes a pause from `since` to `now`; closed frames already include it.
     pub(super) fn note_paused(&mut self, since: Time, now: Time) {
         let mut from = since.max(self.apart.as_ref().map_or(Time::ZERO, |apart| apart.closed));
         while from < now {
@@ -141,14 +141,14 @@ impl Frames {
         self.apart.get_or_insert_default().at(frame)
     }
 
-    /// Adds a row after those that are there, or to the last of them.
+    /// Appends a row, unless it is empty.
     fn push(rows: &mut Lane<PortFrame>, row: PortFrame) {
         if !row.is_empty() {
             rows.push(row);
         }
     }
 
-    /// The end of the open frame, once frames are as long as a run that has come to `now` needs them.
+    /// End of the open frame, after lengthening frames for a run that has reached `now`.
     #[inline]
     pub(super) fn due(&mut self, now: Time) -> Time {
         let Frames { clock, rows, apart, .. } = self;
@@ -159,7 +159,7 @@ impl Frames {
         clock.next
     }
 
-    /// What the port has counted in the open frame itself, the largest queue having been `max`.
+    /// Row of the open frame by the port's counters, with largest queue `max`.
     #[inline(always)]
     fn row(&self, totals: &Totals, max: u64) -> PortFrame {
         let busy = totals.busy.wrapping_sub(self.from.busy);
@@ -174,7 +174,7 @@ impl Frames {
         }
     }
 
-    /// The end of the open frame, if that is over at `now` and nothing else is to be done first, or known of it.
+    /// End of the open frame, if it is over at `now`, nothing else is due first, and no event is noted.
     #[inline]
     pub(super) fn is_plainly_due(&self, now: Time) -> Option<Time> {
         let at = self.clock.next;
@@ -182,7 +182,7 @@ impl Frames {
         plain.then_some(at)
     }
 
-    /// As [`Frames::close`] does, where the frame [is plainly due](Frames::is_plainly_due); `held` is in the queue.
+    /// [`Frames::close`] for a frame that [is plainly due](Frames::is_plainly_due); `held` bytes are in the queue.
     #[inline(always)]
     pub(super) fn close_plainly(&mut self, totals: Totals, max: u64, held: u64, idle_until: Option<Time>) {
         let row = self.row(&totals, max);
@@ -192,9 +192,8 @@ impl Frames {
         self.clock.go_to(idle_until.map_or(frame + 1, |now| self.clock.at(now).max(frame + 1)));
     }
 
-    /// Closes the open frame with what the port has counted by its end `at`, the largest queue having
-    /// been `max`; a pause holds since then where given. Where nothing is in the port until a time,
-    /// the frames before that are over, too.
+    /// Closes the open frame with the counters at its end `at` and the largest queue `max`. `since`: start of a current
+    /// pause. `idle_until`: the port is empty until then, so the frames before that time are closed, too.
     pub(super) fn close(&mut self, at: Time, totals: Totals, max: u64, since: Option<Time>, idle_until: Option<Time>) {
         let mut row = self.row(&totals, max);
         let frame = row.frame;
@@ -216,13 +215,13 @@ impl Frames {
         self.clock.go_to(following);
     }
 
-    /// The rows of a run that ends at `end`, the port having counted so much.
+    /// Rows of a run that ends at `end`, with the final counters.
     pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Lane<PortFrame> {
         self.due(end);
         let last = self.clock.last(end);
         self.close(end, totals, max, since, None);
         let mut rows = self.rows.take();
-        // what happens at the very end belongs to the last frame
+        // events exactly at the end belong to the last frame
         if rows.last().is_some_and(|frame| frame > last) {
             let beyond = rows.take();
             beyond.all_rows().for_each(|row| rows.push(PortFrame { frame: row.frame.min(last), ..row }));

@@ -1,8 +1,8 @@
-//! Packets and bytes that a port has accepted and not yet sent, at the instants at which a report asks for them.
+//! Packets and bytes that a port has accepted and not yet sent, at the instants of a report.
 //!
-//! A packet is sent when its transmission ends, a byte as it goes onto the wire. So bytes sent in an interval are at
-//! most what the link carries in it, whatever is under way at its ends. What passes a token bucket takes no time: its
-//! packets are sent whole, and so are those of a radio station, once its cell is done with them.
+//! A packet is sent at the end of its transmission, a byte when it is put on the wire. So the bytes sent in an interval
+//! never exceed the capacity of the link, whatever is in transmission at its ends. Packets of a token bucket take no
+//! time and are sent as a whole, and so are those of a radio station when its cell is done with them.
 
 use super::account::{Held, PARTS};
 use super::port::Port;
@@ -10,7 +10,7 @@ use super::queues::Queues;
 use incast_cc::Time;
 
 impl Port {
-    /// What it holds at `at`, nothing having come since.
+    /// Accepted and unsent packets at `at`, without later arrivals.
     pub(super) fn held(&self, at: Time) -> Held {
         match &self.rare.queues {
             Some(queues) => self.held_in_queues(queues, at),
@@ -44,13 +44,13 @@ impl Port {
         held
     }
 
-    /// Packets of so many bytes, as the queue counts them, none of which has begun.
+    /// Packets of `bytes` bytes as the queue counts them, whose transmissions have not begun.
     fn whole(&self, packets: u32, bytes: u64) -> Held {
         let bytes = bytes + packets as u64 * self.settings.overhead as u64;
         Held { packets: packets as u64, unsent: bytes as u128 * PARTS }
     }
 
-    /// A packet of `size` bytes, as the queue counts it, whose transmission goes on from `at` to `end`.
+    /// Packet of `size` bytes as the queue counts it, whose transmission lasts from `at` to `end`.
     fn under_way(&self, size: u64, at: Time, end: Time) -> Held {
         let rate = self.settings.rate;
         let rest = match &self.rare.faults {

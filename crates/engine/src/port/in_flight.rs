@@ -1,4 +1,4 @@
-//! Packets in flight over the link of a port: which are lost, when the others arrive, and where they lie.
+//! Packets in flight over the link of a port: losses, arrival times, and places in buckets.
 
 use super::port::Port;
 use crate::event::packet::Packet;
@@ -6,14 +6,16 @@ use crate::hash;
 use incast_cc::Time;
 
 impl Port {
-    /// Whether the wire loses the packet accepted last, of `size` bytes as the queue counts it; counts it.
+    /// Returns whether the wire loses the last accepted packet, of `size` bytes as the queue counts it; counts the
+    /// loss.
     pub(super) fn loses_latest(&mut self, size: u64) -> bool {
         let lost = self.settings.loses(self.rare.seed, self.link, self.count.packets - 1, size);
         self.rare.events.losses += lost as u64;
         lost
     }
 
-    /// When packet number `index` arrives whose transmission lasts from `start` to `end`; `None`: a failure has it.
+    /// Arrival time of packet number `index`, whose transmission lasts from `start` to `end`; `None`: lost to a
+    /// failure.
     pub(super) fn arrival_of(&mut self, start: Time, end: Time, index: u64) -> Option<Time> {
         let (link, seed) = (self.link.0 as u64, self.rare.seed);
         let Some(faults) = &mut self.rare.faults else { return Some(end + self.settings.delay) };
@@ -21,8 +23,8 @@ impl Port {
         faults.arrival(start, end, self.settings.delay, draw)
     }
 
-    /// The packet sent last of those without a place lies at `place` among those that arrive in its window, if the port
-    /// [marks later](super::departure_marks).
+    /// Records the `place` of the oldest sent packet without one in the bucket of its engine window, if the port [marks
+    /// later](super::departure_marks).
     pub fn placed(&mut self, packet: &Packet, place: usize) {
         let head = self.head();
         // an empty packet may have left at once

@@ -1,10 +1,10 @@
-//! The egress side of a link: queue and transmitter.
+//! Egress side of a link: queue and transmitter.
 //!
 //! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times,
-//! but for marks at departures, which it [sets later](departure_marks). Packets that are needed later lie in
-//! [`explicit`] queues, one for each traffic class, which a scheduler serves: as events come, or without any where the
-//! port [serves itself](self_service). What a port counts is its [`account`],
-//! which is [rolled](roll) up to an instant when somebody asks; [`report`] makes the record of it.
+//! except marks at departure, which it [sets later](departure_marks). Packets that are needed after their arrival wait
+//! in [`explicit`] queues, one per traffic class, which a scheduler serves: by events, or without any if the port
+//! [serves itself](self_service). The counters of a port are its [`account`], which is [rolled](roll) forward to an
+//! instant when it is read; [`report`] turns it into a record.
 
 pub mod account;
 mod ahead;

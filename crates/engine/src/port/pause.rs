@@ -1,4 +1,4 @@
-//! Pauses of a port: frames it sends for its switch, and classes that the neighbour has paused.
+//! Pauses of a port: pause frames it sends for its switch, and classes paused by the neighbour.
 
 use super::explicit::Departed;
 use super::frames::Noted;
@@ -8,25 +8,25 @@ use crate::event::packet::{PAUSE_FRAME, Packet};
 use crate::spec::PfcSpec;
 use incast_cc::Time;
 
-/// No frame is shorter on the wire.
+/// Minimum frame size on the wire, in bytes.
 const SHORTEST: u64 = 64;
 
-/// Bytes that a pause frame takes on a link with such an overhead.
+/// Size of a pause frame on a link with this overhead, in bytes.
 pub fn frame_bytes(overhead: u32) -> u64 {
     (PAUSE_FRAME as u64 + overhead as u64).max(SHORTEST)
 }
 
 impl Port {
-    /// Time on the wire of a pause frame that begins at `now`.
+    /// Transmission time of a pause frame that begins at `now`.
     pub(super) fn frame_wire(&self, now: Time) -> Time {
         let (framing, overhead) = (self.settings.framing, self.settings.overhead);
         self.wire_from(now, frame_bytes(framing + overhead) - overhead as u64)
     }
 
-    /// Takes a pause frame at `now`; when its transmission ends, if it begins now.
+    /// Takes a pause frame at `now`. Returns the end of its transmission, if it begins now.
     pub fn send_frame(&mut self, now: Time, frame: Packet, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
-        // a frame says what holds now: it takes the place of one about its class that still waits
+        // a frame carries the current state: it replaces a waiting one of the same class
         if let Some(waits) = queues.frames.iter_mut().find(|f| f.paused_class() == frame.paused_class()) {
             *waits = frame;
             return None;
@@ -35,9 +35,9 @@ impl Port {
         if queues.is_idle() { self.begin(now, interval) } else { None }
     }
 
-    /// The transmission of a pause frame, begun at `began`, ends.
+    /// Ends the transmission of a pause frame, begun at `began`.
     pub(super) fn depart_frame(&mut self, frame: Packet, began: Time, now: Time, interval: &Interval) -> Departed {
-        // no other loss meets it than that the link is down
+        // a pause frame is lost only while the link is down
         let delay = self.settings.delay;
         let arrives = match &mut self.rare.faults {
             Some(faults) => faults.arrival(began, now, delay, || 1.0),
@@ -47,7 +47,7 @@ impl Port {
         Departed { packet: frame, ext: None, lost: false, marked: false, arrives, next, account: None }
     }
 
-    /// Begins a transmission at `now`, after a time without one in which packets may have waited.
+    /// Begins a transmission at `now`, after an idle time in which packets may have waited.
     fn begin_anew(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         if now >= self.next_roll {
             self.roll(now, interval);
@@ -56,8 +56,8 @@ impl Port {
         self.begin(now, interval)
     }
 
-    /// A class is paused from `now` on, or resumed, as `frame` asks; when the transmission ends that begins then,
-    /// if one does.
+    /// Pauses or resumes a class from `now` on, as `frame` requests. Returns the end of the transmission that begins
+    /// then, if any.
     pub fn obey(&mut self, frame: &Packet, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         let queue = queues.classes.get_mut(frame.paused_class() as usize)?;
@@ -74,7 +74,7 @@ impl Port {
         self.go_on(now, interval)
     }
 
-    /// Pauses that were asked for before `now` hold no longer.
+    /// Ends pauses that were requested before `now`.
     pub fn clear_pauses(&mut self, now: Time, interval: &Interval) {
         let Some(queues) = &mut self.rare.queues else { return };
         for queue in queues.classes.iter_mut().filter(|l| l.pausing.asked < now) {
@@ -82,18 +82,18 @@ impl Port {
         }
     }
 
-    /// It begins no packet of classes that can be paused in this span; none is kept for the time before.
+    /// Blocks transmissions of lossless classes in this interval, which replaces an earlier one.
     pub fn keep_silent(&mut self, silence: (Time, Time), pfc: &PfcSpec) {
         let classes = self.rare.queues.iter_mut().flat_map(|q| &mut q.classes);
         classes.zip(&pfc.lossless).filter(|l| *l.1).for_each(|(queue, _)| queue.pausing.silence = silence);
     }
 
-    /// Something is in its queues, or it is paused.
+    /// True if its queues hold packets, or it is paused.
     pub fn is_in_use(&self) -> bool {
         self.rare.queues.as_ref().is_some_and(|q| q.filling().0 > 0 || q.pausing.since.is_some())
     }
 
-    /// Some class may be held no longer; when the transmission ends that begins then, if one does.
+    /// Continues after a class may have been resumed. Returns the end of the transmission that begins then, if any.
     pub fn go_on(&mut self, now: Time, interval: &Interval) -> Option<Time> {
         let queues = self.rare.queues.as_mut()?;
         if queues.classes.iter().all(|l| l.pausing.since.is_none()) {
@@ -105,19 +105,19 @@ impl Port {
         if queues.is_idle() { self.begin_anew(now, interval) } else { None }
     }
 
-    /// Something is in its queues that nothing under way sends: a pause holds it.
+    /// True if its queues hold packets and nothing is in transmission, because of a pause.
     pub fn is_stalled(&self) -> bool {
         self.rare.queues.as_ref().is_some_and(|q| q.is_idle() && q.filling().0 > 0)
     }
 
-    /// Its classes that are paused and have something: since when they are, and when the neighbour asked for it.
+    /// Paused classes with packets: class, start of the pause, and time of the neighbour's request.
     pub fn stalled(&self) -> impl Iterator<Item = (u8, Time, Time)> {
         let classes = self.rare.queues.iter().flat_map(|q| (0u8..).zip(&q.classes));
         let classes = classes.filter(|l| !l.1.queue.is_empty());
         classes.filter_map(|(class, queue)| Some((class, queue.pausing.since?, queue.pausing.asked)))
     }
 
-    /// Class and account of what it has, the packet in transmission without a class.
+    /// Class and PFC account of its packets; the packet in transmission has no class.
     pub fn on_accounts(&self) -> impl Iterator<Item = (Option<u8>, u32)> {
         let queues = self.rare.queues.iter();
         let waiting = queues.clone().flat_map(|q| (0u8..).zip(&q.classes));
@@ -126,7 +126,7 @@ impl Port {
         waiting.chain(service).filter_map(|(class, account)| Some((class, account?)))
     }
 
-    /// A packet of `account` that lies in it.
+    /// Packet of `account` in this port, if any.
     pub fn packet_on(&self, account: u32) -> Option<&Packet> {
         self.rare.queues.as_ref()?.packet_on(account)
     }

@@ -1,4 +1,4 @@
-//! The queues of an explicit port: which packets lie where, what is in transmission, what the account knows.
+//! Queues of an explicit port: waiting packets, current transmission, and account.
 
 use super::account::Counters;
 use super::buffer::Room;
@@ -16,7 +16,7 @@ use incast_cc::Time;
 use incast_record::ClassRecord;
 use std::collections::VecDeque;
 
-/// A packet that left while the account does not know it yet.
+/// Departed packet not yet in the account.
 #[derive(Clone, Copy, Debug)]
 struct Gone {
     began: Time,
@@ -25,65 +25,65 @@ struct Gone {
     class: usize,
 }
 
-/// A transmission.
+/// Transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Service {
-    /// The size of its packet as the queue counts it, bytes.
+    /// Size of its packet as the queue counts it, in bytes.
     pub size: u64,
     pub class: usize,
     pub began: Time,
     pub ends: Time,
-    /// When it arrives, where that is not the link's delay after its end; `None`: a failure of the link has it.
+    /// Arrival time on a link with failures; `None`: lost to a failure of the link.
     pub arrives: Option<Time>,
 }
 
-/// The decision about an arrival.
+/// Decision about an arrival.
 pub(super) struct Admission {
-    /// The queue that it comes to.
+    /// Queue of the packet.
     pub class: usize,
-    /// As the queue counts it, bytes.
+    /// Size as the queue counts it, in bytes.
     pub size: u64,
     pub arrival: Arrival,
     pub verdict: Verdict,
-    /// It is cut to its header.
+    /// Header size, if the packet is trimmed.
     pub cut: Option<u16>,
 }
 
-/// The queues. Packets that left stay in the account until it next moves, as in the ring of a FIFO port.
+/// Queues of a port. Departed packets stay in the account until it next advances, as in the ring of a FIFO port.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     pub classes: Vec<ClassQueue>,
     pub scheduler: Scheduler,
-    /// What holds for all queues together, where there are several and something does.
+    /// Aggregate limit and threshold over all queues, if any.
     pub whole: Option<Whole>,
     pub trim: Option<Trim>,
-    /// The transmission under way, and its packet, which a port that [serves itself](super::self_service) has sent.
+    /// Current transmission, and its packet, which a port that [serves itself](super::self_service) has already sent.
     pub service: Option<Service>,
     pub served: Option<Waiting>,
-    /// It serves itself, and is to be visited at the end of the window of this time, as something waits then;
-    /// [`Time::NEVER`]: it is not.
+    /// For a port that serves itself: time whose engine window ends with a visit to this port, because packets wait;
+    /// [`Time::NEVER`]: none.
     pub listed: Time,
-    /// Pause frames that wait for the transmitter, and the one that it has.
+    /// Pause frames that wait for the transmitter.
     pub frames: VecDeque<Packet>,
     pub beside: Beside,
-    /// Some class is paused.
+    /// Pause state of the port: paused while some class is.
     pub pausing: Pausing,
     /// Packets that waited and were dropped, not yet reported.
     pub dropped: Vec<Dropped>,
     gone: VecDeque<Gone>,
     gone_bytes: u64,
-    /// Bytes of the account below the discipline, which are of the first packets.
+    /// Bytes of the account below the discipline, of the first packets.
     pub bytes_below: u64,
-    /// Packets and bytes that wait, not in transmission.
+    /// Waiting packets and bytes, without the packet in transmission.
     pub queued: (u32, u64),
-    /// Time on the wire of what waits.
+    /// Transmission time of all waiting packets.
     pub work: Time,
-    /// The account covers the time up to here.
+    /// Time up to which the account is complete.
     pub known_to: Time,
 }
 
 impl Queues {
-    /// The queues that `spec` asks for at the port of link `link`, if it asks for any.
+    /// Queues of `spec` at the port of link `link`, if it is explicit.
     pub(super) fn of(spec: &QueueSpec, settings: &Settings, link: LinkId, seed: u64) -> Option<Box<Queues>> {
         let (mut trim, mut whole) = (None, None);
         let (queues, scheduler) = match &spec.discipline {
@@ -135,8 +135,8 @@ impl Queues {
         self.service.as_ref().map_or((packets, bytes), |s| (packets + 1, bytes + s.size))
     }
 
-    /// Transmissions that are not over at `at`. That of a radio `station` is under way until its cell is done with it,
-    /// whatever it takes on a wire.
+    /// Transmissions that are not finished at `at`. A transmission of a radio `station` lasts until its cell is done
+    /// with it, whatever its transmission time on a wire.
     pub(super) fn services(&self, at: Time, station: bool) -> impl Iterator<Item = Service> {
         let over = |g: &Gone| Service { size: g.size, class: g.class, began: g.began, ends: g.left, arrives: None };
         let gone = self.gone.iter().map(over).filter(move |s| s.ends > at);
@@ -153,9 +153,9 @@ impl Queues {
         }
     }
 
-    /// Packets that the discipline counts, by the account, where it does not see the first `below`.
+    /// Packets that the discipline counts, by the account, without the first `below`.
     pub(super) fn counted(&self, below: u32) -> u32 {
-        // what is below several classes is the packet in transmission
+        // below several classes there is only the packet in transmission
         let unseen = if self.classes.len() == 1 {
             self.places_below(below)
         } else {
@@ -164,8 +164,8 @@ impl Queues {
         (self.filling().0 + self.gone.len() as u32).saturating_sub(unseen)
     }
 
-    /// Places below the discipline of a port with one queue, by the account: that of the packet in transmission is none
-    /// while a pause, or a pause frame, keeps what is here from being sent.
+    /// Slots below the discipline of a port with one queue, by the account. The slot of the packet in transmission does
+    /// not count while a pause or a pause frame keeps packets from being sent.
     pub(super) fn places_below(&self, below: u32) -> u32 {
         if self.gone.is_empty() && self.service.is_none() { below.saturating_sub(1) } else { below }
     }
@@ -175,28 +175,29 @@ impl Queues {
         self.filling().1 + self.gone_bytes - self.bytes_below
     }
 
-    /// Marks at departures inside the measured interval.
+    /// Marks at departure in the measured interval.
     pub(super) fn marks(&self) -> u64 {
         self.classes.iter().map(|l| l.departing_marks).sum()
     }
 
-    /// When the first packet left that the account still has, if that is by `now`.
+    /// Departure time of the first departed packet still in the account, if not after `now`.
     pub(super) fn left_by(&self, now: Time) -> Option<Time> {
         self.gone.front().map(|g| g.left).filter(|left| *left <= now)
     }
 
-    /// When the first packet left that the account still has; [`Time::NEVER`] where it has none.
+    /// Departure time of the first departed packet still in the account; [`Time::NEVER`] without one.
     pub(super) fn left_first(&self) -> Time {
         self.gone.front().map_or(Time::NEVER, |g| g.left)
     }
 
-    /// Transmitting time owed at `at` to what is here, nothing having come since.
+    /// Remaining transmission time at `at` of all packets, without later arrivals.
     pub(super) fn owed(&self, at: Time) -> Time {
         self.owed_before(at) + self.service.as_ref().map_or(Time::ZERO, |s| s.ends.saturating_sub(s.began.max(at)))
     }
 
-    /// The same for the account of busy time, modulo 2^64 ps. The service of a radio `station` lasts as long as the
-    /// cell takes, more or less than the packet on a wire: until it ends it owes the wire's time less what it took.
+    /// [`Queues::owed`] for the account of busy time, in ps modulo 2^64. A transmission of a radio `station` takes as
+    /// long as the cell needs, more or less than on a wire: until it ends, its remainder is the time on a wire minus
+    /// the time it took so far.
     pub(super) fn unpaid(&self, at: Time, station: bool) -> Time {
         match &self.service {
             Some(s) if station => {
@@ -207,24 +208,24 @@ impl Queues {
         }
     }
 
-    /// When the transmission under way began, and how long it takes on a wire.
+    /// Start of the current transmission, and its time on a wire.
     pub(super) fn served(&self) -> Option<(Time, Time)> {
         Some((self.service.as_ref()?.began, self.served.as_ref()?.wire))
     }
 
-    /// What is owed without the transmission under way.
+    /// Remaining transmission time without the current transmission.
     fn owed_before(&self, at: Time) -> Time {
         self.gone.iter().fold(self.work, |sum, g| sum + g.left.saturating_sub(g.began.max(at)))
     }
 
-    /// Packets that wait and will arrive.
+    /// Packets in the queues that will arrive.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Packet> {
         let waiting = self.classes.iter().flat_map(|l| &l.queue);
         self.served.iter().chain(waiting).filter(|w| !w.lost).map(|w| &w.packet)
     }
 
-    /// The queue that `packet` joins: a port with one queue has it for all, one that trims has one for headers and one
-    /// for data, others ask for its `class`.
+    /// Queue that `packet` joins: the only queue, the header or data queue of a trimming port, or the queue of its
+    /// `class`.
     #[inline(always)]
     pub(super) fn queue_of(&self, packet: &Packet, class: impl FnOnce() -> u8) -> usize {
         match &self.trim {
@@ -234,18 +235,18 @@ impl Queues {
         }
     }
 
-    /// There are several queues, and a packet's class says which is its own.
+    /// True if there are several queues, chosen by a packet's class.
     pub(super) fn has_classes(&self) -> bool {
         self.classes.len() > 1 && self.trim.is_none()
     }
 
-    /// Packets cut inside the measured interval, and headers that have gone back to their senders.
+    /// Packets trimmed in the measured interval, and returned headers.
     pub(super) fn cuts(&self) -> (u64, u64) {
         self.trim.as_ref().map_or((0, 0), Trim::counts)
     }
 
-    /// Size of the packet at place `i` of the account, those first that left and the one in transmission; what
-    /// comes after it is known where there is one queue.
+    /// Size of the packet at position `i` of the account: departed packets, then the one in transmission, then, with a
+    /// single queue, the waiting ones.
     fn size_at(&self, i: usize) -> Option<u64> {
         let Some(i) = i.checked_sub(self.gone.len()) else { return self.gone.get(i).map(|g| g.size) };
         let Some(i) = i.checked_sub(self.service.is_some() as usize) else {
@@ -255,7 +256,7 @@ impl Queues {
         queue.queue.get(i).map(|w| w.size)
     }
 
-    /// Packets and bytes that the discipline of `class` counts, the account being up to date.
+    /// Packets and bytes that the discipline of `class` counts, with an up-to-date account.
     #[inline]
     pub(super) fn counted_of(&self, class: usize, below: u32) -> (u32, u64) {
         if self.classes.len() == 1 {
@@ -265,8 +266,8 @@ impl Queues {
         if below > 0 { self.classes[class].queued } else { self.here_of(class) }
     }
 
-    /// Queue `class` decides about `packet`, which arrives at `now`, by its discipline and by the shared buffer that it
-    /// needs `room` in, if it is in one.
+    /// Decides about `packet`, which arrives at queue `class` at `now`, by the discipline and by its `room` in a shared
+    /// buffer, if any.
     #[inline(always)]
     pub(super) fn admit(
         &mut self,
@@ -289,8 +290,7 @@ impl Queues {
         Admission { class, size, arrival, verdict, cut: None }
     }
 
-    /// Queue `class`, or the shared buffer where it is `full`, decides about an arrival, and what holds for all queues
-    /// together.
+    /// Decides about an arrival by queue `class` or the `full` shared buffer, and by the aggregate limit and threshold.
     #[inline(always)]
     fn admit_to_all(&mut self, class: usize, arrival: &Arrival, full: bool, below: u32) -> Verdict {
         let whole = self.whole.unwrap_or(Whole::NONE);
@@ -306,13 +306,13 @@ impl Queues {
         }
     }
 
-    /// A packet waits in queue `class`.
+    /// Appends a waiting packet to queue `class`.
     pub(super) fn push(&mut self, class: usize, waiting: Waiting, below: u32) {
         if self.classes.len() == 1 {
             let places = self.places_below(below);
             let here = self.filling().0;
             if here < places {
-                // it passes straight through the discipline
+                // it passes through the discipline at once
                 self.classes[0].empty(waiting.since);
             }
             if here + (self.gone.len() as u32) < places {
@@ -325,7 +325,7 @@ impl Queues {
         self.classes[class].push(waiting);
     }
 
-    /// Takes out what waits at place `i` of queue `class`.
+    /// Removes the packet at position `i` of queue `class`.
     pub(super) fn take_out(&mut self, class: usize, i: usize) -> Option<Waiting> {
         let taken = self.classes[class].take_out(i)?;
         self.work -= taken.wire;
@@ -334,12 +334,12 @@ impl Queues {
         Some(taken)
     }
 
-    /// Whether packets are served by their ranks.
+    /// Returns whether packets are served by rank.
     pub(super) fn goes_by_rank(&self) -> bool {
         matches!(self.scheduler, Scheduler::LeastRank)
     }
 
-    /// The discipline decides about the packet whose transmission begins at `now`; the packet is marked if it says so.
+    /// Decides by the discipline about the packet whose transmission begins at `now`, and marks it if required.
     pub(super) fn at_head(&mut self, now: Time, measured: bool) -> Verdict {
         let Some(class) = self.service.as_ref().map(|s| s.class) else { return Verdict::Accept };
         let here = self.here_of(class);
@@ -353,14 +353,14 @@ impl Queues {
         verdict
     }
 
-    /// Whether the packet whose transmission ends at `now` is marked as it leaves.
+    /// Returns whether the packet whose transmission ends at `now` is marked at departure.
     pub(super) fn marks_departure(&mut self, now: Time, measured: bool) -> bool {
         let (Some(service), Some(waiting)) = (&self.service, &self.served) else { return false };
         let departure = waiting.departure(now, self.here_of(service.class));
         self.classes[service.class].marks_departure(&departure, measured)
     }
 
-    /// The transmission under way ends at `now`.
+    /// Ends the current transmission at `now`.
     pub(super) fn end(&mut self, now: Time, below: u32) -> Option<(Service, Waiting)> {
         let (service, waiting) = (self.service.take()?, self.served.take()?);
         let (class, size) = (service.class, service.size);
@@ -369,14 +369,15 @@ impl Queues {
         queue.gone.1 += size;
         self.gone_bytes += size;
         self.gone.push_back(Gone { began: service.began, left: now, size, class });
-        // the last that the discipline held has left; with one queue it may be below it, and moved there as it began
+        // the last packet of the discipline has left; with one queue it may have moved below it when its transmission
+        // began
         if self.classes[class].queued.0 == 0 && (below == 0 || self.classes.len() > 1) {
             self.classes[class].empty(now);
         }
         Some((service, waiting))
     }
 
-    /// Brings the account up to `at`: what left by then, and the time that passed; `count` is the port's.
+    /// Advances the account to `at`: departures until then, and the time that passed. `count` is the port's.
     pub(super) fn advance(&mut self, at: Time, below: u32, count: &mut Counters) {
         while let Some(left) = self.left_by(at) {
             self.spend(left, below, count);
@@ -398,7 +399,7 @@ impl Queues {
         count.add_queue(span, self.counted(below), self.counted_bytes());
     }
 
-    /// Takes the first packet, which left, out of the account.
+    /// Removes the first departed packet from the account.
     fn forget(&mut self, below: u32) {
         let Some(gone) = self.gone.pop_front() else { return };
         self.gone_bytes -= gone.size;
@@ -406,7 +407,7 @@ impl Queues {
         class.gone.0 -= 1;
         class.gone.1 -= gone.size;
         if below > 0 {
-            // the first that the discipline holds moves below it, if anything is sent
+            // the first packet of the discipline moves below it, if anything is sent
             if self.classes.len() > 1 || self.places_below(below) == below {
                 self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
             }
@@ -414,7 +415,7 @@ impl Queues {
         }
     }
 
-    /// The packet of the account that is below several classes, if one is: its class, and its size.
+    /// Class and size of the packet below several classes, if any, by the account.
     fn unseen(&self, below: u32) -> Option<(usize, u64)> {
         let first = self.gone.front().map(|g| (g.class, g.size));
         first.or(self.service.as_ref().map(|s| (s.class, s.size))).filter(|_| below > 0)
@@ -431,14 +432,14 @@ impl Queues {
         }
     }
 
-    /// Packets and bytes that the discipline of `class`, of several, counts by the account.
+    /// Packets and bytes that the discipline of `class`, one of several, counts by the account.
     fn accounted_of(&self, class: usize, below: u32) -> (u32, u64) {
         let (here, gone) = (self.here_of(class), self.classes[class].gone);
         let unseen = self.unseen(below).filter(|first| first.0 == class).map_or((0, 0), |first| (1, first.1));
         (here.0 + gone.0 - unseen.0, here.1 + gone.1 - unseen.1)
     }
 
-    /// Begins a transmission at `now`, if something may go; when it ends.
+    /// Begins a transmission at `now`, if possible. Returns its end.
     pub(super) fn begin(&mut self, now: Time, below: u32) -> Option<Time> {
         let Queues { classes, scheduler, .. } = self;
         let class = scheduler.next(classes, now)?;
@@ -455,10 +456,10 @@ impl Queues {
         self.service = Some(Service { size: waiting.size, class, began: now, ends, arrives: None });
         self.served = Some(waiting);
         if self.classes.len() == 1 && below > 0 && self.gone.is_empty() {
-            // there is a place more below the discipline than while nothing was sent
+            // one more slot is below the discipline than while nothing was sent
             self.bytes_below += self.size_at(below as usize - 1).unwrap_or(0);
         }
-        // with one queue, what moves below the discipline is not what goes onto the wire
+        // with one queue, the packet that moves below the discipline is not the one put on the wire
         let unseen = if self.classes.len() == 1 { below } else { 1 };
         if below > 0 && self.classes[class].queued.0 + 1 == unseen {
             self.classes[class].empty(now);
@@ -466,7 +467,7 @@ impl Queues {
         Some(ends)
     }
 
-    /// Gives back memory after a burst.
+    /// Releases memory after a burst.
     pub(super) fn shrink(&mut self) {
         for class in &mut self.classes {
             if class.queue.capacity() > 64 && class.queue.len() * 4 < class.queue.capacity() {
@@ -475,12 +476,12 @@ impl Queues {
         }
     }
 
-    /// The measured interval begins, or ends.
+    /// Takes a snapshot at the start (`begins`) or end of the measured interval.
     pub(super) fn snapshot(&mut self, begins: bool, below: u32) {
         for i in 0..self.classes.len() {
             let seen = self.accounted_of(i, below);
             let class = &mut self.classes[i];
-            // the greatest queue is one of the interval's own
+            // the maximum queue is taken within the interval only
             if begins {
                 (class.count.max_packets, class.count.max_bytes) = seen;
             }
@@ -489,30 +490,29 @@ impl Queues {
         }
     }
 
-    /// Nothing is being transmitted.
+    /// True if nothing is being transmitted.
     pub(super) fn is_idle(&self) -> bool {
         self.service.is_none() && !self.beside.is_frame()
     }
 
-    /// Nothing is here, and what comes to queue `i` may go at once.
+    /// True if the port is empty and an arrival at queue `i` may be sent at once.
     pub(super) fn lets_pass(&self, i: usize, now: Time) -> bool {
         self.filling().0 == 0 && !self.beside.is_frame() && !self.classes[i].pausing.holds(now)
     }
 
-    /// A packet here that is on this account of a shared buffer, if one is.
+    /// Packet on this account of a shared buffer, if any.
     pub(super) fn packet_on(&self, account: u32) -> Option<&Packet> {
         let waiting = self.classes.iter().flat_map(|l| &l.queue);
         let all = self.served.iter().chain(waiting);
         { all }.find(|w| w.account == Some(account)).map(|w| &w.packet)
     }
 
-    /// The packet in transmission is of this account of a shared buffer, if of one.
+    /// PFC account of the packet in transmission, if any.
     pub(super) fn account_in_service(&self) -> Option<u32> {
         self.served.as_ref()?.account
     }
 
-    /// The accounts of the classes over an interval of `span` ps in a run that ends at `end`; none where there is one
-    /// queue for all.
+    /// Accounts of the classes over an interval of `span` ps in a run that ends at `end`; empty for a single queue.
     pub(super) fn records(&self, span: f64, end: Time, interval: &Interval) -> Vec<ClassRecord> {
         if self.classes.len() == 1 {
             return Vec::new();

@@ -1,10 +1,10 @@
-//! Queues that go by the ranks of packets (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.2).
+//! Priority queues by packet rank (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.2).
 //!
-//! Packets lie in the order of their arrival. The packet of least rank says which flow is served, the first of those
-//! with that rank; of that flow the packet goes that came first, for ranks fall while a flow sends, and what goes again
-//! would wait behind what came after it. An arrival that finds no room takes the place of packets of greater ranks, the
-//! greatest first and of equal ones the newest, if they make room; else it is dropped. (The authors' ns-2 code takes
-//! one packet out whatever the sizes are; of full packets that is the same.)
+//! Packets are stored in order of arrival. The first packet with the lowest rank selects the flow to serve, and the
+//! earliest packet of this flow is sent: ranks fall while a flow sends, so a retransmission would otherwise wait behind
+//! later packets. An arrival that does not fit replaces packets of higher rank, the highest first and among equal ranks
+//! the newest, if they make enough room; otherwise it is dropped. (The authors' ns-2 code removes one packet whatever
+//! the sizes; for full packets that is the same.)
 
 use super::account::Events;
 use super::class_queue::{ClassQueue, Dropped, Waiting};
@@ -14,10 +14,10 @@ use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::ids::FlowId;
 use crate::port::discipline::{Arrival, Verdict};
 
-/// The rank of data lies where nothing else of data is: in its advertised window; data of a two-way connection offers
-/// one, and has the rank in its extension.
+/// Rank of data packets, stored in the unused advertised window. Data of a two-way connection uses its window, and has
+/// the rank in its extension.
 impl Packet {
-    /// Gives data a rank.
+    /// Sets the rank of a data packet.
     pub fn set_rank(&mut self, rank: u32, ext: &mut Option<Ext>) {
         debug_assert!(self.is(Kind::Data));
         if self.has(flag::DUPLEX) {
@@ -27,8 +27,8 @@ impl Packet {
         }
     }
 
-    /// How urgent it is, the least first: what data has been given, the class of numbered data (pHost), and 0 for all
-    /// else.
+    /// Rank of a packet, the lowest first: the rank set for data, the class of numbered data (pHost), and 0 for all
+    /// others.
     #[inline]
     pub fn rank(&self, ext: Option<&Ext>) -> u32 {
         match ext {
@@ -51,14 +51,14 @@ impl Packet {
 }
 
 impl Waiting {
-    /// Whose packet it is: flow and direction.
+    /// Flow and direction of the packet.
     fn stream(&self) -> (FlowId, bool) {
         (self.packet.flow, self.packet.is_reverse())
     }
 }
 
 impl ClassQueue {
-    /// The packet to be served moves to the head.
+    /// Moves the packet to be served to the head.
     #[cold]
     pub(super) fn bring_forward(&mut self) {
         let least = self.queue.iter().min_by_key(|w| w.rank).map(Waiting::stream);
@@ -68,8 +68,8 @@ impl ClassQueue {
         }
     }
 
-    /// The places of the packets that give way to an arrival of so much and of this rank, the highest place first;
-    /// `None`: they do not make room.
+    /// Positions of the packets that an arrival of this rank replaces, the highest first; `None`: they do not make
+    /// enough room.
     fn giving_way(&mut self, arrival: &Arrival, rank: u32) -> Option<Vec<usize>> {
         let mut places: Vec<(u32, usize, u64)> =
             (0..).zip(&self.queue).map(|(i, w)| (w.rank, i, w.size)).filter(|w| w.0 > rank).collect();
@@ -88,13 +88,13 @@ impl ClassQueue {
 }
 
 impl Queues {
-    /// The rank of a packet, where packets are served by that.
+    /// Rank of a packet, if packets are served by rank; otherwise 0.
     #[inline]
     pub(super) fn rank_of(&self, packet: &Packet, ext: Option<&Ext>) -> u32 {
         if self.goes_by_rank() { packet.rank(ext) } else { 0 }
     }
 
-    /// The queue has no room for an arrival, which packets of greater ranks may make.
+    /// Makes room for an arrival that does not fit, by dropping packets of higher rank.
     #[cold]
     pub(super) fn displace(
         &mut self,
@@ -108,7 +108,7 @@ impl Queues {
         let Some(places) = self.classes[0].giving_way(&refused.arrival, rank) else { return refused };
         for place in places {
             let Some(Waiting { packet, size, wire, lost, .. }) = self.take_out(0, place) else { continue };
-            // a packet that the wire was to lose is counted as lost since it was accepted
+            // a packet that the wire will lose was counted as lost when it was accepted
             let counted = !lost as u64;
             events.drops += counted;
             events.withdrawn += 1;

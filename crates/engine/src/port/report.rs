@@ -1,4 +1,4 @@
-//! Reports of a port: its record of the measured interval, its queue as a time series.
+//! Reports of a port: record of the measured interval, and time series of its queue.
 
 use super::account::PARTS;
 use super::port::{Port, Rare};
@@ -8,12 +8,12 @@ use incast_cc::{Rate, Time};
 use incast_record::{Name, PortRecord};
 
 impl Port {
-    /// Bytes transmitted by `now`, to the part of a packet.
+    /// Bytes transmitted by `now`, including part of a packet.
     pub fn sent(&self, now: Time) -> u64 {
         self.stamp(now).sent
     }
 
-    /// Packets the discipline counts now (for time series).
+    /// Current queue length in packets, as the discipline counts it (for time series).
     pub fn length(&mut self, now: Time, interval: &Interval) -> u64 {
         if now >= self.next_roll {
             self.roll(now, interval);
@@ -22,9 +22,9 @@ impl Port {
         self.length_now() as u64
     }
 
-    /// Reports the queue length since the last call, up to `now`: every change (`every` `None`),
-    /// or at multiples of `every`. A departure of the instant of an arrival that decides which of them is first
-    /// ([`Port::orders_departures`]) is reported later, at its time.
+    /// Reports the queue length since the last call, up to `now`: every change (`every` `None`), or at multiples of
+    /// `every`. A departure at the instant of an arrival that decides their order ([`Port::orders_departures`]) is
+    /// reported later, with its time.
     pub fn observe(&mut self, now: Time, interval: &Interval, every: Option<Time>, emit: &mut dyn FnMut(Time, u64)) {
         match every {
             Some(every) => {
@@ -54,7 +54,7 @@ impl Port {
         }
     }
 
-    /// Ends the account at the end of the run.
+    /// Closes the account at the end of the run.
     pub fn close(&mut self, end: Time, interval: &Interval) {
         self.settle_due(end, interval);
         self.end_own_service(end, interval);
@@ -64,7 +64,7 @@ impl Port {
         }
     }
 
-    /// The account of the measured interval, once it is closed.
+    /// Record of the measured interval, after [`Port::close`].
     pub fn record(&self, name: &Name, end: Time, interval: &Interval) -> PortRecord {
         let settings = &*self.settings;
         let to = self.rare.at_to.as_deref().copied().unwrap_or_else(|| self.snapshot(end));
@@ -79,9 +79,9 @@ impl Port {
         let mean = |integral: f64| if span > 0.0 { integral / span } else { 0.0 };
         let packets = b.packets - a.packets;
         let accepted_bytes = to.bytes_in - from.bytes_in + packets * settings.overhead as u64;
-        // what is cut off may have been accepted before
+        // trimmed bytes may have been accepted before the interval
         let bytes = accepted_bytes.wrapping_sub(is.cut_bytes - was.cut_bytes);
-        // time on the wire of what was accepted, plus what was owed before, less what still is
+        // transmission time of accepted packets, plus the time owed at the start, minus the time owed at the end
         let odd = is.odd_busy.wrapping_sub(was.odd_busy);
         let owed = from.owed.0.wrapping_sub(to.owed.0);
         let busy = bytes.wrapping_mul(settings.ps_per_byte).wrapping_add(odd).wrapping_add(owed);
@@ -124,12 +124,12 @@ impl Port {
         }
     }
 
-    /// When the last transmission ends that a failure will have, as far as that is known.
+    /// End of the last transmission that a failure will lose, as far as known.
     pub fn last_doomed(&self) -> Option<Time> {
         self.rare.faults.as_ref()?.last_doomed()
     }
 
-    /// The run ends at `end`: what was to be lost from then on is under way instead, and was not lost.
+    /// Ends the run at `end`: packets to be lost later are in flight instead, and are no longer counted as lost.
     pub fn spares(&mut self, end: Time, interval: &Interval) -> impl Iterator<Item = Packet> {
         let Rare { faults, frames, .. } = &mut *self.rare;
         faults.iter_mut().flat_map(move |faults| faults.spare(end, interval)).map(move |(departure, packet)| {

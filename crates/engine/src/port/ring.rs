@@ -1,29 +1,29 @@
-//! Departure times of what a FIFO port holds, oldest first, but for the latest packet: the port itself knows when that
-//! leaves. So a port that holds one packet at a time touches no further memory.
+//! Departure times of the packets in a FIFO port, oldest first, without the latest packet, which the port itself
+//! stores. So a port that holds one packet at a time touches no further memory.
 
 use crate::event::prefetch;
 use incast_cc::Time;
 
-/// A packet that has not left.
+/// Packet that has not left.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Slot {
-    /// When it leaves.
+    /// Departure time.
     pub departure: Time,
     /// Bytes accepted up to and including this packet.
     pub bytes_to: u64,
 }
 
-/// The ring; its capacity is a power of two.
+/// Ring buffer; its capacity is a power of two.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Ring {
     slots: Box<[Slot]>,
     head: u32,
-    /// Packets in the port: those in the ring, and the latest.
+    /// Number of packets in the port: those in the ring plus the latest.
     pub len: u32,
 }
 
 impl Ring {
-    /// The `i`th packet, where it is not the latest.
+    /// The `i`th packet, which must not be the latest.
     #[inline]
     pub(super) fn at(&self, i: u32) -> Slot {
         debug_assert!(i + 1 < self.len);
@@ -31,7 +31,7 @@ impl Ring {
         self.slots[(self.head.wrapping_add(i)) as usize & mask]
     }
 
-    /// Another packet comes after `latest`, which was the latest until now if there was one.
+    /// Adds a packet after `latest`, the latest so far, if any.
     #[inline]
     pub(super) fn push(&mut self, latest: Slot) {
         self.len += 1;
@@ -47,14 +47,14 @@ impl Ring {
         self.slots[at] = latest;
     }
 
-    /// All have left.
+    /// Removes all packets.
     #[inline(always)]
     pub(super) fn clear(&mut self) {
         // an empty ring starts over: its first slots stay in the cache
         (self.head, self.len) = (0, 0);
     }
 
-    /// Takes out what departs at or before `now`, but for the latest; `bytes_out` counts it.
+    /// Removes departures up to and including `now`, except the latest packet, and counts them in `bytes_out`.
     #[inline(always)]
     pub(super) fn drain(&mut self, now: Time, bytes_out: &mut u64) {
         while self.len > 1 {
@@ -69,7 +69,7 @@ impl Ring {
         self.head = 0;
     }
 
-    /// Brings the oldest slot near, and the next to be written.
+    /// Prefetches the oldest slot and the next to be written.
     #[inline]
     pub(super) fn prefetch(&self) {
         let mask = self.slots.len().wrapping_sub(1);
@@ -82,15 +82,15 @@ impl Ring {
         self.resize((self.slots.len() * 2).max(8), self.slots.len() as u32);
     }
 
-    /// A ring walks through all of its slots whatever it holds: after a burst it is made small
-    /// again, or every step would touch memory that has gone far.
+    /// Shrinks the ring after a burst. A ring cycles through all of its slots whatever it holds, so each step of a
+    /// large one would miss the cache.
     pub(super) fn shrink(&mut self) {
         if self.slots.len() > 64 && self.len as usize * 4 < self.slots.len() {
             self.resize((self.len as usize * 2).next_power_of_two().max(8), self.len.saturating_sub(1));
         }
     }
 
-    /// Room for `capacity` slots, of which `stored` are in use.
+    /// Resizes to `capacity` slots, of which `stored` are in use.
     fn resize(&mut self, capacity: usize, stored: u32) {
         let old = |i: u32| self.slots[(self.head.wrapping_add(i)) as usize & (self.slots.len() - 1)];
         let held = (0..stored).map(old);

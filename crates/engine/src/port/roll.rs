@@ -1,4 +1,4 @@
-//! The account of a port as time passes: what is in its queue, and rolling it up to an instant.
+//! Account of a port over time: current queue, and rolling it forward to an instant.
 
 use super::account::Snapshot;
 use super::port::Port;
@@ -8,15 +8,15 @@ use crate::event::interval::Interval;
 use incast_cc::{Rate, Time};
 
 impl Port {
-    /// The stamp of the port on a packet that comes to it at `now`: the bytes that it has transmitted by then, to the
-    /// part of a packet, and those that it has still to transmit.
+    /// Telemetry stamp of the port on a packet that arrives at `now`: bytes transmitted by then, including part of a
+    /// packet, and bytes still to transmit.
     #[cold]
     pub fn stamp(&self, now: Time) -> PortStamp {
         let settings = &*self.settings;
         let accepted = self.bytes_in + self.count.packets * settings.overhead as u64 - self.rare.events.cut_bytes;
         let owed = self.owed(now).saturating_sub(settings.bucket);
         let queue = match settings.ps_per_byte {
-            // at a rate that changes: by whole packets
+            // with a changing rate: by whole packets
             _ if self.fails() => self.filling(now).1,
             0 if settings.rate == Rate::INFINITE => 0,
             0 => (owed.0 as u128 * settings.rate.0 as u128 / 8_000_000_000_000) as u64,
@@ -26,8 +26,8 @@ impl Port {
         PortStamp { time: now, sent: accepted - queue, queue: queue.min(u32::MAX as u64) as u32, link: self.link }
     }
 
-    /// Packets and bytes in the port at `now`, the one in transmission and those below the discipline included,
-    /// without a change of the account.
+    /// Packets and bytes in the port at `now`, including the one in transmission and those below the discipline. Does
+    /// not change the account.
     #[inline]
     pub fn filling(&self, now: Time) -> (u32, u64) {
         if self.is_explicit() {
@@ -50,7 +50,7 @@ impl Port {
         (self.ring.len - gone, self.bytes_in - out)
     }
 
-    /// Whether the port holds at least `packets` (more than 0) at `now`, as [`Port::filling`] counts them.
+    /// Returns whether the port holds at least `packets` (more than 0) at `now`, as [`Port::filling`] counts them.
     #[inline]
     pub fn holds(&self, packets: u32, now: Time) -> bool {
         if self.is_explicit() {
@@ -59,13 +59,13 @@ impl Port {
         self.ring.len >= packets && self.slot(self.ring.len - packets).departure > now
     }
 
-    /// Packets the discipline counts with `n` in the port.
+    /// Packets that the discipline counts with `n` in the port.
     #[inline]
     pub(super) fn counted(&self, n: u32) -> u32 {
         n.saturating_sub(self.settings.below)
     }
 
-    /// Packets the discipline counts now, by the account.
+    /// Packets that the discipline counts now, by the account.
     pub(super) fn length_now(&self) -> u32 {
         match &self.rare.queues {
             Some(queues) => queues.counted(self.settings.below),
@@ -74,7 +74,7 @@ impl Port {
         }
     }
 
-    /// Bytes the discipline counts now, by the account.
+    /// Bytes that the discipline counts now, by the account.
     fn bytes_now(&self) -> u64 {
         match &self.rare.queues {
             Some(queues) => queues.counted_bytes(),
@@ -83,7 +83,7 @@ impl Port {
         }
     }
 
-    /// Bytes the discipline of a FIFO port counts.
+    /// Bytes that the discipline of a FIFO port counts.
     #[inline]
     pub(super) fn counted_bytes(&self) -> u64 {
         let (n, below) = (self.ring.len, self.settings.below);
@@ -96,7 +96,7 @@ impl Port {
         }
     }
 
-    /// The packet that a FIFO port has accepted last, as long as it is there.
+    /// Last accepted packet of a FIFO port, while it is there.
     #[inline(always)]
     pub(super) fn latest(&self) -> Slot {
         Slot { departure: self.free_at.saturating_sub(self.settings.bucket), bytes_to: self.bytes_in }
@@ -108,7 +108,7 @@ impl Port {
         if i + 1 == self.ring.len { self.latest() } else { self.ring.at(i) }
     }
 
-    /// Lets everything leave that departs at or before `now`.
+    /// Removes departures up to and including `now`.
     #[inline(always)]
     pub(super) fn drain(&mut self, now: Time) {
         if self.latest().departure <= now {
@@ -119,7 +119,7 @@ impl Port {
         }
     }
 
-    /// When the first packet left that the account still has, if that is by `now`.
+    /// Departure time of the first packet still in the account, if not after `now`.
     pub(super) fn departed_by(&self, now: Time) -> Option<Time> {
         match &self.rare.queues {
             Some(queues) => queues.left_by(now),
@@ -128,12 +128,12 @@ impl Port {
         }
     }
 
-    /// When the first packet leaves the account that it has at `at`: a time that is not later.
+    /// Lower bound of the time at which the first packet leaves the account as of `at`.
     fn departs_after(&self, at: Time) -> Time {
         self.rare.queues.as_ref().map_or(at, |queues| queues.left_first())
     }
 
-    /// Brings the queue of the account up to `at`.
+    /// Advances the queue of the account to `at`.
     #[inline(always)]
     pub(super) fn advance(&mut self, at: Time) {
         match &mut self.rare.queues {
@@ -142,7 +142,7 @@ impl Port {
         }
     }
 
-    /// Rolls the account: everything due up to `now`, before what arrives at `now`.
+    /// Rolls the account: everything due up to `now`, before arrivals at `now`.
     #[cold]
     pub(super) fn roll(&mut self, now: Time, interval: &Interval) {
         if self.orders_departures() {
@@ -151,8 +151,8 @@ impl Port {
         self.roll_to(now, interval, false);
     }
 
-    /// The same where the arrival decides whether what departs at `now` is gone: the account counts it as gone, and the
-    /// ring keeps it until then.
+    /// [`Port::roll`] if an arrival decides whether a departure at `now` precedes it: the account counts it as gone,
+    /// and the ring keeps it until the decision.
     #[cold]
     #[inline(never)]
     fn roll_before_ties(&mut self, now: Time, interval: &Interval) {
@@ -164,7 +164,7 @@ impl Port {
         }
     }
 
-    /// Rolls the account to `now`, which may be the `end` of the run: the account as it is then needs no snapshot.
+    /// Rolls the account to `now`. At the `end` of the run the account needs no snapshot.
     pub(super) fn roll_to(&mut self, now: Time, interval: &Interval, end: bool) {
         if self.rare.frames.is_some() {
             return self.roll_frames(now, |port| port.roll_once(now, interval, end));
@@ -174,11 +174,11 @@ impl Port {
         }
     }
 
-    /// Rolls the account to the next instant at which that is due, on the way to `now`.
+    /// Rolls the account to the next due instant before `now`.
     #[inline(always)]
     fn roll_once(&mut self, now: Time, interval: &Interval, end: bool) {
         let at = self.next_roll;
-        // a sample of explicit queues that nothing has left since asks for no more: the time is added later
+        // a sample of explicit queues without departures needs nothing else: the time is added later
         let sample_alone = match &self.rare.queues {
             Some(queues) => self.begun && at < interval.to && queues.left_first() > at,
             None => false,
@@ -187,7 +187,7 @@ impl Port {
             return;
         }
         let length = self.length_now() as usize;
-        // nothing arrives before `now`, so an empty queue stays empty
+        // without arrivals before `now`, an empty queue stays empty
         let until = if length == 0 { now } else { self.departs_after(at).min(now) };
         let samples = &mut self.rare.samples;
         if samples.next == at {
@@ -196,7 +196,7 @@ impl Port {
         self.next_roll = samples.next.min(interval.to);
     }
 
-    /// Rolls the account to `at`, maybe the `end` of the run; whether the measured interval is over.
+    /// Rolls the account to `at`, maybe the `end` of the run. Returns whether the measured interval is over.
     #[inline(always)]
     fn roll_account(&mut self, at: Time, interval: &Interval, end: bool) -> bool {
         self.advance(at);
@@ -228,8 +228,7 @@ impl Port {
         false
     }
 
-    /// The account at `at`, nothing having arrived since the last packet: what is accepted but
-    /// not yet over is taken out again.
+    /// Account at `at`, without arrivals since the last packet: the future part of accepted packets is subtracted.
     pub(super) fn snapshot(&self, at: Time) -> Snapshot {
         let (mut count, below) = (self.count, self.settings.below);
         let mut before = self.bytes_out;
@@ -256,12 +255,12 @@ impl Port {
         Snapshot { count, events, bytes_in, owed, held, ahead }
     }
 
-    /// Time at `at` until what was accepted by then is transmitted, or the bucket is full.
+    /// Time from `at` until all accepted packets are transmitted, or the bucket is full.
     pub(super) fn owed(&self, at: Time) -> Time {
         self.rare.queues.as_ref().map_or(self.free_at.saturating_sub(at), |q| q.owed(at))
     }
 
-    /// Time on the wire of what begins at `start`, `size` bytes as the queue counts it.
+    /// Transmission time of a packet that begins at `start`, of `size` bytes as the queue counts it.
     pub fn wire_from(&self, start: Time, size: u64) -> Time {
         match &self.rare.faults {
             Some(faults) => faults.wire_from(start, size, &self.settings),

@@ -1,8 +1,8 @@
-//! Whose turn it is among the queues of a port.
+//! Service order of the queues of a port.
 //!
-//! Strict priority serves the lowest class that has something. Weighted queues are deficit round robin
-//! (Shreedhar and Varghese, SIGCOMM 1995): a class at whose turn something waits gets its quantum, and sends as
-//! long as that lasts; what is left stays for its next turn, and is lost when its queue is empty.
+//! Strict priority serves the lowest class with a packet. Weighted queues use deficit round robin (Shreedhar and
+//! Varghese, SIGCOMM 1995): at its turn a backlogged class gets its quantum, and sends as long as it lasts. The
+//! remainder is kept for its next turn, and is lost when its queue is empty.
 
 use super::class_queue::ClassQueue;
 use super::settings::Settings;
@@ -10,18 +10,19 @@ use super::tokens::{NOT_YET, Tokens};
 use crate::spec;
 use incast_cc::Time;
 
-/// The order of service, and where it stands.
+/// Scheduler and its state.
 #[derive(Clone, Debug)]
 pub(super) enum Scheduler {
-    /// The lowest first.
+    /// Strict priority, the lowest class first.
     Strict,
-    /// In turn, by bytes.
+    /// Deficit round robin.
     Weighted(Weighted),
-    /// So many of the first queue for one of the second, where both have something (htsim's `CompositeQueue`).
+    /// `per_data` packets of the first queue per packet of the second, while both have packets (htsim's
+    /// `CompositeQueue`).
     Headers { per_data: u32, served: u32 },
-    /// The only queue, out of order: the flow with the packet of least rank ([`rank`](super::rank)).
+    /// Single queue, out of order: the flow of the packet with the lowest rank ([`rank`](super::rank)).
     LeastRank,
-    /// The lowest first, but the first queue only as tokens come ([`tokens`](super::tokens)).
+    /// Strict priority, with tokens for the first queue ([`tokens`](super::tokens)).
     Credits(Tokens),
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Weighted {
     quanta: Vec<u64>,
     deficits: Vec<u64>,
     turn: usize,
-    /// The class whose turn it is has had its quantum.
+    /// True if the current class has received its quantum.
     given: bool,
 }
 
@@ -41,7 +42,7 @@ impl Scheduler {
             spec::Scheduler::Credits(shaping) => Scheduler::Credits(Tokens::new(shaping, settings)),
             spec::Scheduler::Strict => Scheduler::Strict,
             spec::Scheduler::Weighted { quanta } => Scheduler::Weighted(Weighted {
-                // a quantum of nothing would never send
+                // a quantum of zero would never send
                 quanta: quanta.iter().map(|q| (*q).max(1) as u64).collect(),
                 deficits: vec![0; quanta.len()],
                 turn: 0,
@@ -50,7 +51,7 @@ impl Scheduler {
         }
     }
 
-    /// The queue of `classes` to be served at `now`, its first packet being the one to go.
+    /// Queue of `classes` to be served at `now`, whose first packet is sent.
     #[inline(always)]
     pub(super) fn next(&mut self, classes: &mut [ClassQueue], now: Time) -> Option<usize> {
         let has = |class: &ClassQueue| class.queued.0 > 0 && !class.pausing.holds(now);
@@ -80,11 +81,11 @@ impl Scheduler {
 }
 
 impl Weighted {
-    /// The queue to be served, if `some` may be.
+    /// Queue to be served, if `some` may be.
     #[inline(never)]
     fn next(&mut self, classes: &[ClassQueue], now: Time, some: bool) -> Option<usize> {
         if !some {
-            // the class whose turn it is has nothing either; the others lost what they had at their turns
+            // the current class is empty, too; the others lost their deficits at their turns
             self.deficits[self.turn] = 0;
             self.given = false;
             return None;

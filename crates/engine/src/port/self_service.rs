@@ -1,11 +1,11 @@
-//! Explicit queues that serve themselves, without events.
+//! Explicit queues that serve themselves, without departure events.
 //!
-//! Where every decision about a packet falls at its arrival or at the beginning of its transmission, and nobody looks
-//! on, nothing happens at the end of a transmission but that the next begins. What an event would do then is done when
-//! the port is next needed: at an arrival, or at the end of the window if something waits, which is soon enough because
-//! the link's delay is as long as a window. A packet is sent on as its transmission begins; one that finds the port at
-//! rest never lies in a queue. The steps are those of the events, at the same instants and in the same order, so
-//! results are the same: the reference engine has the events.
+//! If every decision about a packet is made at its arrival or at the start of its transmission, and the port is not
+//! observed, the end of a transmission only starts the next one. This work is done when the port is next needed: at an
+//! arrival, or at the end of the engine window if packets wait, which is early enough because the link's delay is at
+//! least one window. A packet is sent on when its transmission begins; an arrival at an idle port never enters a queue.
+//! The steps are those of the events, at the same instants and in the same order, so results are the same as in the
+//! reference engine, which has the events.
 
 use super::account::Counters;
 use super::class_queue::{AtRest, Waiting};
@@ -24,15 +24,15 @@ use incast_cc::Time;
 use std::mem::take;
 
 impl Port {
-    /// Has an explicit port serve itself that can; windows are `length` long.
+    /// Lets an explicit port serve itself, if it can; engine windows are `length` long.
     pub fn serve_itself(&mut self, length: Time) {
         let settings = &*self.settings;
         let Some(queues) = &self.rare.queues else { return };
         let plain = self.unusual == unusual::EXPLICIT && self.pool().is_none() && self.station().is_none();
         let plain = plain && self.rare.frames.is_none() && !settings.lossy && settings.bucket == Time::ZERO;
-        // what goes back leaves by another port of the node, at once
+        // returned headers leave by another port of the node, at once
         let plain = plain && !queues.trim.as_ref().is_some_and(Trim::returns);
-        // an empty packet takes no time where its frame adds nothing: the queue then lets it pass
+        // an empty packet without overhead takes no time: the queue then lets it pass
         let takes_time = settings.serialization(1) > Time::ZERO;
         let known = settings.below <= 1 && queues.classes.iter().all(|class| class.decides_at_arrivals());
         if plain && takes_time && known && settings.delay >= length {
@@ -43,13 +43,13 @@ impl Port {
         }
     }
 
-    /// Its explicit queues serve themselves.
+    /// True if its explicit queues serve themselves.
     #[inline(always)]
     pub fn serves_itself(&self) -> bool {
         self.unusual & unusual::SERVES_ITSELF != 0
     }
 
-    /// Does what is to be done up to `now`: [`Port::free_at`] says when something is, [`Time::NEVER`] where nothing.
+    /// Does all due work up to `now`. [`Port::free_at`] is the time of the next work, [`Time::NEVER`] if none.
     #[inline(always)]
     pub fn serve(&mut self, now: Time, interval: &Interval, out: &mut impl Outbox) {
         while self.free_at <= now {
@@ -57,18 +57,18 @@ impl Port {
         }
     }
 
-    /// A transmission ends `now`, or there are tokens for a credit: the next begins.
+    /// Ends a transmission at `now`, or a wait for tokens, and begins the next transmission.
     fn step(&mut self, now: Time, interval: &Interval, out: &mut impl Outbox) {
         self.end_service(now, interval);
         let Some(queues) = &mut self.rare.queues else { return };
         self.free_at = queues.begin_next(now, self.link, &self.settings, out);
     }
 
-    /// The transmission under way ends `now`, if one is.
+    /// Ends the current transmission at `now`, if any.
     #[inline(always)]
     fn end_service(&mut self, now: Time, interval: &Interval) {
         if self.next_roll < now {
-            // as events would leave it: what is due before this finds the queues as they were
+            // as with events: earlier due work finds the queues as they were
             self.roll(now - Time::ps(1), interval);
         }
         let below = self.settings.below;
@@ -82,7 +82,7 @@ impl Port {
         queues.finish(now, below);
     }
 
-    /// The run ends at `end`, before which a transmission may have ended that nothing waited for.
+    /// Ends the run at `end`: ends a transmission that finished before and after which nothing waited.
     pub(super) fn end_own_service(&mut self, end: Time, interval: &Interval) {
         if self.serves_itself() && self.free_at < end {
             self.end_service(self.free_at, interval);
@@ -90,10 +90,10 @@ impl Port {
         }
     }
 
-    /// Does what is to be done before the end of a window, at `stop`. When it is to be visited again, if it is.
+    /// Does all due work before the end of an engine window at `stop`. Returns the time of the next visit, if any.
     pub fn visit(&mut self, stop: Time, interval: &Interval, out: &mut impl Outbox) -> Option<Time> {
         if self.rare.queues.as_ref()?.listed >= stop {
-            // it was listed for an earlier window since, or is listed for a later one by now
+            // it was listed for an earlier window, or is now listed for a later one
             return None;
         }
         self.serve(stop - Time::ps(1), interval, out);
@@ -102,8 +102,8 @@ impl Port {
         (queues.listed < Time::NEVER).then_some(queues.listed)
     }
 
-    /// Takes `packet` at `now`, and sends on what may go; `class` tells its traffic class. Whether a queue has taken
-    /// it, and how many packets were dropped.
+    /// Takes `packet` at `now`, and sends on what can be sent; `class` returns its traffic class. Returns whether a
+    /// queue has accepted it, and the number of dropped packets.
     #[inline(always)]
     pub fn take_in(
         &mut self,
@@ -124,7 +124,7 @@ impl Port {
         self.take_otherwise(now, packet, ext, class, interval, out)
     }
 
-    /// Takes a packet of queue `class` that finds nothing but a transmission that is over, and takes no more ado.
+    /// Takes a packet of queue `class` at an idle port, where at most a finished transmission is left.
     #[inline(always)]
     fn pass_at_rest(&mut self, now: Time, packet: &Packet, ext: Option<&mut Ext>, class: usize, out: &mut impl Outbox) {
         let settings = &*self.settings;
@@ -151,7 +151,7 @@ impl Port {
         out.arrive(packet, Stamp { time: ends + settings.delay, link: self.link, ce: 0 }, ext, 0);
     }
 
-    /// The same for any packet, and in any state.
+    /// Takes any packet in any state of the port.
     fn take_otherwise(
         &mut self,
         now: Time,
@@ -226,7 +226,7 @@ impl Port {
         }
         let (packets, bytes) = queues.seen_of(class, below);
         queues.classes[class].holds(packets, bytes);
-        // a credit may wait for tokens, and data that came later goes before it
+        // a credit may wait for tokens, and later data overtakes it
         if queues.queued.0 > 0 && self.free_at < queues.listed {
             queues.listed = self.free_at;
             out.serve(self.link, self.free_at);
@@ -234,8 +234,8 @@ impl Port {
         (true, dropped)
     }
 
-    /// A packet has been refused: one that waits gives way, or is cut, or it is cut itself; `None`: it is dropped.
-    /// Second, how many were dropped.
+    /// Makes room for a refused packet: drops or trims a waiting packet, or trims the refused one. Returns the new
+    /// admission, `None` if the packet is dropped, and the number of dropped packets.
     #[cold]
     #[inline(never)]
     fn make_room(
@@ -248,7 +248,7 @@ impl Port {
     ) -> (Option<Admission>, u64) {
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return (None, 0) };
-        // what is cut, and what gives way, counts no longer
+        // trimmed and replaced packets no longer count
         queues.advance(now, settings.below, &mut self.count);
         let admission = match queues.goes_by_rank() {
             true => queues.displace(refused, packet, ext, settings, events),
@@ -265,7 +265,8 @@ impl Port {
 }
 
 impl Queues {
-    /// Queues without a state take what comes to a port at rest, unmarked and unasked, if they would anyway.
+    /// Lets stateless queues accept arrivals at an idle port without asking the discipline, if it would accept them
+    /// unmarked anyway.
     fn settle_at_rest(&mut self, exact: bool) {
         let stateless = self.classes.iter().all(|class| !class.has_state());
         let turns = matches!(self.scheduler, Scheduler::Weighted(_));
@@ -279,7 +280,8 @@ impl Queues {
         }
     }
 
-    /// Queue `class` takes `packet`, which finds nothing at `now`, with no more ado.
+    /// Returns whether queue `class` accepts `packet`, which arrives at an idle port at `now`, without asking the
+    /// discipline.
     #[inline(always)]
     fn admits_at_rest(&mut self, class: usize, now: Time, packet: &Packet, settings: &Settings) -> bool {
         match (self.classes[class].at_rest, &mut self.scheduler) {
@@ -291,13 +293,13 @@ impl Queues {
         }
     }
 
-    /// Packets and bytes that the disciplines count, by the account, which knows of all that has left.
+    /// Packets and bytes that the disciplines count, by the account, which includes all departures.
     #[inline(always)]
     fn seen(&self, below: u32) -> (u32, u64) {
         if below > 0 { self.queued } else { self.filling() }
     }
 
-    /// The same of queue `class`.
+    /// [`Queues::seen`] for queue `class`.
     #[inline(always)]
     fn seen_of(&self, class: usize, below: u32) -> (u32, u64) {
         if below > 0 { self.classes[class].queued } else { self.here_of(class) }
@@ -323,7 +325,8 @@ impl Queues {
         }
     }
 
-    /// Whether a packet of `class` that takes `wire` goes at once: nothing else is here. It then takes its tokens.
+    /// Returns whether a packet of `class` with transmission time `wire` is sent at once, because the port is empty;
+    /// then takes its tokens.
     #[inline(always)]
     fn serves_at_once(&mut self, class: usize, now: Time, wire: Time) -> bool {
         if self.filling().0 > 0 {
@@ -336,7 +339,7 @@ impl Queues {
         }
     }
 
-    /// A packet waits in queue `class`.
+    /// Appends a waiting packet to queue `class`.
     #[inline(always)]
     fn join(&mut self, class: usize, waiting: Waiting) {
         self.work += waiting.wire;
@@ -345,7 +348,7 @@ impl Queues {
         self.classes[class].push(waiting);
     }
 
-    /// The transmission of a packet begins, which waits no longer.
+    /// Begins the transmission of a packet that is no longer in the queue.
     #[inline(always)]
     fn start(&mut self, class: usize, size: u64, now: Time, wire: Time, below: u32) {
         self.service = Some(Service { size, class, began: now, ends: now + wire, arrives: None });
@@ -358,7 +361,7 @@ impl Queues {
         }
     }
 
-    /// The transmission under way ends `now`, if one is: its packet is here no longer.
+    /// Ends the current transmission at `now`, if any: its packet has left.
     #[inline(always)]
     fn finish(&mut self, now: Time, below: u32) {
         let Some(Service { class, .. }) = self.service.take() else { return };
@@ -370,11 +373,10 @@ impl Queues {
         }
     }
 
-    /// Begins a transmission at `now`, if something may go, and sends its packet on. When there is something to do
-    /// again.
+    /// Begins a transmission at `now`, if possible, and sends its packet on. Returns the time of the next work.
     #[inline(always)]
     fn begin_next(&mut self, now: Time, link: LinkId, settings: &Settings, out: &mut impl Outbox) -> Time {
-        // queues that take turns lose what is left of them when nothing waits, and so are asked
+        // weighted queues lose their deficits when nothing waits, and so are asked
         if self.queued.0 == 0 && !matches!(self.scheduler, Scheduler::Weighted(_)) {
             return Time::NEVER;
         }
@@ -425,13 +427,13 @@ mod tests {
                 port.serve_itself(length);
                 port.serves_itself()
             };
-            // no window may be longer than the link's delay
+            // no engine window may be longer than the link's delay
             assert!(!serves(Time::us(1) + Time::ps(1)));
             serves(Time::us(1))
         };
         let two = || one(classes(vec![one(Discipline::DropTail), one(Discipline::DropTail)]));
         assert!(serves(two(), Loss::None, 0) && serves(one(Discipline::Pfabric), Loss::None, 0));
-        // arithmetic serves a FIFO queue; losses, buckets and device queues have events
+        // a FIFO queue needs no service; losses, buckets and device queues need events
         assert!(!serves(one(Discipline::DropTail), Loss::None, 0));
         assert!(!serves(two(), Loss::Packet(0.1), 0) && !serves(two(), Loss::None, 3000));
         assert!(!serves(QueueSpec { device: 1, ..one(Discipline::Pfabric) }, Loss::None, 0));

@@ -1,4 +1,4 @@
-//! Settings that ports of one kind share: the link's rate, delay and losses, and how the queue counts.
+//! Settings shared by ports of one kind: the link's rate, delay and losses, and the queue's way of counting.
 
 use crate::hash;
 use crate::ids::LinkId;
@@ -6,13 +6,13 @@ use crate::port::discipline::ActiveDiscipline;
 use crate::spec::{Limit, LinkSpec, Loss, QueueSpec, Ties};
 use incast_cc::{Rate, Time};
 
-/// A queue without a limit, before a link below 1 Mb/s, holds as many packets of 9,216 B as the link sends in 26 days.
-/// So the end of its last packet has a time, whatever the packets' sizes: the clock has 213 days.
+/// Bound of an unlimited queue at a link below 1 Mb/s: as many packets of 9,216 B as the link sends in 26 days. So the
+/// departure of the last packet is within the clock's range of 213 days, whatever the packet sizes.
 const LONGEST_QUEUE: Time = Time(1 << 61);
 const SLOW: Rate = Rate(1_000_000);
 const LARGE_PACKET: u64 = 9_216;
 
-/// The limit of a queue that asks for none.
+/// Limit of a queue without one.
 fn endless(rate: Rate) -> Limit {
     if rate.0 >= SLOW.0 {
         return Limit::None;
@@ -21,23 +21,22 @@ fn endless(rate: Rate) -> Limit {
     Limit::Packets((bytes as u64 / LARGE_PACKET).max(1))
 }
 
-/// Settings of a port. Ports of one kind share one copy, which stays near.
+/// Settings of a port. Ports of one kind share one copy, which stays in the cache.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// Picoseconds a byte where that is an integer, else 0 and `rate` decides.
+    /// Picoseconds per byte if that is an integer; otherwise 0, and `rate` applies.
     pub(super) ps_per_byte: u64,
     pub(super) delay: Time,
-    /// Time that a full token bucket is worth; 0 for a transmitter.
+    /// Transmission time of a full token bucket; 0 for a transmitter.
     pub(super) bucket: Time,
     /// Overhead that the queue counts.
     pub(super) framing: u32,
-    /// Overhead that it does not count.
+    /// Overhead that the queue does not count.
     pub(super) overhead: u32,
-    /// Packets below the discipline: in service, and the device queue. None
-    /// below a token bucket.
+    /// Packets below the discipline: in service, and in the device queue. Zero with a token bucket.
     pub(super) below: u32,
     pub(super) discipline: ActiveDiscipline,
-    /// Whether a transmitter takes what comes while it holds nothing, unmarked and with no more ado.
+    /// True if an idle transmitter accepts any packet, unmarked, without asking the discipline.
     pub(super) takes_at_rest: bool,
     pub(super) lossy: bool,
     /// [`Ties::Scheduled`].
@@ -47,7 +46,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a link with this queue.
+    /// Settings of a link with this queue.
     pub fn new(link: &LinkSpec, queue: &QueueSpec, ties: Ties) -> Settings {
         let rate = link.rate;
         let exact = rate != Rate::INFINITE && 8_000_000_000_000 % rate.0 == 0;
@@ -74,14 +73,14 @@ impl Settings {
         }
     }
 
-    /// Time on the wire of a packet of `size` bytes as the queue counts it.
+    /// Transmission time of a packet of `size` bytes as the queue counts it.
     #[inline]
     pub(super) fn serialization(&self, size: u64) -> Time {
         let bytes = size + self.overhead as u64;
         if self.ps_per_byte != 0 { Time(bytes * self.ps_per_byte) } else { self.rate.serialize(bytes) }
     }
 
-    /// Whether link number `link` loses its packet number `index`, of `size` bytes as the queue counts it.
+    /// Returns whether link number `link` loses its packet number `index`, of `size` bytes as the queue counts it.
     pub(super) fn loses(&self, seed: u64, link: LinkId, index: u64, size: u64) -> bool {
         let draw = || hash::uniform(seed, hash::purpose::LOSS, link.0 as u64, index);
         match &self.loss {

@@ -1,24 +1,22 @@
-//! The tie ranks of what a port sends, where equal times ask for them ([`Ties::Scheduled`](crate::spec::Ties)): how
-//! packets of one size are told apart that arrive together, the least rank first, as a simulator does that has one list
-//! of events, what was entered first before the rest.
+//! Tie ranks of sent packets under [`Ties::Scheduled`](crate::spec::Ties): the order of packets of one size that arrive
+//! together, the lowest rank first. The order is that of a simulator with one event list, in which the event inserted
+//! first comes first.
 //!
-//! Arrivals are entered when their transmissions begin, all of these at one instant. What made a transmission
-//! begin was entered before: the arrival at an idle port when that packet's own began, the end of the
-//! transmission before when that began. The longer ago, the earlier the rank. Where that is equal the
-//! packets before decide, and so on, back to where the younger of two chains without a pause began.
+//! The arrivals are inserted when their transmissions begin, all at one instant. The cause of each transmission was
+//! inserted before: the arrival at an idle port when that packet's own transmission began, the end of the previous
+//! transmission when that transmission began. The older the cause, the lower the rank. For equal ages the previous
+//! packets decide, and so on, back to the beginning of the younger of two back-to-back chains.
 
 use super::settings::Settings;
 use crate::event::packet::{NO_TIE_RANK, Packet, TIMER};
 use incast_cc::Time;
 
-/// Places in a chain that has begun before older ones, from 0 up; in one that has begun after them, from
-/// 8190 down.
+/// Positions in a chain that ranks before older ones count up from 0; in one that ranks after them, down from 8190.
 const HALF: u16 = 4095;
 const LAST: u16 = 2 * HALF;
 const PLACE: u16 = 0x1fff;
 
-/// How long ago a cause was entered against how long its packet takes, by powers of two:
-/// longer, as long, and then shorter and shorter.
+/// Age of a cause relative to its packet's transmission time, coded by powers of two: longer, equal, then ever shorter.
 fn ago(lag: Time, wire: Time) -> u16 {
     let times = (wire / lag.max(Time::ps(1))).max(1);
     let code = if lag > wire {
@@ -31,30 +29,30 @@ fn ago(lag: Time, wire: Time) -> u16 {
     code << 13
 }
 
-/// The rank of a packet that begins a chain and takes `wire`: what set it going was entered `lag` ago.
-/// Older chains are taken to send what this port sent `before`.
+/// Rank of the first packet of a chain, with transmission time `wire` and a cause inserted `lag` ago. Older chains are
+/// assumed to send packets with transmission time `before`, as this port did.
 fn first(lag: Time, wire: Time, before: Time) -> u16 {
     ago(lag, wire) | if lag > before { 0 } else { LAST }
 }
 
-/// The rank of what follows one of rank `before`, that took `lag`, without a pause.
+/// Rank of a packet back-to-back after one of rank `before` and transmission time `lag`.
 fn next(before: u16, lag: Time, wire: Time) -> u16 {
     let place = before & PLACE;
     ago(lag, wire) | if place < HALF { (place + 1).min(HALF - 1) } else { (place - 1).max(HALF) }
 }
 
-/// The tie rank of the latest packet at a port, for the next.
+/// Tie rank of the latest packet at a port, which determines the next.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct TieRank {
-    /// The latest arrival found the transmitter busy.
+    /// True if the latest arrival found the transmitter busy.
     pub busy: bool,
-    /// Rank of the packet accepted last, and its time on the wire.
+    /// Rank and transmission time of the last accepted packet.
     rank: u16,
     wire: Time,
 }
 
 impl TieRank {
-    /// The rank of `packet`, accepted last; arrivals are taken to have come over a link like this one.
+    /// Rank of `packet`, the last accepted one; arrivals are assumed to have come over a link like this one.
     pub(super) fn next(&mut self, packet: &Packet, settings: &Settings) -> u16 {
         if settings.bucket > Time::ZERO || settings.serialization(1) == Time::ZERO {
             return NO_TIE_RANK;
@@ -80,7 +78,7 @@ mod tests {
     use super::{first, next};
     use incast_cc::Time;
 
-    /// Full packets at 1 Gb/s over 10 us: 12 us each, an ACK is 10.4 us old when it is taken in.
+    /// Full packets at 1 Gb/s over 10 us take 12 us each; the event of an ACK's arrival is 10.4 us old when it fires.
     const FULL: Time = Time(12_016_000);
     const ACK: Time = Time(10_432_000);
 
@@ -90,7 +88,7 @@ mod tests {
         assert!(first(Time::NEVER, FULL, FULL) < chain, "a timer, set long before");
         assert!(first(FULL + Time(1), FULL, FULL) < chain, "a packet of the same size, passed on");
         assert!(first(ACK, FULL, FULL) > chain, "the chain's last transmission began before the ACK's");
-        // behind a fragment of 72 B the chain's next packet was set going 0.6 us ago
+        // after a fragment of 72 B the cause of the chain's next packet is 0.6 us old
         assert!(first(ACK, FULL, Time(592_000)) < next(chain, Time(592_000), FULL));
     }
 
@@ -102,7 +100,7 @@ mod tests {
             assert!(follow(first(FULL + Time(1), FULL, FULL), packets) < follow(older, packets + 1), "{packets}");
             assert!(follow(first(ACK, FULL, FULL), packets) > follow(older, packets + 1), "{packets}");
         }
-        // beyond what is counted nothing turns over
+        // positions beyond the range saturate without wrapping
         assert!(follow(older, 60_000) < follow(first(ACK, FULL, FULL), 60_000));
     }
 }

@@ -1,4 +1,4 @@
-//! A port with a timeline: its account is rolled by [`frames`](super::frames), too.
+//! Port with a timeline: its account is also kept by [`frames`](super::frames).
 
 use super::account::Events;
 use super::frames::{Frames, Noted, Totals};
@@ -13,14 +13,14 @@ use incast_record::packed::Lane;
 use incast_record::store::Store;
 
 impl Port {
-    /// Counts by frames, too.
+    /// Adds an account by frames.
     pub fn frame(&mut self, spec: &TimelineSpec, store: &Store) {
         let frames = Frames::new(spec, self.next_roll, store, self.is_explicit());
         self.next_roll = self.next_roll.min(frames.next());
         self.rare.frames = Some(Box::new(frames));
     }
 
-    /// Brings near what a packet at `time` touches if it has the account rolled,
+    /// Prefetches the memory that a packet at `time` uses if it rolls the account.
     #[inline]
     pub fn prefetch_account(&self, time: Time) {
         if time >= self.next_roll {
@@ -31,7 +31,7 @@ impl Port {
         }
     }
 
-    /// ... and what that refers to, if it closes a frame.
+    /// Prefetches the frames, if a packet at `time` may close one.
     #[inline]
     pub fn prefetch_frames(&self, time: Time) {
         if time >= self.next_roll {
@@ -39,7 +39,7 @@ impl Port {
         }
     }
 
-    /// Notes for its frames what happens at `time`.
+    /// Notes an event at `time` in its frames.
     #[inline]
     pub(super) fn note(&mut self, time: Time, what: Noted) {
         if let Some(frames) = &mut self.rare.frames {
@@ -47,10 +47,10 @@ impl Port {
         }
     }
 
-    /// Rolls account and frames to `now`, in the order of time.
+    /// Rolls account and frames to `now`, in order of time.
     #[cold]
     pub(super) fn roll_frames(&mut self, now: Time, mut roll_account: impl FnMut(&mut Port)) {
-        // nearly always a frame of a FIFO port is over, and nothing else is due
+        // usually a frame of a FIFO port is over, and nothing else is due
         while !self.is_explicit()
             && let Some(frames) = &self.rare.frames
             && let Some(at) = frames.is_plainly_due(now)
@@ -84,7 +84,7 @@ impl Port {
         }
     }
 
-    /// Closes the frame that ends at `at`; nothing arrives from then to `now`.
+    /// Closes the frame that ends at `at`, without arrivals from then to `now`.
     fn close_frame(&mut self, at: Time, now: Time) {
         let (totals, held) = self.totals(at);
         let (mut since, mut idle) = (None, held == 0);
@@ -105,7 +105,7 @@ impl Port {
         }
     }
 
-    /// The account of the measured interval begins: its greatest queue is one of its own.
+    /// Restarts the maximum queue at the start of the measured interval.
     pub(super) fn begin_frames_account(&mut self) {
         if let Some(frames) = &mut self.rare.frames {
             frames.max = frames.max.max(self.count.max_bytes);
@@ -113,7 +113,7 @@ impl Port {
         }
     }
 
-    /// The frames of a run that ends at `end`, to which the account is rolled.
+    /// Frames of a run that ends at `end`, after the account was rolled to it.
     pub fn take_frames(&mut self, end: Time) -> Lane<PortFrame> {
         if self.rare.frames.is_none() {
             return Lane::default();
@@ -127,19 +127,19 @@ impl Port {
         rows
     }
 
-    /// Its explicit queues. To find that there are none touches no memory but its own.
+    /// Explicit queues, if any. The check touches only the port itself.
     #[inline]
     fn explicit_queues(&self) -> Option<&Queues> {
         if self.is_explicit() { self.rare.queues.as_deref() } else { None }
     }
 
-    /// What it has counted already of the time after `at`, byte ps, where its queue is FIFO, and the bytes that this
-    /// counts then.
+    /// For a FIFO queue: the part of the integral already counted for the time after `at`, in byte ps, and the bytes in
+    /// the queue at `at`.
     #[inline(always)]
     fn rest(&mut self, at: Time) -> (u128, u64) {
         let below = self.settings.below;
         if !self.settings.scheduled {
-            // those that have left need no look
+            // departed packets need no check
             self.ring.drain(at, &mut self.bytes_out);
         }
         let (mut sum, mut held, mut before) = (0, 0, self.bytes_out);
@@ -159,7 +159,7 @@ impl Port {
         (sum, held)
     }
 
-    /// What it has counted by `at`, nothing having arrived since, and the bytes that its queue counts then.
+    /// Counters at `at`, without later arrivals, and the bytes in its queue at that time.
     fn totals(&mut self, at: Time) -> (Totals, u64) {
         let station = self.station().is_some();
         if self.is_explicit()
@@ -172,7 +172,7 @@ impl Port {
         self.totals_of_fifo(at)
     }
 
-    /// ... where its queue is FIFO.
+    /// [`Port::totals`] for a FIFO queue.
     #[inline(always)]
     fn totals_of_fifo(&mut self, at: Time) -> (Totals, u64) {
         if self.has_ahead {
@@ -185,7 +185,7 @@ impl Port {
         (self.totals_with(self.count.times().1 - rest, self.free_at - at), held)
     }
 
-    /// ... with what waits in front of it.
+    /// [`Port::totals_of_fifo`] with packets in front of the port.
     #[cold]
     fn totals_behind(&mut self, at: Time) -> (Totals, u64) {
         let (ahead, mut count) = (self.ahead(), self.count);
@@ -196,16 +196,16 @@ impl Port {
         (self.totals_with(count.times().1 - rest, self.free_at.saturating_sub(at)), held)
     }
 
-    /// Nothing has happened that it counts apart.
+    /// True if there are no separately counted events.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.settings.ps_per_byte != 0 && !self.settings.lossy && !self.is_unusual() && !self.dropped
     }
 
-    /// ... with so much of its queue's integral, where it still owes so much time.
+    /// Counters with this integral of the queue and this remaining transmission time.
     #[inline(always)]
     fn totals_with(&self, byte_time: u128, owed: Time) -> Totals {
-        // mostly there are none, and nothing need be read that lies further away
+        // usually there are none, and no distant memory is read
         let events = if self.is_plain() { Events::default() } else { self.rare.events };
         let bytes = (self.bytes_in + self.count.packets * self.settings.overhead as u64).wrapping_sub(events.cut_bytes);
         let busy = bytes.wrapping_mul(self.settings.ps_per_byte).wrapping_add(events.odd_busy);

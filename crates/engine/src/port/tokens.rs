@@ -1,44 +1,43 @@
-//! Credits at the queues of an explicit port (ExpressPass, SIGCOMM 2017): the first class goes as fast as a token
-//! bucket lets it, before all others; where only credits wait and tokens lack, the time at which there are enough is
-//! an event.
+//! Credit shaping at an explicit port (ExpressPass, SIGCOMM 2017): a token bucket limits the first class, which
+//! precedes all others. If only credits wait and tokens are missing, the time at which there are enough is an event.
 //!
-//! Source: the authors' `XPassDropTail` (kaist-ina/ns2-xpass f4e38bc), which counts tokens in whole bytes; here nothing
-//! is rounded.
+//! Source: the authors' `XPassDropTail` (kaist-ina/ns2-xpass f4e38bc), which counts tokens in whole bytes; here they
+//! are exact.
 
 use super::settings::Settings;
 use crate::event::packet::Packet;
 use crate::spec::CreditShaping;
 use incast_cc::Time;
 
-/// In place of a queue's number: something waits, for tokens.
+/// Special queue number: credits wait for tokens.
 pub(super) const NOT_YET: usize = usize::MAX;
 
-/// What the transmitter does beside sending packets.
+/// Task of the transmitter other than sending packets.
 #[derive(Clone, Debug)]
 pub(super) enum Beside {
     /// Nothing.
     Nothing,
-    /// It sends a pause frame, since then.
+    /// Pause frame in transmission, with its start.
     Frame(Packet, Time),
-    /// At this time, which is an event, there are tokens for the credit at the head of its queue. Others may be sent
+    /// Time of the event at which there are tokens for the credit at the head of its queue. Other packets may be sent
     /// until then.
     Tokens(Time),
 }
 
 impl Beside {
-    /// It sends a pause frame.
+    /// True while it sends a pause frame.
     pub(super) fn is_frame(&self) -> bool {
         matches!(self, Beside::Frame(..))
     }
 
-    /// There is something.
+    /// True if there is such a task.
     pub(super) fn is_something(&self) -> bool {
         !matches!(self, Beside::Nothing)
     }
 }
 
-/// A token bucket: credits of (time on the wire x `per_wire`) leave it, time x `per_time` flows in. So credits have the
-/// share `per_time / per_wire` of the link.
+/// Token bucket: a credit costs (transmission time x `per_wire`) tokens, and (time x `per_time`) tokens flow in. So
+/// credits get the share `per_time / per_wire` of the link.
 #[derive(Clone, Debug)]
 pub(super) struct Tokens {
     per_time: u64,
@@ -46,12 +45,12 @@ pub(super) struct Tokens {
     most: u64,
     level: u64,
     since: Time,
-    /// When there are enough for the credit that was refused last.
+    /// Time at which there are enough for the last refused credit.
     pub enough_at: Time,
 }
 
 impl Tokens {
-    /// A full bucket of a port with these settings.
+    /// Full bucket of a port with these settings.
     pub(super) fn new(shaping: &CreditShaping, settings: &Settings) -> Tokens {
         let added = (settings.framing + settings.overhead) as u64;
         let (credit, packet) = (shaping.credit as u64 + added, shaping.packet as u64 + added);
@@ -61,8 +60,8 @@ impl Tokens {
         Tokens { per_time: credit, per_wire, most, level: most, since: Time::ZERO, enough_at: Time::ZERO }
     }
 
-    /// Takes those of a credit of so long a time on the wire, if there are enough at `now`. One that is larger than the
-    /// bucket takes a full one.
+    /// Takes the tokens of a credit with transmission time `wire`, if there are enough at `now`. A credit larger than
+    /// the bucket takes a full bucket.
     pub(super) fn take(&mut self, now: Time, wire: Time) -> bool {
         let came = (now - self.since).0.saturating_mul(self.per_time);
         (self.level, self.since) = (self.level.saturating_add(came).min(self.most), now);
@@ -82,7 +81,7 @@ mod tests {
     use crate::spec::{Discipline, Limit, LinkSpec, Loss, QueueSpec, Ties};
     use incast_cc::Rate;
 
-    /// Tokens at 10 Gb/s for credits of 84 bytes and packets of 1538, and the time of `bytes` on the wire.
+    /// Tokens at 10 Gb/s for credits of 84 bytes and packets of 1538, and the transmission time of `bytes`.
     fn tokens(overhead: u32, bytes: u64) -> (Tokens, Time) {
         let (delay, name, loss) = (Time::us(1), "a>b".into(), Loss::None);
         let rate = Rate::gbps(10);
@@ -107,10 +106,10 @@ mod tests {
         let now = Time::us(5);
         assert_eq!([own.take(now, wire), own.take(now, wire), own.take(now, wire)], [true, true, false]);
         assert_eq!(own.enough_at, now + Time(1622 * 800));
-        // asked before and at that time
+        // requested before and at that time
         let (before, at) = (now + Time(1622 * 800 - 1), own.enough_at);
         assert!(!own.take(before, wire) && own.enough_at == at && own.take(at, wire) && !own.take(at, wire));
-        // the bucket holds no more than two, however long nobody asks
+        // the bucket holds at most two, however long the idle time
         let late = Time::ms(7);
         assert!(own.take(late, wire) && own.take(late, wire) && !own.take(late, wire));
     }
@@ -123,9 +122,9 @@ mod tests {
         // credits of other sizes: their bytes count
         let (mut own, wire) = tokens(0, 76);
         assert!(own.take(Time::ZERO, wire) && own.take(Time::ZERO, wire) && !own.take(Time::ZERO, wire));
-        // of 2 x 84 bytes of tokens 16 are left: 60 lack, at 84 in 1622 x 0.8 ns
+        // of 2 x 84 bytes of tokens 16 are left: 60 are missing, at 84 per 1622 x 0.8 ns
         assert_eq!(own.enough_at, Time((60 * 1622 * 800_u64).div_ceil(84)));
-        // one larger than the bucket takes all of it
+        // a credit larger than the bucket takes all of it
         let (mut own, wire) = tokens(0, 400);
         assert!(own.take(Time::ZERO, wire) && !own.take(Time::ZERO, wire) && own.enough_at == Time(2 * 1622 * 800));
     }

@@ -12,8 +12,9 @@ use crate::port::discipline::{Arrival, Verdict};
 use incast_cc::Time;
 
 impl Queues {
-    /// The queue of data has no room for an arrival: what came last to it is cut to its header (or dropped, where
-    /// nothing is cut), by a draw and where that makes room, or the arrival is.
+    /// Handles an arrival that does not fit into the data queue. Either the last queued packet is trimmed to its
+    /// header, by a draw and if that makes enough room, or the arrival is. A port that does not trim drops the packet
+    /// instead.
     pub(super) fn trim(
         &mut self,
         refused: Admission,
@@ -38,7 +39,7 @@ impl Queues {
         Admission { cut: Some(header), ..self.admit(HEADERS, &packet, now, settings, room.as_deref()) }
     }
 
-    /// Cuts what came last to the queue of data, if that makes room for the arrival.
+    /// Trims the last packet of the data queue, if that makes enough room for the arrival.
     fn trim_newest(
         &mut self,
         arrival: &Arrival,
@@ -60,7 +61,7 @@ impl Queues {
             pool.give_back(rest, newest);
             pool.takes(rest, arrival_size)
         };
-        // htsim takes the arrival whatever it is larger by, which matters where probes are among the data
+        // htsim accepts the arrival even if it is larger, which matters with probes among the data
         let takes = self.trim.as_ref().is_some_and(Trim::drops) || data.admit(&without) != Verdict::Drop;
         if !pool.as_deref().is_none_or(fits) || !takes {
             return false;
@@ -87,7 +88,7 @@ impl Queues {
         let arrival = Arrival { packets: packets as u64, bytes, size: cut.size, ..*arrival };
         let held = self.here_of(HEADERS).1;
         let headers = &mut self.classes[HEADERS];
-        // the arrival is to have the room that was found for it
+        // the arrival must keep the room that was found for it
         let full = pool.as_deref().is_some_and(|pool| {
             let mut left = pool.clone();
             left.take(rest, arrival_size);
@@ -95,7 +96,7 @@ impl Queues {
         });
         let verdict = if full { headers.refuse() } else { headers.admit(&arrival) };
         if verdict == Verdict::Drop {
-            // a packet that the wire was to lose is counted as lost since it was accepted
+            // a packet that the wire will lose was counted as lost when it was accepted
             let trim = self.trim.as_mut().filter(|_| !cut.lost);
             let returns = trim.is_some_and(|trim| trim.sends_back(&cut.packet, arrival.now, interval));
             if !cut.lost && !returns {
@@ -106,7 +107,7 @@ impl Queues {
             events.withdrawn += 1;
             self.dropped.push(Dropped { packet: cut.packet, returns, lost: cut.lost, place: None });
         } else {
-            // it counts where it came to
+            // it counts in the header queue
             if let Some(pool) = pool {
                 pool.take(held, cut.size);
             }

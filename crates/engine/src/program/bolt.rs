@@ -1,5 +1,5 @@
-//! Sub-RTT control (Bolt): a port tells senders of its queue at once, by packets of its own, and says which packets may
-//! each add one to the window of their flow.
+//! Sub-RTT control (Bolt): a port notifies senders of its queue at once, by packets of its own, and decides which
+//! packets may increase the window of their flow by one.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::aside::Claim;
@@ -8,25 +8,25 @@ use crate::ids::{LinkId, NodeId};
 use crate::spec::{Bolt, Spec};
 use incast_cc::{Rate, Time};
 
-/// What the ports of a node have room for.
+/// Supply and PRU tokens of the ports of a node.
 #[derive(Clone, Debug)]
 pub struct Rooms {
     rule: Bolt,
-    /// IP bytes of the run's largest packet.
+    /// Largest packet of the run, in IP bytes.
     packet: u64,
-    /// The link that leads to the node, where it is a host.
+    /// Link that leads to the node, if it is a host.
     home: Option<LinkId>,
     ports: Vec<Room>,
 }
 
-/// The room of a port.
+/// Supply and PRU tokens of a port.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Room {
-    /// What the link could have sent and nothing has come for, up to the bound; below zero where more came. Bytes.
+    /// Supply tokens in bytes: capacity of the link minus arrivals, up to the bound; negative if more arrived.
     supply: f64,
-    /// As of then.
+    /// Time of the last update.
     at: Time,
-    /// Packets that flows about to end will not send.
+    /// PRU tokens: packets that flows about to end will not send.
     tokens: u32,
 }
 
@@ -40,14 +40,14 @@ struct Sizes {
 }
 
 impl Room {
-    /// `size` bytes come to a link that takes `link` a second.
+    /// Handles the arrival of `size` bytes at a link of `link` bytes per second.
     fn come(&mut self, now: Time, size: u64, link: f64, most: u64) {
         let sent = link * (now - self.at).0 as f64 / 1e12;
         self.supply = (self.supply - size as f64 + sent).min(most as f64);
         self.at = now;
     }
 
-    /// Whether a packet that claims room, without a queue, keeps its claim; and what it leaves to others.
+    /// Returns whether a packet keeps its claim for an increment at an uncongested port, and updates the tokens.
     fn grants(&mut self, rule: &Bolt, full: u64, claim: &Claim) -> bool {
         if rule.pru && claim.last {
             if !claim.first {
@@ -71,19 +71,19 @@ impl Room {
 }
 
 impl Rooms {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &Bolt, ports: usize) -> Rooms {
         Rooms { rule: rule.clone(), packet: 0, home: None, ports: vec![Room::default(); ports] }
     }
 
-    /// Sizes at a port whose link adds so much to a packet.
+    /// Sizes at a port with this overhead per packet.
     fn sizes(&self, framing: u32) -> Sizes {
         let full = self.packet + framing as u64;
         let or_two = |bytes: Option<u64>| bytes.unwrap_or(2 * full);
         Sizes { full, threshold: or_two(self.rule.threshold), supply: or_two(self.rule.supply) }
     }
 
-    /// Tells the sender of a packet of a queue, if there is a way back: whether it does.
+    /// Notifies the sender of a packet of a queue, if there is a reverse path. Returns whether it does.
     #[cold]
     fn tell(&self, at: &At, packet: &Packet, (queue, rate): (u32, Rate), beside: &mut Beside) -> bool {
         let told = Packet::backlog(packet, NodeId(at.connections.flow(packet.flow).src), queue, rate);
@@ -102,7 +102,7 @@ impl SwitchProgram for Rooms {
         let Some(own) = links.first().map(|link| spec.links[*link].from).filter(|node| *node < spec.hosts) else {
             return;
         };
-        // mostly the next or the one before
+        // usually the next or the previous link
         let near = links[0].0.saturating_sub(1)..links[0].0 + 2;
         let mut all = near.chain(0..spec.links.len() as u32).map(LinkId);
         self.home = all.find(|link| spec.links.get(link.ix()).is_some_and(|l| l.to == own));
@@ -119,7 +119,7 @@ impl SwitchProgram for Rooms {
         let Some(claim) = beside.ext.as_deref_mut().and_then(Ext::claim) else { return Verdict::Pass };
         let queue = at.queue(local);
         if queue < sizes.threshold {
-            // at a sender's own port a claim is kept where nothing is matched: only ports on its way are to decide
+            // at the sender's own port a claim is kept if supply matching is off: then only ports on the path decide
             let decides = self.rule.sm || at.ingress.is_some();
             if !self.ports[local].grants(&self.rule, sizes.full, claim) && decides {
                 claim.room = 0;
@@ -148,7 +148,7 @@ impl SwitchProgram for Rooms {
 mod tests {
     use super::*;
 
-    /// 100 Gb/s in bytes.
+    /// 100 Gb/s in bytes per second.
     const C: f64 = 12.5e9;
 
     fn rule() -> Bolt {
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(at(800, &mut begun.clone()), (5_000.0, true, 0.0));
         // 20,000 bytes are cut to the bound
         assert_eq!(at(2_000, &mut begun.clone()), (5_000.0, true, 0.0));
-        // what comes faster is owed first
+        // faster arrivals must be paid back first
         let mut owes = begun;
         assert_eq!(at(0, &mut owes), (-5_000.0, false, -5_000.0));
         assert_eq!(at(800, &mut owes), (0.0, false, 0.0));
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(room.tokens, 3);
         let granted: Vec<bool> = (0..5).map(|_| room.grants(&rule(), 5_000, &claims())).collect();
         assert_eq!(granted, [true, true, true, false, false]);
-        // a flow of one window leaves none: nothing would have followed it
+        // a flow of one window leaves none: no window would have followed
         room.grants(&rule(), 5_000, &Claim { first: true, ..last });
         assert_eq!(room.tokens, 0);
         (0..300).for_each(|_| assert!(room.grants(&rule(), 5_000, &last)));

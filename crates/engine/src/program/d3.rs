@@ -1,6 +1,6 @@
-//! Rates for deadlines (D3): a port gives flows, first come, first served, the rate that meets their deadline and a
-//! fair share of what is left. What packets carry in the paper (a flow's previous demand and allocation) the port
-//! remembers.
+//! Deadline-driven rates (D3): a port grants flows, first come, first served, the rate that meets their deadline, and a
+//! fair share of the spare rate. The port stores a flow's previous demand and allocation, which packets carry in the
+//! paper.
 
 use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
 use crate::event::aside::Granted;
@@ -9,28 +9,28 @@ use crate::spec::D3;
 use incast_cc::{Rate, Time};
 use std::collections::BTreeMap;
 
-/// The allocations of the ports of a node.
+/// Allocations of the ports of a node.
 #[derive(Clone, Debug)]
 pub struct Allocations {
     rule: D3,
     ports: Vec<Port>,
 }
 
-/// A port. Rates in bits per second on the link.
+/// Port. Rates are in bits per second on the link.
 #[derive(Clone, Debug, Default)]
 struct Port {
     flows: BTreeMap<Direction, Flow>,
-    /// Rate that is given away: C in the paper; 0 before the first packet.
+    /// Rate to allocate: C in the paper; 0 before the first packet.
     capacity: f64,
-    /// Sums over the flows: A and D.
+    /// Sums over the flows: A and D in the paper.
     allocated: f64,
     demand: f64,
-    /// Bytes that came in the period that ends then.
+    /// Bytes that arrived in the period until `ends`.
     came: u64,
     ends: Time,
 }
 
-/// A flow at a port.
+/// Flow at a port.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Flow {
     wants: f64,
@@ -39,7 +39,7 @@ struct Flow {
 }
 
 impl Port {
-    /// Section 4.2, the request of a flow whose least rate is `least`.
+    /// Section 4.2: request of a flow with minimum rate `least`.
     fn allocate(&mut self, of: Direction, wants: f64, least: f64, now: Time) -> f64 {
         let before = self.flows.get(&of).copied().unwrap_or_default();
         self.allocated -= before.gets;
@@ -53,7 +53,7 @@ impl Port {
         gets
     }
 
-    /// A flow ends.
+    /// Releases the allocation of a flow that ends.
     fn release(&mut self, of: &Direction) {
         if let Some(flow) = self.flows.remove(of) {
             self.allocated -= flow.gets;
@@ -64,7 +64,7 @@ impl Port {
         }
     }
 
-    /// Section 4.2, the capacity: periods are over, with so many bytes waiting for a link of this rate.
+    /// Section 4.2: updates the capacity at the end of periods, with `queue` waiting bytes and a link of rate `link`.
     fn advance(&mut self, rule: &D3, now: Time, queue: u64, link: f64) {
         if self.capacity == 0.0 {
             (self.capacity, self.ends) = (link, now.saturating_add(rule.period));
@@ -76,7 +76,7 @@ impl Port {
         let bits = |bytes: u64| bytes as f64 * 8.0 / period;
         let over = ((now - self.ends) / rule.period) as f64;
         let first = self.capacity + rule.alpha * (link - bits(self.came)) - rule.beta * bits(queue);
-        // nothing comes in those after the first
+        // nothing arrives in the periods after the first
         self.capacity = (first.max(0.0) + over * rule.alpha * link).min(link).max(link * 1e-3);
         self.came = 0;
         self.ends += rule.period * (over as u64 + 1);
@@ -88,8 +88,8 @@ impl Port {
         }
     }
 
-    /// A packet asks: for a new allocation once a round trip. One that is sent `again` may follow the flow's FIN, and
-    /// leaves no allocation where there was none.
+    /// Handles the request of a packet; a new allocation is made once per round trip. A retransmission (`again`) may
+    /// follow the flow's FIN, and creates no lasting allocation.
     fn answer(&mut self, rule: &D3, of: Direction, again: bool, now: Time, granted: &mut Granted) {
         let rtt = if granted.rtt > Time::ZERO { granted.rtt } else { rule.period };
         let gets = match self.flows.get(&of) {
@@ -107,7 +107,8 @@ impl Port {
         granted.rate = granted.rate.min(gets);
     }
 
-    /// A packet of a flow, sent again or its last. Data with FIN is answered as any other.
+    /// Handles a packet of a flow: retransmitted (`again`), or its last (`ends`). Data with FIN is answered like any
+    /// other.
     fn hear(
         &mut self,
         rule: &D3,
@@ -126,7 +127,7 @@ impl Port {
 }
 
 impl Allocations {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &D3, ports: usize) -> Allocations {
         Allocations { rule: rule.clone(), ports: vec![Port::default(); ports] }
     }
@@ -173,7 +174,7 @@ mod tests {
         Direction { flow: FlowId(flow), back: false, number: 0 }
     }
 
-    /// A port of 10, in Gb/s, whose least rate is 0.01.
+    /// Request at a port of 10 Gb/s with a minimum rate of 0.01 Gb/s, in Gb/s.
     fn asks(port: &mut Port, flow: u32, wants: f64) -> f64 {
         port.allocate(of(flow), wants * 1e9, 0.01 * 1e9, Time::us(1)) / 1e9
     }
@@ -231,7 +232,7 @@ mod tests {
         // 8 Gb/s in 100 us are 100 kB: a tenth of 2 more; 12.5 kB are 1 Gb/s
         assert!((after(100_000, 0, 100) - 8.2).abs() < 1e-9);
         assert!((after(100_000, 12_500, 100) - 7.2).abs() < 1e-9);
-        // a second period without anything: 1 more
+        // a second period without arrivals: 1 more
         assert!((after(100_000, 12_500, 200) - 8.2).abs() < 1e-9);
         assert_eq!(after(0, 0, 10_000), 10.0);
     }

@@ -1,5 +1,5 @@
-//! Idle flows: a host tells the switches on a flow's way that it sends nothing for now (section III.E of SCCP's paper
-//! leaves that open; `docs/programs/idle.md`).
+//! Idle flows: a host notifies the switches on a flow's path that it sends nothing at present (section III.E of SCCP's
+//! paper leaves this open; `docs/programs/idle.md`).
 
 use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
 use crate::event::packet::{Kind, Packet, flag};
@@ -7,36 +7,36 @@ use crate::spec::Idle;
 use incast_cc::Time;
 use std::collections::BTreeMap;
 
-/// What a host sends: the directions of connections that are open.
+/// Open directions of connections in which a host sends.
 #[derive(Clone, Debug)]
 pub struct Flows {
     timeout: Time,
     open: BTreeMap<Direction, Flow>,
-    /// No direction is idle before, whatever else is sent.
+    /// Earliest time at which a direction can become idle.
     due: Time,
-    /// Packets sent that tell of idle flows.
+    /// Number of notifications sent.
     told: u64,
 }
 
-/// A direction of a connection.
+/// Direction of a connection.
 #[derive(Clone, Debug)]
 struct Flow {
-    /// When something was sent last, and what.
+    /// Time of the last transmission, and its packet.
     last: Time,
     packet: Packet,
-    /// Switches have been told.
+    /// True if switches have been notified.
     idle: bool,
-    /// The connection was reset: nothing will follow.
+    /// True after a reset: no packet will follow.
     reset: bool,
 }
 
 impl Flows {
-    /// At a host.
+    /// Program of a host.
     pub fn new(rule: &Idle, _ports: usize) -> Flows {
         Flows { timeout: rule.timeout, open: BTreeMap::new(), due: Time::NEVER, told: 0 }
     }
 
-    /// Tells that the direction of `packet` is idle from now on, or no longer.
+    /// Notifies switches that the direction of `packet` becomes idle or resumes.
     fn tell(&mut self, at: &At, packet: &Packet, idle: bool, beside: &mut Beside) {
         self.told += 1;
         let packet = Packet::idle_packet(packet, idle, at.now);

@@ -1,8 +1,8 @@
 //! Programs of switches and hosts: code that sees every packet of a node and may change it.
 //!
-//! A program is a file: its rule is a [`SwitchProgram`], its parameters are in [`spec`](crate::spec::Program). Its
-//! state belongs to one node and changes in the order of that node's packets, so that the outcome is the same under any
-//! partition into domains. A node without a program pays nothing: its ports are as ever.
+//! A program is one file with its rule, a [`SwitchProgram`]; its parameters are in [`spec`](crate::spec::Program). Its
+//! state belongs to one node and changes in the order of that node's packets, so that results are the same under any
+//! partition into domains. A node without a program has no extra cost.
 
 mod bolt;
 mod d3;
@@ -29,14 +29,14 @@ use std::collections::VecDeque;
 
 macro_rules! active {
     ($($(#[$doc:meta])+ $name:ident => $file:ident::$rule:ident,)+) => {
-        /// A program of one node, with its state.
+        /// Program of one node, with its state.
         #[derive(Clone, Debug)]
         enum Active {
             $($name($file::$rule),)+
         }
 
         impl Active {
-            /// At a node of so many ports.
+            /// Program of a node with this number of ports.
             fn new(program: &spec::Program, ports: usize) -> Active {
                 match program {
                     $(spec::Program::$name(parameters) => Active::$name($file::$rule::new(parameters, ports)),)+
@@ -44,7 +44,7 @@ macro_rules! active {
             }
         }
 
-        /// Asks the program, whichever it is.
+        /// Evaluates an expression for the program of any kind.
         macro_rules! each {
             ($active:expr, $program:ident => $answer:expr) => {
                 match $active {
@@ -56,45 +56,46 @@ macro_rules! active {
 }
 programs!(active);
 
-/// The programs of one node, in the order in which packets meet them.
+/// Programs of one node, in processing order.
 #[derive(Clone, Debug)]
 pub struct Programs {
     node: NodeId,
-    /// Domain-local number of its first port, and how many it has.
+    /// Domain-local number of its first port, and the number of its ports.
     first: PortIx,
     count: usize,
     list: Vec<Active>,
-    /// One of them is told what becomes of packets at the queue.
+    /// True if a program observes whether the queue accepts packets.
     pub asks_queue: bool,
-    /// One of them sees packets that leave.
+    /// True if a program processes departing packets.
     pub asks_egress: bool,
-    /// One of them has a timer.
+    /// True if a program has a timer.
     has_timer: bool,
-    /// The timer is set for this time.
+    /// Time for which the timer is set.
     armed: Time,
-    /// What they send, each with the number of the first program that sees it.
+    /// Packets sent by programs, each with the number of the first program that processes it.
     sends: VecDeque<(usize, Sending)>,
-    /// Room for what one sends.
+    /// Buffer for packets that one program sends.
     room: Vec<Sending>,
     /// Time series of ports, by local port.
     series: Vec<(usize, Series)>,
 }
 
-/// Where a packet has come to among the programs of a node.
+/// Progress of a packet through the programs of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// All have seen it: it leaves by this port, or goes to the node's own stack.
+    /// All programs have processed it: it leaves by this port, or goes to the node's own stack.
     Passed(Option<PortIx>),
-    /// What a program sends goes first: see [`Programs::take_sent`]. The packet goes on at the program of this number.
+    /// A program sends packets, which go first: see [`Programs::take_sent`]. The packet continues at the program of
+    /// this number.
     Sends(usize, Option<PortIx>),
-    /// A program keeps it.
+    /// A program holds the packet.
     Kept,
-    /// A program drops it.
+    /// A program drops the packet.
     Dropped,
 }
 
 impl Programs {
-    /// Those of a node whose ports feed `links`, the first of which is `first`; `None` where it runs none.
+    /// Programs of a node whose ports feed `links`, starting with port `first`; `None` without programs.
     pub fn new(spec: &Spec, node: NodeId, first: PortIx, links: &[LinkId]) -> Option<Box<Programs>> {
         let own = spec.programs.iter().filter(|p| p.nodes.binary_search(&node.0).is_ok());
         let mut list: Vec<Active> = own.map(|p| Active::new(&p.program, links.len())).collect();
@@ -117,26 +118,27 @@ impl Programs {
         }))
     }
 
-    /// Makes its state at a port a time series.
+    /// Records the state at a port as a time series.
     pub fn probe(&mut self, port: PortIx, name: &str) {
         self.series.push((port.ix() - self.first.ix(), Series::new(name)));
     }
 
-    /// The port of the domain that is number `local` of the node.
+    /// Port of the domain with number `local` at the node.
     fn port(&self, local: usize) -> PortIx {
         assert!(local < self.count, "a program sends a packet to port {local} of {}", self.count);
         self.first.plus(local as u32)
     }
 
-    /// A packet that has come in by port `ingress` of the domain is nothing to any of them, now and at its queue.
+    /// True if no program is affected by a packet that arrived by port `ingress` of the domain, neither now nor at its
+    /// queue.
     #[inline]
     pub fn ignore(&self, ingress: Option<PortIx>, packet: &Packet) -> bool {
         let local = ingress.map(|port| port.ix() - self.first.ix());
         !self.asks_queue && self.list.iter().all(|active| each!(active, program => program.ignores(local, packet)))
     }
 
-    /// A packet has come in by port `ingress` of the domain, and is to leave by `egress`: the programs from number
-    /// `from` on see it, and may change it.
+    /// Passes a packet that arrived by port `ingress` of the domain and will leave by `egress` through the programs
+    /// from number `from` on, which may change it.
     pub fn ingress(
         &mut self,
         place: &Place,
@@ -168,23 +170,23 @@ impl Programs {
         Step::Passed(at.egress.map(|port| self.port(port)))
     }
 
-    /// Program `i` was the last that saw the packet: what it sends goes to those after it.
+    /// Stops after program `i`: packets that it sends go to the later programs.
     fn stop(&mut self, i: usize, step: Step) -> Step {
         self.sends.extend(self.room.drain(..).map(|sending| (i + 1, sending)));
         step
     }
 
-    /// The next packet that a program sends, and the number of the first program that sees it.
+    /// Next packet sent by a program, and the number of the first program that processes it.
     pub fn take_sent(&mut self) -> Option<(usize, Sending)> {
         self.sends.pop_front()
     }
 
-    /// A local port, as the domain numbers it.
+    /// Ingress and egress port of a packet, as the domain numbers them.
     pub fn ports_of(&self, sending: &Sending) -> (Option<PortIx>, Option<PortIx>) {
         (sending.ingress.map(|port| self.port(port)), sending.egress.map(|port| self.port(port)))
     }
 
-    /// The queue of port `egress` has taken a packet, or has refused it.
+    /// Notifies programs that the queue of port `egress` has accepted or refused a packet.
     pub fn queued(
         &mut self,
         place: &Place,
@@ -196,7 +198,7 @@ impl Programs {
         self.list.iter_mut().for_each(|active| each!(active, program => program.queued(&at, packet, accepted)));
     }
 
-    /// The transmission of a packet ends at port `egress`.
+    /// Passes a packet through the programs at the end of its transmission at port `egress`.
     pub fn egress(&mut self, place: &Place, egress: PortIx, packet: &mut Packet, mut ext: Option<&mut Ext>) {
         let at = place.at(self.node, (self.first, self.count), None, Some(egress));
         for active in &mut self.list {
@@ -204,7 +206,7 @@ impl Programs {
         }
     }
 
-    /// Their timer fires, which was set for `now` or has been set anew since.
+    /// Handles the timer, unless it has been set again since.
     pub fn timer(&mut self, place: &Place) {
         if place.now != self.armed {
             return;
@@ -220,7 +222,7 @@ impl Programs {
         }
     }
 
-    /// When the timer is to be set anew, if it is.
+    /// Time for which the timer must be set, if it changes.
     #[inline]
     pub fn rearms(&mut self, now: Time) -> Option<Time> {
         if !self.has_timer {
@@ -234,17 +236,17 @@ impl Programs {
         })
     }
 
-    /// The node that runs them.
+    /// Node of the programs.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// Shows the packets that they keep.
+    /// Visits the packets that programs hold.
     pub fn kept(&self, visit: &mut dyn FnMut(&Packet)) {
         self.list.iter().for_each(|active| each!(active, program => program.kept(visit)));
     }
 
-    /// Shows what entries of tables have counted up to `end`.
+    /// Visits the counts of table entries up to `end`.
     pub fn report(&self, spec: &Spec, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
         let own = (0..).zip(&spec.programs).filter(|(_, p)| p.nodes.binary_search(&self.node.0).is_ok());
         for ((program, _), active) in own.zip(&self.list) {
@@ -254,19 +256,19 @@ impl Programs {
         }
     }
 
-    /// Whether there is something to do before and after a packet: time series, a timer.
+    /// Returns whether time series or a timer need work before and after a packet.
     #[inline]
     pub fn is_attended(&self) -> bool {
         self.has_timer || self.is_observed()
     }
 
-    /// Whether anything of its state is observed.
+    /// Returns whether its state is recorded in time series.
     #[inline]
     pub fn is_observed(&self) -> bool {
         !self.series.is_empty()
     }
 
-    /// Continues time series up to now, before something happens (`before`) or after.
+    /// Continues time series up to now, before an event (`before`) or after it.
     #[cold]
     pub fn observe<R: Recorder>(&mut self, place: &Place, every: Option<Time>, before: bool, rec: &mut R) {
         let at = place.at(self.node, (self.first, self.count), None, None);
@@ -283,20 +285,20 @@ impl Programs {
     }
 }
 
-/// When and where programs are at work.
+/// Time and place at which programs run.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// Now.
     pub now: Time,
     /// Ports of the domain.
     pub ports: &'a [Port],
-    /// Tells connections apart.
+    /// Map of packets to connections.
     pub connections: &'a dyn Connections,
 }
 
 impl<'a> Place<'a> {
-    /// What programs of a node see, the first of whose ports is `first`, of a packet that comes in by port `ingress` of
-    /// the domain and is to leave by `egress`.
+    /// Context of the programs at a node with first port `first`, for a packet that arrives by port `ingress` of the
+    /// domain and will leave by `egress`.
     fn at(
         &self,
         node: NodeId,

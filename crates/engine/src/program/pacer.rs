@@ -1,5 +1,5 @@
-//! A pacer behind a host's stack (HULL): packets of flows that are told of congestion leave at a rate that follows what
-//! these flows send, and not in the bursts in which they come.
+//! Pacer below a host's stack (HULL): packets of flows that receive congestion marks leave at a rate that follows the
+//! rate of these flows, instead of in bursts.
 
 use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Kind, Packet, flag};
@@ -9,59 +9,59 @@ use crate::spec::{Pacer, Spec};
 use incast_cc::{Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The pacer of a host.
+/// Pacer of a host.
 #[derive(Clone, Debug)]
 pub struct Pace {
     rule: Pacer,
     seed: u64,
     /// Paced directions of connections.
     flows: BTreeMap<Direction, Paced>,
-    /// Echoes of marks that have been drawn for.
+    /// Number of random draws, one per echo of a mark.
     draws: u64,
     waiting: VecDeque<Waiting>,
     bucket: Bucket,
-    /// What comes next may have to be done then.
+    /// Timer: next time at which a packet may leave or an interval ends.
     due: Time,
 }
 
-/// A paced direction of a connection.
+/// Paced direction of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Paced {
-    /// When the latest echo of a mark came.
+    /// Arrival time of the latest echo of a mark.
     echoed: Time,
-    /// So many of its packets wait.
+    /// Number of its waiting packets.
     waiting: u32,
 }
 
-/// A packet that waits.
+/// Waiting packet.
 #[derive(Clone, Debug)]
 struct Waiting {
     packet: Packet,
     ext: Option<Ext>,
     of: Direction,
     egress: usize,
-    /// On the port's link.
+    /// Bytes on the port's link.
     bytes: u64,
 }
 
-/// Tokens, and the rate at which they come.
+/// Token bucket and its rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Bucket {
-    /// Bits per second.
+    /// Rate, in bits per second.
     rate: f64,
-    /// Tokens at most, bytes.
+    /// Bucket size, in bytes.
     burst: u64,
-    /// Bytes, at this time; below zero where a packet was larger than the bucket.
+    /// Tokens in bytes at time `at`; negative after a packet larger than the bucket.
     tokens: f64,
     at: Time,
-    /// Bytes that came in the interval that ends then, and bytes that wait.
+    /// Bytes that arrived in the interval until `ends`, and waiting bytes.
     came: u64,
     ends: Time,
     backlog: u64,
 }
 
 impl Bucket {
-    /// Full, at the rate of the link.
+    /// Full bucket with the rate of the link.
     fn new(rule: &Pacer, burst: u64, link: Rate) -> Bucket {
         let (at, ends) = (Time::ZERO, rule.period);
         Bucket { rate: link.as_f64(), burst, tokens: burst as f64, at, came: 0, ends, backlog: 0 }
@@ -72,7 +72,7 @@ impl Bucket {
         self.at = to;
     }
 
-    /// The rate after an interval.
+    /// Rate after the interval.
     fn next_rate(&self, rule: &Pacer, link: Rate) -> f64 {
         let came = self.came as f64 * 8.0 / rule.period.as_secs_f64();
         let owed = rule.beta * self.backlog as f64;
@@ -80,7 +80,7 @@ impl Bucket {
         rate.min(link.as_f64()).max(rule.least.as_f64())
     }
 
-    /// Time goes on to `now`: intervals end.
+    /// Advances to `now`, and ends the intervals until then.
     fn advance(&mut self, rule: &Pacer, now: Time, link: Rate) {
         while self.ends <= now {
             let before = self.rate;
@@ -88,14 +88,14 @@ impl Bucket {
             self.rate = self.next_rate(rule, link);
             let still = self.came == 0 && self.backlog == 0 && self.rate == before;
             self.came = 0;
-            // nothing changes in the intervals that follow
+            // nothing changes in the following intervals
             let over = if still { (now - self.ends) / rule.period } else { 0 };
             self.ends += rule.period * (over + 1);
         }
         self.fill(now);
     }
 
-    /// Whether a packet may leave; then it takes its tokens.
+    /// Takes the tokens of a packet and returns true, if it may leave.
     fn lets(&mut self, bytes: u64) -> bool {
         let lets = self.tokens >= bytes.min(self.burst) as f64;
         if lets {
@@ -104,7 +104,7 @@ impl Bucket {
         lets
     }
 
-    /// When it may at the rate of now.
+    /// Time at which a packet may leave at the current rate.
     fn opens(&self, bytes: u64) -> Time {
         let lacks = (bytes.min(self.burst) as f64 - self.tokens).max(0.0);
         self.at + Time((lacks * 8e12 / self.rate) as u64 + 1)
@@ -112,7 +112,7 @@ impl Bucket {
 }
 
 impl Pace {
-    /// At a node of so many ports.
+    /// Pacer of a node with this number of ports.
     pub fn new(rule: &Pacer, _ports: usize) -> Pace {
         Pace {
             rule: rule.clone(),
@@ -125,7 +125,7 @@ impl Pace {
         }
     }
 
-    /// An echo of a mark comes for what the host sends in a direction of a connection: it may be paced from now on.
+    /// Handles an echo of a mark for a direction in which the host sends: it may be paced from now on.
     #[cold]
     fn hear(&mut self, at: &At, packet: &Packet) {
         let Direction { flow, back, number } = at.direction(packet);
@@ -143,7 +143,7 @@ impl Pace {
         }
     }
 
-    /// Whether a direction of a connection is paced. One that has heard of no mark for long is no more, once none of
+    /// Returns whether a direction of a connection is paced. Pacing ends after the timeout without a mark, once none of
     /// its packets waits.
     fn paces(&mut self, of: Direction, now: Time) -> bool {
         let Some(paced) = self.flows.get(&of) else { return false };
@@ -154,7 +154,7 @@ impl Pace {
         !over
     }
 
-    /// What waits looks at the clock next then.
+    /// Sets the timer for the waiting packets.
     fn plan(&mut self) {
         self.due = match self.waiting.front() {
             Some(first) => self.bucket.opens(first.bytes).min(self.bucket.ends),
@@ -240,7 +240,7 @@ mod tests {
         Pacer {
             period: Time::us(64),
             eta: 0.125,
-            // 16 Mb/s a kilobyte
+            // 16 Mb/s per kilobyte
             beta: 16e3,
             burst: Some(1_538),
             least: Rate::mbps(10),
@@ -296,7 +296,7 @@ mod tests {
         assert!(!bucket.lets(1_538));
         bucket.advance(&rule, opens, LINK);
         assert!(bucket.lets(1_538));
-        // one larger than the bucket waits for a full one, and owes the rest
+        // a packet larger than the bucket waits for a full bucket, and owes the rest
         bucket.advance(&rule, Time::ms(1), LINK);
         assert!(bucket.lets(9_000));
         assert_eq!(bucket.tokens, 1_538.0 - 9_000.0);

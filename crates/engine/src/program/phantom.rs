@@ -1,18 +1,18 @@
-//! Phantom queues (HULL): queues that no packet waits in, which a link a little slower than the real one would have.
+//! Phantom queues (HULL): simulated queues of a link slightly slower than the real one, in which no packet waits.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::packet::{Packet, flag};
 use crate::spec::Phantom;
 use incast_cc::Time;
 
-/// The phantom queue of each port of a node.
+/// Phantom queues of the ports of a node.
 #[derive(Clone, Debug)]
 pub struct Queues {
     rule: Phantom,
     ports: Vec<Queue>,
 }
 
-/// A queue as of the end of the latest transmission.
+/// Queue at the end of the latest transmission.
 #[derive(Clone, Copy, Default, Debug)]
 struct Queue {
     bytes: f64,
@@ -20,7 +20,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// After a packet of `size` bytes, the end of whose transmission is at `at`; it drains so many bits a second.
+    /// Queue after a packet of `size` bytes whose transmission ends at `at`, with a drain rate of `drain` bits per
+    /// second.
     fn after(self, at: Time, size: u64, drain: f64) -> Queue {
         let drained = drain * (at - self.at).0 as f64 / 8e12;
         Queue { bytes: (self.bytes - drained).max(0.0) + size as f64, at }
@@ -28,12 +29,12 @@ impl Queue {
 }
 
 impl Queues {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &Phantom, ports: usize) -> Queues {
         Queues { rule: rule.clone(), ports: vec![Queue::default(); ports] }
     }
 
-    /// The queue of a port after a packet the end of whose transmission is at `end`.
+    /// Queue of a port after a packet whose transmission ends at `end`.
     fn after(&self, at: &At, port: usize, packet: &Packet, end: Time) -> Queue {
         let drain = self.rule.drain * at.rate(port).as_f64();
         self.ports[port].after(end, at.bytes(port, packet), drain)
@@ -55,7 +56,8 @@ impl SwitchProgram for Queues {
         true
     }
 
-    /// What the real queue takes counts: a program after this one may have kept the packet, or sent it by another port.
+    /// Counts only packets that the real queue accepts: a later program may have held the packet, or sent it by another
+    /// port.
     fn queued(&mut self, at: &At, packet: &Packet, accepted: bool) {
         if let Some(port) = at.egress
             && accepted
@@ -74,7 +76,7 @@ mod tests {
     use super::*;
     use incast_cc::Rate;
 
-    /// How many of 400 full packets come before the first that is beyond 15 kB, sent at this share of 10 Gb/s.
+    /// Number of the first of 400 full packets, sent at this share of 10 Gb/s, with which the queue exceeds 15 kB.
     fn first_beyond(share: f64) -> Option<usize> {
         let rate = Rate::gbps(10);
         let gap = Time((rate.serialize(1500).0 as f64 / share) as u64);
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_phantom_queue_grows_by_what_its_link_is_slower() {
-        // at line rate each of 1500 bytes leaves 75 behind
+        // at line rate each packet of 1500 bytes leaves 75 bytes behind
         assert_eq!(first_beyond(1.0), Some(182));
         assert_eq!(first_beyond(0.94), None);
     }

@@ -1,5 +1,5 @@
-//! Levels of which hosts may send so much an epoch (QJUMP): packets of a limited traffic class leave their host while
-//! the class has bytes left, and wait for the host's next epoch then.
+//! Levels (QJUMP): rate limits of hosts per traffic class and epoch. Packets of a limited class leave their host while
+//! the class has bytes left, and otherwise wait for the host's next epoch.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Packet};
@@ -9,30 +9,30 @@ use crate::spec::{Qjump, Spec};
 use incast_cc::{Rate, Time};
 use std::collections::VecDeque;
 
-/// The limited levels of a host.
+/// Limited levels of a host.
 #[derive(Clone, Debug)]
 pub struct Levels {
     rule: Qjump,
     seed: u64,
-    /// How long an epoch is; zero where nothing is limited.
+    /// Length of an epoch; zero without limits.
     epoch: Time,
-    /// When the epoch at work ends; zero before the first packet.
+    /// End of the current epoch; zero before the first packet.
     ends: Time,
     levels: Vec<Level>,
     due: Time,
 }
 
-/// A traffic class. Sizes in bytes on the host's link.
+/// Traffic class. Sizes are in bytes on the host's link.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// Bytes that may leave in an epoch, and those of them that are left.
+    /// Bytes that may leave per epoch, and remaining bytes of the current one.
     most: u64,
     left: u64,
     waiting: VecDeque<Waiting>,
     backlog: u64,
 }
 
-/// A packet that waits.
+/// Waiting packet.
 #[derive(Clone, Debug)]
 struct Waiting {
     packet: Packet,
@@ -42,7 +42,8 @@ struct Waiting {
 }
 
 impl Level {
-    /// Whether a packet may leave in this epoch; then it takes its bytes. One larger than all that may leave takes all.
+    /// Takes the bytes of a packet and returns true, if it may leave in this epoch. A packet larger than the limit
+    /// takes all of it.
     fn lets(&mut self, bytes: u64) -> bool {
         let takes = bytes.min(self.most);
         let lets = self.left >= takes;
@@ -53,20 +54,20 @@ impl Level {
     }
 }
 
-/// Equation (2) of the paper: twice the time in which the packets of all hosts, one each, pass one link.
+/// Equation (2) of the paper: twice the time in which one packet of each host passes one link.
 fn epoch(rule: &Qjump, hosts: u32, packet: u64, link: Rate) -> Time {
     let (hosts, rate) = (rule.hosts.unwrap_or(hosts) as u64, rule.rate.unwrap_or(link));
     rate.serialize(hosts.saturating_mul(packet)).saturating_mul(2).saturating_add(rule.processing)
 }
 
 impl Levels {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &Qjump, _ports: usize) -> Levels {
         let rule = rule.clone();
         Levels { rule, seed: 0, epoch: Time::ZERO, ends: Time::ZERO, levels: Vec::new(), due: Time::NEVER }
     }
 
-    /// Epochs that are over give way to the one at work.
+    /// Advances to the current epoch.
     fn advance(&mut self, at: &At) {
         if self.ends == Time::ZERO {
             // hosts are not synchronised
@@ -80,7 +81,7 @@ impl Levels {
         }
     }
 
-    /// Packets that wait look at the clock next when the epoch ends.
+    /// Sets the timer for waiting packets to the end of the epoch.
     fn plan(&mut self) {
         let waits = self.levels.iter().any(|level| !level.waiting.is_empty());
         self.due = if waits { self.ends } else { Time::NEVER };
@@ -186,7 +187,7 @@ mod tests {
         let mut level = Level { most: 3000, left: 3000, ..Level::default() };
         let lets: Vec<bool> = [1500, 1000, 600, 500, 1].iter().map(|bytes| level.lets(*bytes)).collect();
         assert_eq!(lets, [true, true, false, true, false]);
-        // one larger than an epoch's bytes waits for all of them
+        // a packet larger than an epoch's bytes waits for all of them
         let mut level = Level { most: 100, left: 100, ..Level::default() };
         assert!(level.lets(1500) && !level.lets(1));
     }

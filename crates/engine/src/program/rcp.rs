@@ -1,4 +1,4 @@
-//! Explicit rates (RCP): each port grants one rate to all flows that leave by it, without a list of flows.
+//! Explicit rates (RCP): each port grants one rate to all its flows, without per-flow state.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::aside::Granted;
@@ -6,36 +6,36 @@ use crate::event::packet::{Ext, Packet};
 use crate::spec::Rcp;
 use incast_cc::{Rate, Time};
 
-/// The rates that the ports of a node grant.
+/// Rates that the ports of a node grant.
 #[derive(Clone, Debug)]
 pub struct Rates {
     rule: Rcp,
     ports: Vec<Port>,
-    /// No port changes its rate before.
+    /// Earliest end of a period of any port.
     due: Time,
 }
 
-/// A port. Rates in bits per second on the link, times of its own in picoseconds.
+/// Port. Rates are in bits per second on the link, times in picoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Port {
-    /// What each flow may send; 0 before the first packet.
+    /// Granted rate per flow; 0 before the first packet.
     rate: f64,
-    /// Mean round-trip time of the packets that ask; 0 where it is not known.
+    /// Mean round-trip time of requesting packets; 0 if unknown.
     rtt: f64,
-    /// The period at work: how long it is, and when it began.
+    /// Length and start of the current period.
     period: Time,
     began: Time,
-    /// When it ends; never where periods leave all as it is.
+    /// End of the period; never while further periods would change nothing.
     ends: Time,
-    /// What came in it, bytes.
+    /// Bytes that arrived in the period.
     came: u64,
-    /// Of packets that tell their round-trip time: bytes, and the sum of their times these.
+    /// Bytes of packets that report their round-trip time, and the sum of bytes times round-trip time.
     told: u64,
     told_rtt: f64,
 }
 
 impl Port {
-    /// With no packet yet.
+    /// Port before the first packet.
     fn new(rule: &Rcp) -> Port {
         Port {
             rate: 0.0,
@@ -49,7 +49,7 @@ impl Port {
         }
     }
 
-    /// A packet of `size` bytes comes, whose sender has this smoothed round-trip time, if it tells.
+    /// Handles the arrival of a packet of `size` bytes; `rtt` is the sender's smoothed round-trip time, if reported.
     fn arrive(&mut self, rule: &Rcp, now: Time, size: u64, rtt: Option<Time>) {
         if self.ends == Time::NEVER {
             self.resume(rule, now, rtt);
@@ -61,15 +61,15 @@ impl Port {
         }
     }
 
-    /// A packet that asks for a rate gets no more than the port grants.
+    /// Limits the requested rate of a packet to the rate of the port.
     fn grant(&self, granted: &mut Granted) {
-        // a port that no packet was planned for has no rate yet
+        // a port to which no packet has been routed has no rate yet
         if self.rate > 0.0 {
             granted.rate = granted.rate.min(self.rate);
         }
     }
 
-    /// Periods begin, or go on as if they had never stopped.
+    /// Starts periods, or continues them as if they had never stopped.
     #[cold]
     fn resume(&mut self, rule: &Rcp, now: Time, rtt: Option<Time>) {
         if self.period == Time::ZERO {
@@ -80,7 +80,7 @@ impl Port {
                 return;
             }
             (self.period, self.began) = (self.length(rule), now);
-            // what came before the first period is in none
+            // bytes before the first period belong to none
             self.came = 0;
         } else {
             let over = (now - self.began).0.div_ceil(self.period.0).max(1) - 1;
@@ -89,12 +89,12 @@ impl Port {
         self.ends = self.began.saturating_add(self.period);
     }
 
-    /// How long a period is.
+    /// Length of a period.
     fn length(&self, rule: &Rcp) -> Time {
         Time(self.rtt as u64).min(rule.period).max(Time::ps(1))
     }
 
-    /// Its period ends, with so many bytes waiting for a link of this rate.
+    /// Ends the period, with `queue` waiting bytes and a link of rate `link`.
     fn end(&mut self, rule: &Rcp, queue: u64, link: f64) {
         let period = self.period.0 as f64;
         if self.told > 0 {
@@ -120,7 +120,7 @@ impl Port {
 }
 
 impl Rates {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &Rcp, ports: usize) -> Rates {
         Rates { rule: rule.clone(), ports: vec![Port::new(rule); ports], due: Time::NEVER }
     }
@@ -151,7 +151,7 @@ impl SwitchProgram for Rates {
         true
     }
 
-    /// What waits in an explicit queue is granted the rate as it is when it leaves.
+    /// Grants packets in an explicit queue the rate at their departure.
     fn egress(&mut self, at: &At, _packet: &mut Packet, ext: Option<&mut Ext>) {
         if let (Some(local), Some(granted)) = (at.egress, ext.and_then(Ext::rate))
             && at.rate(local) != Rate::INFINITE
@@ -204,14 +204,14 @@ mod tests {
         }
     }
 
-    /// A port of 10 Gb/s whose periods of 100 us have begun at 0, at this rate.
+    /// Port of 10 Gb/s with this rate and periods of 100 us from time 0 on.
     fn port(rule: &Rcp, rate: f64) -> Port {
         let mut port = Port { rate, ..Port::new(rule) };
         port.arrive(rule, Time::ZERO, 0, None);
         port
     }
 
-    /// Its rate after a period in which so many bytes came, in shares of the link's.
+    /// Rate after a period with `came` arriving bytes, as a share of the link's rate.
     fn after(rule: &Rcp, rate: f64, came: u64, queue: u64) -> f64 {
         let mut port = port(rule, rate * C);
         port.arrive(rule, Time::us(50), came, Some(Time::us(100)));
@@ -232,7 +232,7 @@ mod tests {
         // the thesis' gains
         let thesis = Rcp { alpha: 0.1, beta: 1.0, ..rule() };
         close(after(&thesis, 0.1, 112_500, 62_500), 0.1 * (1.0 + 0.01 - 0.5));
-        // a share of the link alone is granted: 9 of 9 Gb/s leave nothing
+        // only a share of the link is granted: 9 of 9 Gb/s leave nothing
         let most = Rcp { utilisation: 0.9, ..rule() };
         close(after(&most, 0.1, 112_500, 0), 0.1);
         close(after(&most, 0.9, 0, 0), 0.9);
@@ -252,7 +252,7 @@ mod tests {
         // 9 Gb/s in 10 us
         close(after(&rule, 0.1, 11_250, 0), 0.1 * 1.004);
         let mut port = port(&rule, 0.1 * C);
-        // the mean moves a tenth of the way to what packets tell, by their bytes: 100 us and 300 us alike
+        // the mean moves a tenth of the way to the reported times, weighted by bytes: 100 us and 300 us equally
         port.arrive(&rule, Time::us(1), 1000, Some(Time::us(100)));
         port.arrive(&rule, Time::us(2), 1000, Some(Time::us(300)));
         port.arrive(&rule, Time::us(3), 50_000, None);
@@ -278,7 +278,7 @@ mod tests {
             stops.arrive(&rule, Time::us(10), 1500, Some(Time::us(100)));
             let mut goes_on = stops;
             let mut ended = 0;
-            // to the full rate, and one period in which nothing comes
+            // to the full rate, and one period without arrivals
             while stops.ends != Time::NEVER {
                 stops.end(&rule, 0, C);
                 ended += 1;
@@ -287,7 +287,7 @@ mod tests {
             let again = Time::us(100 * ended + gap);
             while goes_on.ends < again {
                 goes_on.end(&rule, 0, C);
-                // what stops it undone
+                // undo the stop
                 goes_on.ends = goes_on.began + goes_on.period;
             }
             for port in [&mut stops, &mut goes_on] {

@@ -6,26 +6,26 @@ use crate::spec::Sccp;
 use incast_cc::Rate;
 use std::collections::BTreeSet;
 
-/// The flows of each port of a node.
+/// Flow counts of the ports of a node.
 #[derive(Clone, Debug)]
 pub struct Counts {
     rule: Sccp,
-    /// By local port.
+    /// Flow counts by local port.
     ports: Vec<Count>,
-    /// Directions of flows that count, by the port that they leave by; where repeated SYNs and FINs count once.
+    /// Counted directions of flows with their egress port, if repeated SYNs and FINs count once.
     known: BTreeSet<(Direction, usize)>,
 }
 
-/// The flows of a port.
+/// Flow count of a port.
 #[derive(Clone, Copy, Debug)]
 struct Count {
-    /// Flows that have opened and not closed.
+    /// Number of flows that have opened and not closed.
     flows: u64,
-    /// The share of each, bytes: no window is larger. No limit without flows.
+    /// Share of each flow, in bytes, which limits windows; no limit without flows.
     share: u64,
 }
 
-/// What a segment says of its flow.
+/// Effect of a segment on the flow count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Says {
     Opens,
@@ -33,7 +33,7 @@ enum Says {
     Aborts,
 }
 
-/// What a segment says of its flow, if anything.
+/// Effect of a segment on the flow count, if any.
 #[inline]
 fn says(packet: &Packet) -> Option<Says> {
     if !packet.is_reverse() && packet.part().0 > 0 {
@@ -51,12 +51,12 @@ fn says(packet: &Packet) -> Option<Says> {
 }
 
 impl Counts {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &Sccp, ports: usize) -> Counts {
         Counts { rule: rule.clone(), ports: vec![Count { flows: 0, share: u64::MAX }; ports], known: BTreeSet::new() }
     }
 
-    /// Bytes that each of `flows` flows through a link of this rate may have under way.
+    /// Bytes that each of `flows` flows through a link of this rate may have in flight.
     fn share(&self, rate: Rate, flows: u64) -> u64 {
         if flows == 0 {
             return u64::MAX;
@@ -65,21 +65,21 @@ impl Counts {
         ((held / flows as u128) as u64).max(self.rule.floor)
     }
 
-    /// The window to write in place of `wnd` bytes, in a segment that opens a connection or another.
+    /// Window to write in place of `wnd` bytes; `opens`: the segment is a SYN.
     fn window(&self, wnd: u32, share: u64, opens: bool) -> u32 {
         // the window of a SYN is never scaled (RFC 7323 2.2)
         let unit = if opens { 1 } else { 1u64 << self.rule.scale };
         let units = match (self.rule.ignorant, self.rule.up) {
             (true, _) => share,
             (false, true) => share.div_ceil(unit),
-            // a floor that is rounded down is none; a byte stands for no floor
+            // a floor must not be rounded down; one byte means no floor
             (false, false) if self.rule.floor > 1 => (share / unit).max(self.rule.floor.div_ceil(unit)),
             (false, false) => share / unit,
         };
         wnd.min(units.saturating_mul(unit).min(u32::MAX as u64) as u32)
     }
 
-    /// The share to which the window of a packet that came in by this port is lowered, if it is.
+    /// Share to which the window of a packet that arrived by this port is lowered, if any.
     #[inline]
     fn lowers(&self, ingress: Option<usize>, packet: &Packet) -> Option<u64> {
         let share = self.ports[ingress?].share;
@@ -105,7 +105,7 @@ impl Counts {
         self.ports[port] = Count { flows, share: self.share(at.rate(port), flows) };
     }
 
-    /// Counts a segment that leaves by a port.
+    /// Counts a segment at its egress port.
     #[cold]
     fn count(&mut self, at: &At, packet: &Packet, says: Says) {
         let Some(egress) = at.egress else { return };

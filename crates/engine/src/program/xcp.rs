@@ -1,5 +1,5 @@
-//! Explicit windows (XCP): each port shares out what its link has left over, and takes back what waits, packet by
-//! packet, without a list of flows.
+//! Explicit windows (XCP): each port distributes the spare bandwidth of its link, and takes back its backlog, packet by
+//! packet, without per-flow state.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
 use crate::event::aside::Demand;
@@ -7,37 +7,37 @@ use crate::event::packet::{Ext, Packet};
 use crate::spec::Xcp;
 use incast_cc::{Rate, Time};
 
-/// What the ports of a node share out.
+/// Feedback that the ports of a node distribute.
 #[derive(Clone, Debug)]
 pub struct Shares {
     rule: Xcp,
     ports: Vec<Port>,
-    /// No port begins another interval before.
+    /// Earliest end of a control interval of any port.
     due: Time,
 }
 
-/// A port. Rates in bytes per second on the link, its mean round-trip time in seconds.
+/// Port. Rates are in bytes per second on the link, its mean round-trip time in seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Port {
-    /// Mean round-trip time; 0 where it is not known.
+    /// Mean round-trip time; 0 if unknown.
     rtt: f64,
-    /// When the control interval at work began, and when it ends; never where nothing comes.
+    /// Start and end of the current control interval; the end is never while nothing arrives.
     began: Time,
     ends: Time,
-    /// What came in it, bytes.
+    /// Bytes that arrived in the interval.
     came: u64,
-    /// Of packets that tell their flow's window and round-trip time: bytes, the sum of their bytes over their flow's
-    /// rate, and of that times its round-trip time.
+    /// Over packets that report window and round-trip time: bytes; the sum of bytes divided by the flow's rate; and the
+    /// sum of that times its round-trip time.
     told: u64,
     paces: f64,
     paces_rtt: f64,
-    /// What is left to give and to take in this interval.
+    /// Remaining positive and negative feedback in this interval.
     gives: f64,
     takes: f64,
-    /// What a packet gets for its bytes over its flow's rate, and what is taken for each of its bytes.
+    /// Positive feedback per bytes divided by the flow's rate, and negative feedback per byte.
     per_pace: f64,
     per_byte: f64,
-    /// The shortest queue that packets met in the stretch of time that is over, and in the one under way until `until`,
+    /// Minimum queue that packets met in the previous queue interval, and in the current one, which ends at `until`; in
     /// bytes.
     queue: u64,
     shortest: u64,
@@ -45,7 +45,7 @@ struct Port {
 }
 
 impl Port {
-    /// With no packet yet.
+    /// Port before the first packet.
     fn new(rule: &Xcp) -> Port {
         Port {
             rtt: rule.rtt.map_or(0.0, |rtt| rtt.as_secs_f64()),
@@ -65,7 +65,8 @@ impl Port {
         }
     }
 
-    /// A packet of `size` bytes comes and meets so many on a link that takes `link` a second.
+    /// Handles the arrival of a packet of `size` bytes at a queue of `queue` bytes and a link of `link` bytes per
+    /// second.
     fn arrive(&mut self, rule: &Xcp, now: Time, size: u64, demand: Option<&Demand>, (queue, link): (u64, f64)) {
         let demand = demand.filter(|demand| demand.rtt > Time::ZERO && demand.cwnd > 0.0);
         if self.ends == Time::NEVER {
@@ -82,7 +83,7 @@ impl Port {
         }
     }
 
-    /// Intervals begin, or begin again.
+    /// Starts or restarts intervals.
     #[cold]
     fn resume(&mut self, rule: &Xcp, now: Time, demand: Option<&Demand>) {
         if self.rtt == 0.0 {
@@ -93,14 +94,14 @@ impl Port {
         self.until = now;
     }
 
-    /// The next interval begins.
+    /// Starts the next interval.
     fn begin(&mut self, rule: &Xcp, now: Time) {
         (self.came, self.told, self.paces, self.paces_rtt) = (0, 0, 0.0, 0.0);
         self.began = now;
         self.ends = now.saturating_add(Time::from_secs_f64(self.rtt).max(rule.interval).max(Time::ps(1)));
     }
 
-    /// The queue is so long now.
+    /// Updates the minimum queue with the current queue length.
     fn meet(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
         self.shortest = self.shortest.min(queue);
         if now >= self.until {
@@ -110,7 +111,7 @@ impl Port {
         }
     }
 
-    /// A packet of `size` bytes is allowed no more than its share.
+    /// Limits the requested change of a packet of `size` bytes to its share.
     fn allow(&mut self, size: u64, demand: &mut Demand) {
         if demand.rtt == Time::ZERO || demand.cwnd <= 0.0 {
             demand.change = demand.change.min(0.0);
@@ -123,7 +124,7 @@ impl Port {
         if demand.change >= change {
             demand.change = change;
         } else {
-            // another port, or the sender, has lowered it further: what the packet does not get others may
+            // another port, or the sender, has lowered it further: other packets may get the rest
             loses = self.takes.min(loses + (change - demand.change));
             gets = (demand.change + loses).max(0.0);
         }
@@ -131,7 +132,7 @@ impl Port {
         self.takes = (self.takes - loses).max(0.0);
     }
 
-    /// An interval ends, with so many bytes waiting for a link that takes `link` a second.
+    /// Ends the interval, with `queue` waiting bytes and a link of `link` bytes per second.
     fn end(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
         self.meet(rule, now, queue, link);
         let came = self.came as f64 / (self.ends - self.began).as_secs_f64();
@@ -154,13 +155,13 @@ impl Port {
 }
 
 impl Shares {
-    /// At a node of so many ports.
+    /// Program of a node with this number of ports.
     pub fn new(rule: &Xcp, ports: usize) -> Shares {
         Shares { rule: rule.clone(), ports: vec![Port::new(rule); ports], due: Time::NEVER }
     }
 }
 
-/// Bytes that a port's link takes a second.
+/// Link rate of a port, in bytes per second.
 fn bytes_per_second(at: &At, port: usize) -> f64 {
     at.rate(port).as_f64() / 8.0
 }
@@ -186,7 +187,7 @@ impl SwitchProgram for Shares {
         true
     }
 
-    /// What waits in an explicit queue is allowed its share as it is when it leaves.
+    /// Grants packets in an explicit queue their share at departure.
     fn egress(&mut self, at: &At, packet: &mut Packet, ext: Option<&mut Ext>) {
         if let (Some(local), Some(demand)) = (at.egress, ext.and_then(Ext::demand))
             && at.rate(local) != Rate::INFINITE
@@ -224,7 +225,7 @@ impl SwitchProgram for Shares {
 mod tests {
     use super::*;
 
-    /// 10 Gb/s in bytes.
+    /// 10 Gb/s in bytes per second.
     const C: f64 = 1.25e9;
     const RTT: Time = Time::us(100);
 
@@ -245,8 +246,8 @@ mod tests {
         Demand { rtt, cwnd, change: f64::INFINITY }
     }
 
-    /// A port after an interval of 100 us in which so many bytes came of packets of 1000 with these demands in turn,
-    /// all of which met so long a queue.
+    /// Port after an interval of 100 us in which `came` bytes arrived in packets of 1000 bytes, with these demands in
+    /// turn, at a queue of `queue` bytes.
     fn after(came: u64, queue: u64, demands: &[Demand]) -> Port {
         let rule = rule();
         let mut port = Port { queue, shortest: queue, ..Port::new(&rule) };
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_mean_round_trip_is_that_of_flows_not_of_bytes() {
-        // windows in proportion to round trips: equal rates, and packets of each count alike
+        // windows proportional to round trips: equal rates, and packets of both count equally
         let port = after(100_000, 0, &[demand(RTT, 50_000.0), demand(RTT * 3, 150_000.0)]);
         close(port.rtt, 200e-6);
         // three times the rate at the same round trip: three packets of a third of the weight

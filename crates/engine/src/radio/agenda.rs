@@ -1,46 +1,46 @@
-//! What is to happen in a cell, in order.
+//! Agenda of a cell: its future events, in order.
 
 use incast_cc::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What happens, in the order in which things of one instant do.
+/// Kinds of events, in the order in which they happen at one instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The last bit of a frame leaves its station.
     End,
-    /// The last bit of frame `of` reaches a station that it may concern.
+    /// The last bit of frame `of` reaches a station that the frame may concern.
     Heard,
     /// A clear channel assessment ends.
     Assessed,
     /// The first bit of a frame leaves its station.
     Begin,
-    /// An acknowledgement has not come.
+    /// An acknowledgement has not arrived in time.
     Timeout,
-    /// A station forwards frame `of` of those that wait for that.
+    /// A station forwards frame `of`, one of those waiting to be forwarded.
     Forward,
-    /// Neighbour discovery goes on: `of` is [`Step::number`](super::neighbours::Step::number).
+    /// Neighbour discovery continues: `of` is [`Step::number`](super::neighbours::Step::number).
     Discover,
 }
 
-/// Something that is to happen.
+/// An event of the agenda.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// When.
+    /// Time of the event.
     pub time: Time,
-    /// What, which of the stations at one instant first, and at which station: in this order from the highest bit on.
+    /// Kind, tie rank of the station at one instant, and station, in this order from the highest bit down.
     rank: u64,
-    /// The frame, or the state of the station that it belongs to: [`Station::epoch`](super::station::Station::epoch).
+    /// The frame, or the state of the station that it belongs to ([`Station::epoch`](super::station::Station::epoch)).
     pub of: u64,
 }
 
 impl Entry {
-    /// `kind` at a station, of a frame or a state; `tie` orders stations at one instant.
+    /// An event of `kind` at a station, about a frame or a state. `tie` orders stations at one instant.
     pub fn new(time: Time, kind: Kind, tie: u32, station: u16, of: u64) -> Entry {
         Entry { time, rank: (kind as u64) << 48 | (tie as u64) << 16 | station as u64, of }
     }
 
-    /// What.
+    /// Kind of the event.
     #[inline]
     pub fn kind(&self) -> Kind {
         match self.rank >> 48 {
@@ -54,7 +54,7 @@ impl Entry {
         }
     }
 
-    /// At which station.
+    /// Station of the event.
     pub fn station(&self) -> u16 {
         self.rank as u16
     }
@@ -75,7 +75,7 @@ impl PartialOrd for Entry {
         Some(self.cmp(other))
     }
 
-    // what a search for its place asks
+    // used by the search for an entry's place
     fn le(&self, other: &Entry) -> bool {
         self.place() < other.place() || self.place() == other.place() && self.of <= other.of
     }
@@ -89,17 +89,17 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-/// So many entries are kept in order.
+/// Number of entries kept in order.
 const SOON: usize = 16;
 
-/// The agenda. A small cell has a few entries at a time, which a list in order takes less work for than a heap.
+/// The agenda. A small cell has few entries at a time, for which a sorted list takes less work than a heap.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// The first entries in order, the very first at the end. None are here only where there are none at all.
+    /// The first entries in order, the very first at the end. Empty only if there are no entries at all.
     soon: [Entry; SOON],
-    /// How many those are.
+    /// Number of entries in `soon`.
     len: usize,
-    /// Those that follow all of these.
+    /// Entries after all of these.
     later: BinaryHeap<Reverse<Entry>>,
 }
 
@@ -119,7 +119,7 @@ impl Agenda {
         self.insert(entry);
     }
 
-    /// Adds an entry where not all are in order.
+    /// Adds an entry where not all entries are in `soon`.
     #[inline(never)]
     fn add_to_many(&mut self, entry: Entry) {
         if self.len > 0 && self.soon[0] <= entry {
@@ -132,7 +132,7 @@ impl Agenda {
         self.insert(entry);
     }
 
-    /// Puts an entry in its place among the first, which are fewer than there is room for.
+    /// Inserts an entry into `soon`, which must have room.
     #[inline]
     fn insert(&mut self, entry: Entry) {
         let mut place = self.len % SOON;
@@ -144,7 +144,7 @@ impl Agenda {
         self.soon[place] = entry;
     }
 
-    /// When the first entry is due.
+    /// Time of the first entry.
     #[inline]
     pub fn next(&self) -> Time {
         if self.len == 0 { Time::NEVER } else { self.soon[(self.len - 1) % SOON].time }
@@ -167,7 +167,7 @@ impl Agenda {
         Some(first)
     }
 
-    /// Leaves out the last entry of all, if it is of this kind at this station.
+    /// Removes the last entry of all, if it is of this kind at this station.
     #[inline]
     pub fn withdraw_last(&mut self, kind: Kind, station: u16) {
         let last = self.soon[0];
@@ -176,7 +176,7 @@ impl Agenda {
         }
     }
 
-    /// Takes the last of the first entries out.
+    /// Removes the last entry of `soon`.
     fn take_last(&mut self) {
         self.soon.copy_within(1..self.len, 0);
         self.len -= 1;
@@ -231,7 +231,7 @@ mod tests {
         let mut waiting: Vec<(Time, u64)> = Vec::new();
         let mut most = 0;
         for i in 0..40_000_u64 {
-            // more are added than taken, and then fewer; some at one instant, some late
+            // first more are added than taken, then fewer; some at one instant, some late
             let (draw, now) = (bits(1, 0, 0, i), i / 4);
             if draw % 16 < if i < 20_000 { 9 } else { 6 } {
                 let time = Time(now + draw / 16 % if draw / 1024 % 8 == 0 { 10_000 } else { 100 });

@@ -1,4 +1,4 @@
-//! Frames that reach a station: acknowledged, put together, passed on, forwarded.
+//! Frames that reach a station: acknowledged, reassembled, delivered, forwarded.
 
 use super::agenda::Kind;
 use super::datagrams::Content;
@@ -11,7 +11,7 @@ use crate::spec::MeshSpec;
 use incast_cc::Time;
 
 impl Cell {
-    /// The last bit of frame `number` reaches a station that it may concern.
+    /// Called when the last bit of frame `number` reaches a station that the frame may concern.
     pub(super) fn heard(&mut self, station: u16, number: u64, now: Time) {
         let on = *self.channel.frame(number);
         let heard = self.channel.hears(station, number, now);
@@ -43,7 +43,7 @@ impl Cell {
         self.release(part.datagram);
     }
 
-    /// Whether a frame of this number is not the one that a station had last from another.
+    /// True if this number differs from that of the last frame that the station received from `from`.
     fn is_new(&mut self, station: u16, from: u16, number: u8) -> bool {
         let s = &mut self.stations[station as usize];
         let Some(last) = s.numbers.get_mut(from as usize) else { return true };
@@ -52,7 +52,7 @@ impl Cell {
         new
     }
 
-    /// A station takes a part of a datagram.
+    /// Handles a part of a datagram received by a station.
     fn take(&mut self, station: u16, part: Part, psdu: u8, now: Time) {
         let Some(adaptation) = &self.spec.framing.adaptation else { return self.arrive(station, part, now) };
         let (mesh, reassembly) = (adaptation.mesh, adaptation.reassembly);
@@ -70,8 +70,8 @@ impl Cell {
         }
     }
 
-    /// A frame that is flooded reaches a station, which forwards it if it is new and for another: whether it is for
-    /// this one.
+    /// Handles a flooded frame at a station: forwards it if it is new and for another station. Returns whether it is
+    /// for this one.
     fn passes(&mut self, station: u16, (part, psdu): (Part, u8), flood: Flood, mesh: MeshSpec, now: Time) -> bool {
         let s = &mut self.stations[station as usize];
         let latest = &mut s.flooded[flood.origin as usize];
@@ -107,7 +107,7 @@ impl Cell {
         to == ALL
     }
 
-    /// A station forwards a frame: it joins its queue.
+    /// Lets a station forward a frame, by way of its queue.
     pub(super) fn forward(&mut self, station: u16, place: u32, now: Time) {
         let Forwarded { part, psdu } = self.forwarded[place as usize];
         self.free.push(place);
@@ -118,7 +118,7 @@ impl Cell {
         }
     }
 
-    /// A packet has arrived at its host again.
+    /// Counts a packet that has arrived at its host again.
     fn count_again(&mut self, packet: &Packet, now: Time) {
         if packet.is_reverse() || packet.len == 0 {
             return;
@@ -131,7 +131,7 @@ impl Cell {
         }
     }
 
-    /// A datagram has arrived whole.
+    /// Delivers a complete datagram.
     fn arrive(&mut self, to: u16, part: Part, now: Time) {
         let Some(datagram) = self.datagrams.get(part.datagram) else { return };
         let again = std::mem::replace(&mut datagram.arrived, true);
@@ -146,7 +146,7 @@ impl Cell {
                         return;
                     }
                     self.count_again(&packet, now);
-                    // figures of the measured interval have it already
+                    // figures of the measured interval include it already
                     packet.flags &= !flag::MEASURED;
                 }
                 self.effects.push_back(Effect::Arrived { to, packet, ext, again });

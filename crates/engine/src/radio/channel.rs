@@ -1,8 +1,8 @@
-//! The channel of a cell: what is on the air, and which frames each station receives.
+//! Channel of a cell: the frames on the air, and the reception of each station.
 //!
-//! A frame is an entry of a log. Nothing happens at a station when a frame begins or ends there: what it has received
-//! is found out when somebody asks ([`Channel::hears`]), or before its transceiver changes state, by going through what
-//! has reached it since. So a frame costs no event at the stations that it does not concern.
+//! A frame is an entry of a log. No event takes place at a station when a frame begins or ends there. Reception is
+//! computed on demand ([`Channel::hears`]), or before the transceiver changes state, from the frames that have reached
+//! the station since the last time. So a frame costs no event at stations that it does not concern.
 
 use super::errors::{Survival, milliwatts};
 use super::frame::Frame;
@@ -13,11 +13,11 @@ use crate::hash::{purpose, uniform};
 use crate::spec::{Assessment, CellSpec, Errors, MOST_PSDU, Propagation};
 use incast_cc::Time;
 
-/// Speed of light, metres a second.
+/// Speed of light, metres per second.
 const LIGHT: f64 = 299_792_458.0;
-/// A frame is followed from this ratio of signal to interference and noise on: -5 dB.
+/// Minimum ratio of signal to interference and noise at which a station follows a frame: -5 dB.
 const FOLLOWED_FROM: f64 = 0.316_227_766_016_837_94;
-/// Frames that reach a station out of order are at most so many after the first that has not reached it.
+/// Maximum number of frames that may reach a station out of order, after the first one that has not reached it.
 const OUT_OF_ORDER: u64 = 64;
 
 /// Airtime of the longest frame.
@@ -27,51 +27,51 @@ const LONGEST_FRAME: Time = timing::airtime(MOST_PSDU as u8);
 #[derive(Clone, Copy, Debug)]
 struct Followed {
     number: u64,
-    /// Its end here.
+    /// Time at which its end reaches the station.
     ends: Time,
-    /// From here on interference is still to be looked at.
+    /// Time from which interference is still to be evaluated.
     checked: Time,
     checks: u32,
-    /// It may concern the station: else nobody asks whether it came through.
+    /// True if it may concern the station. Otherwise its reception does not matter.
     concerns: bool,
-    /// No other signal has been on since it began.
+    /// True if no other signal was present since it began.
     alone: bool,
     destroyed: bool,
 }
 
-/// What a station hears.
+/// Reception state of a station.
 #[derive(Clone, Debug)]
 struct Ear {
-    /// The first frame of the log that has not reached it, and which of those after it have, by a bit each.
+    /// Number of the first frame in the log that has not reached the station, and a bit for each later one that has.
     next: u64,
     beyond: u64,
-    /// It is deaf from then until then.
+    /// Start and end of the time in which the station cannot receive.
     deaf: (Time, Time),
     followed: Option<Followed>,
-    /// The last frame that it has received whole.
+    /// The last frame received completely.
     received: Option<u64>,
-    /// The last frame that it has followed and lost.
+    /// The last frame that was followed and lost.
     lost: Option<u64>,
     count: Heard,
 }
 
-/// Counts of what a station hears.
+/// Counters of reception at a station.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Heard {
-    /// Frames that concern it received whole.
+    /// Frames concerning the station, received completely.
     pub received: u64,
-    /// Frames that concern it followed and destroyed by others.
+    /// Frames concerning the station, followed and destroyed by others.
     pub destroyed: u64,
-    /// Time in which it followed frames.
+    /// Time in which the station followed frames.
     pub following: Time,
 }
 
-/// The way of signals from one station to another.
+/// Propagation from one station to another.
 #[derive(Clone, Copy, Default, Debug)]
 struct Path {
-    /// Received power, mW: none of a station at itself.
+    /// Received power, mW; zero from a station to itself.
     power: f64,
-    /// Time on the way.
+    /// Propagation delay.
     delay: Time,
 }
 
@@ -85,24 +85,24 @@ pub struct Channel {
     busy_from: f64,
     seed: u64,
     entity: u64,
-    /// By receiver and sender.
+    /// Propagation by receiver and sender.
     paths: Vec<Path>,
-    /// The longest time on the way.
+    /// Maximum propagation delay.
     pub longest: Time,
     log: Log,
     ears: Vec<Ear>,
     survival: Survival,
-    /// Time in which something was on the air, up to the end of the last frame that is over.
+    /// Time with frames on the air, without the current busy period.
     busy: Time,
-    /// Frames on the air end by then.
+    /// End and start of the current busy period.
     quiet_from: Time,
     busy_from_then: Time,
-    /// Where that is watched, the times in which something was on the air, but for the last.
+    /// Busy periods except the current one, if the channel is watched.
     stretches: Option<Vec<(Time, Time)>>,
 }
 
 impl Channel {
-    /// The channel of `spec`, in a run with this seed, of which may be `watched` when it is busy.
+    /// The channel of `spec`, in a run with this seed. `watched`: records its busy periods.
     pub fn new(spec: &CellSpec, seed: u64, watched: bool) -> Channel {
         let n = spec.stations.len();
         let mut paths = vec![Path::default(); n * n];
@@ -149,22 +149,22 @@ impl Channel {
         self.paths[to as usize * self.stations + from as usize]
     }
 
-    /// The ways to a station, by sender.
+    /// Propagation to a station, by sender.
     fn paths_to(&self, station: u16) -> &[Path] {
         &self.paths[station as usize * self.stations..][..self.stations]
     }
 
-    /// The time from one station to another.
+    /// Propagation delay from one station to another.
     pub fn delay(&self, from: u16, to: u16) -> Time {
         self.path(from, to).delay
     }
 
-    /// A signal of one station can be followed at another, where there is no other.
+    /// True if a station can follow a signal of another one without interference.
     pub fn reaches(&self, from: u16, to: u16) -> bool {
         from != to && self.path(from, to).power > FOLLOWED_FROM * self.noise
     }
 
-    /// A frame begins: its number.
+    /// Begins a frame. Returns its number.
     pub fn begin(&mut self, from: u16, start: Time, frame: Frame) -> u64 {
         self.forget(start);
         let end = start + timing::airtime(frame.psdu);
@@ -186,17 +186,17 @@ impl Channel {
         self.log.push(OnAir { from, start, end, frame, alone })
     }
 
-    /// A frame that is not forgotten.
+    /// A frame that is still in the log.
     pub fn frame(&self, number: u64) -> &OnAir {
         self.log.frame(number)
     }
 
-    /// Time in which something was on the air, up to `now`.
+    /// Time with frames on the air, up to `now`.
     pub fn busy(&self, now: Time) -> Time {
         self.busy + self.quiet_from.min(now).saturating_sub(self.busy_from_then)
     }
 
-    /// Gives the rows of the series of its busy share up to `end`, where that is watched.
+    /// Passes the rows of the busy share's series up to `end` to `row`, if the channel is watched.
     pub fn busy_series(&mut self, interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
         if let Some(mut stretches) = self.stretches.take() {
             stretches.push((self.busy_from_then, self.quiet_from));
@@ -204,28 +204,28 @@ impl Channel {
         }
     }
 
-    /// Time that a frame which a station is sending at `now` still takes.
+    /// Remaining time of the frame that a station is sending at `now`.
     pub fn rest(&self, station: u16, now: Time) -> Time {
         let last = self.log.frames().iter().rev().find(|on| on.from == station);
         last.map_or(Time::ZERO, |on| on.end.saturating_sub(now))
     }
 
-    /// What a station has heard by `now`.
+    /// Reception counters of a station at `now`.
     pub fn heard(&mut self, station: u16, now: Time) -> Heard {
         self.listen(station, now);
         let ear = &self.ears[station as usize];
-        // a frame that is still on counts up to now
+        // a frame in progress counts up to now
         let begun = |f: Followed| now.saturating_sub(self.arrival(f.number, station));
         let following = ear.count.following + ear.followed.map_or(Time::ZERO, begun);
         Heard { following, ..ear.count }
     }
 
-    /// What a station has counted so far.
+    /// Reception counters of a station, as of the last evaluation.
     pub fn counted(&self, station: u16) -> Heard {
         self.ears[station as usize].count
     }
 
-    /// A station does not hear from `now` on. What it followed is lost.
+    /// Stops the reception of a station `now`. The frame that it follows is lost.
     pub fn deafen(&mut self, station: u16, now: Time) {
         self.listen(station, now);
         let ear = &mut self.ears[station as usize];
@@ -235,23 +235,23 @@ impl Channel {
         }
     }
 
-    /// A station that does not hear will from `then` on.
+    /// Resumes the reception of a station at `then`.
     pub fn hear_from(&mut self, station: u16, then: Time) {
         self.ears[station as usize].deaf.1 = then;
     }
 
-    /// Whether a station has received frame `number`, whose end reaches it at `now`.
+    /// True if a station has received frame `number`, whose end reaches it at `now`.
     pub fn hears(&mut self, station: u16, number: u64, now: Time) -> bool {
         self.listen(station, now);
         self.ears[station as usize].received == Some(number)
     }
 
-    /// Whether a station followed frame `number`, of which it has received nothing, and lost it.
+    /// True if a station followed frame `number` and lost it.
     pub fn lost(&self, station: u16, number: u64) -> bool {
         self.ears[station as usize].lost == Some(number)
     }
 
-    /// Whether the channel is busy at a station whose assessment ends at `now`.
+    /// True if the channel is busy at a station whose assessment ends at `now`.
     pub fn is_busy(&mut self, station: u16, now: Time) -> bool {
         let from = match self.assessment {
             Assessment::End => now,
@@ -273,20 +273,20 @@ impl Channel {
         }
     }
 
-    /// When frame `number` reaches a station.
+    /// Arrival time of the beginning of frame `number` at a station.
     fn arrival(&self, number: u64, station: u16) -> Time {
         let on = self.frame(number);
         on.start + self.delay(on.from, station)
     }
 
-    /// Goes through what has reached a station by `until`.
+    /// Evaluates the frames that have reached a station by `until`.
     fn listen(&mut self, station: u16, until: Time) {
         if self.pass_those_alone(station, until) {
             self.listen_closely(station, until);
         }
     }
 
-    /// Goes through what has reached a station by `until`, where something is on with something else, or not over.
+    /// Evaluates the frames that have reached a station by `until`, where some overlap or are still in progress.
     #[inline(never)]
     fn listen_closely(&mut self, station: u16, until: Time) {
         loop {
@@ -304,8 +304,8 @@ impl Channel {
         }
     }
 
-    /// Goes past the frames that reach a station next, as far as they are over by `until` and no other was on with
-    /// them: whether there is anything else.
+    /// Skips the next frames at a station that are over by `until` and were alone on the air. Returns whether any
+    /// others are left.
     fn pass_those_alone(&mut self, station: u16, until: Time) -> bool {
         let ear = &mut self.ears[station as usize];
         let paths = &self.paths[station as usize * self.stations..][..self.stations];
@@ -333,7 +333,7 @@ impl Channel {
         true
     }
 
-    /// The frame that reaches a station next, if one does by `until`.
+    /// The next frame that reaches a station, if one does by `until`.
     fn next_at(&self, station: u16, until: Time) -> Option<(Time, u64)> {
         let (ear, paths) = (&self.ears[station as usize], self.paths_to(station));
         let mut earliest: Option<(Time, u64)> = None;
@@ -353,7 +353,7 @@ impl Channel {
         earliest
     }
 
-    /// Frame `number` begins at a station at `at`.
+    /// Handles the beginning of frame `number` at a station, at `at`.
     fn reach(&mut self, station: u16, number: u64, at: Time) {
         let on = *self.frame(number);
         if on.from != station {
@@ -389,7 +389,7 @@ impl Channel {
         }
     }
 
-    /// Another signal begins while a station follows a frame.
+    /// Handles the beginning of another signal while a station follows a frame.
     fn disturb(&mut self, station: u16, signal: f64) {
         let destroys = self.errors == Errors::Overlap && signal > FOLLOWED_FROM * self.noise;
         if let Some(followed) = &mut self.ears[station as usize].followed {
@@ -398,7 +398,7 @@ impl Channel {
         }
     }
 
-    /// The frame that a station follows ends.
+    /// Handles the end of the frame that a station follows.
     fn finish(&mut self, station: u16) {
         let Some(Followed { number, ends, .. }) = self.ears[station as usize].followed else { return };
         self.check(station, ends, None);
@@ -418,8 +418,8 @@ impl Channel {
         }
     }
 
-    /// Looks at the interference with the frame that a station follows, from the last look until `at`: before signal
-    /// number `before` begins, or at the frame's end.
+    /// Evaluates interference with the frame that a station follows, from the last evaluation until `at`: the beginning
+    /// of signal number `before`, or the end of the frame.
     fn check(&mut self, station: u16, at: Time, before: Option<u64>) {
         let followed = self.ears[station as usize].followed;
         let Some(followed) = followed.filter(|followed| followed.concerns) else { return };
@@ -455,7 +455,7 @@ impl Channel {
         f.checked = at;
     }
 
-    /// Probability that a part of a frame comes through.
+    /// Probability that a part of a frame is received without error.
     fn survival(&mut self, signal: f64, others: f64, time: Time) -> f64 {
         if time == Time::ZERO { 1.0 } else { self.survival.of(signal / (others + self.noise), timing::bits(time)) }
     }
@@ -472,7 +472,7 @@ impl Channel {
         ends
     }
 
-    /// Power of the signals at a station that `counts` by their numbers, beginnings and ends there.
+    /// Total power of the signals at a station that `counts` selects by number, beginning and end there.
     fn sum(&self, station: u16, counts: impl Fn(u64, Time, Time) -> bool) -> f64 {
         let (mut power, paths) = (0.0, self.paths_to(station));
         for (number, on) in (self.log.first()..).zip(self.log.frames()) {
@@ -484,18 +484,18 @@ impl Channel {
         power
     }
 
-    /// Power of the signals that are on when signal `number` begins at a station.
+    /// Power of the signals present when signal `number` begins at a station.
     fn interference(&self, station: u16, at: Time, number: u64) -> f64 {
         self.sum(station, |n, begins, ends| n != number && (begins, n) < (at, number) && ends > at)
     }
 
-    /// Power of the signals beside that of `followed` that are on as signal `before` begins at a station.
+    /// Power of the signals other than `followed` that are present when signal `before` begins at a station.
     fn interference_with(&self, station: u16, at: Time, followed: u64, before: u64) -> f64 {
         self.sum(station, |n, begins, ends| n != followed && n != before && (begins, n) < (at, before) && ends > at)
     }
 
-    /// Power of the signals beside that of `followed` that are on just before `at`. Of those that end then ns-3 has the
-    /// ones that began after it.
+    /// Power of the signals other than `followed` that are present just before `at`. Of the signals that end at `at`,
+    /// ns-3 counts those that began after `followed`.
     fn interference_before(&self, station: u16, at: Time, followed: u64) -> f64 {
         let all = self.errors == Errors::Sinr;
         self.sum(station, |n, begins, ends| {
@@ -503,10 +503,9 @@ impl Channel {
         })
     }
 
-    /// Forgets frames that are over everywhere and that no later one overlaps, after all stations have gone through
-    /// them.
+    /// Removes frames that are over everywhere and overlap no later one, once all stations have evaluated them.
     fn forget(&mut self, now: Time) {
-        // what is over before the longest frame began can disturb no frame that is on
+        // a frame that was over before the longest frame began cannot disturb a frame in progress
         let horizon = now.saturating_sub(LONGEST_FRAME).saturating_sub(self.longest);
         while self.log.frames().first().is_some_and(|on| on.end + self.longest < horizon) {
             let gone = self.log.first();
@@ -521,7 +520,7 @@ impl Channel {
     }
 }
 
-/// Received power, mW, of a signal over a distance in metres; `shadow` is a standard normal number.
+/// Received power, mW, of a signal over a distance in metres. `shadow`: a standard normal number.
 fn received(spec: &CellSpec, distance: f64, shadow: f64) -> f64 {
     match spec.propagation {
         Propagation::Range(most) if distance <= most => milliwatts(spec.phy.power),
@@ -533,7 +532,7 @@ fn received(spec: &CellSpec, distance: f64, shadow: f64) -> f64 {
     }
 }
 
-/// A standard normal number for a pair of stations, by two uniform ones (Box and Muller, 1958).
+/// A standard normal number for a pair of stations, from two uniform ones (Box and Muller, 1958).
 fn shadow(seed: u64, channel: u32, pair: u64) -> f64 {
     let draw = |counter| uniform(seed ^ (channel as u64) << 32, purpose::SHADOWING, pair, counter);
     let (u, v) = (1.0 - draw(0), draw(1));

@@ -1,11 +1,11 @@
-//! Datagrams that a cell has: at their stations, on the air, and waiting to be forwarded.
+//! Datagrams in a cell: at their stations, on the air, and waiting to be forwarded.
 
 use super::frames::Frames;
 use super::neighbours::Message;
 use crate::event::packet::{Ext, Packet};
 use incast_cc::Time;
 
-/// What a datagram carries.
+/// Content of a datagram.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A packet, and its extension.
@@ -17,21 +17,21 @@ pub enum Content {
 /// A datagram in the cell.
 #[derive(Clone, Debug)]
 pub struct Datagram {
-    /// What it carries.
+    /// Content of the datagram.
     pub content: Content,
     /// Station that sends it.
     pub from: u16,
-    /// The station that it is for, or [`ALL`](super::frame::ALL).
+    /// Destination station, or [`ALL`](super::frame::ALL).
     pub to: u16,
-    /// Its frames.
+    /// Frames of the datagram.
     pub frames: Frames,
-    /// The station has it since then.
+    /// Time since which the station has it.
     pub since: Time,
-    /// Tells it from all others of the cell.
+    /// Number that identifies the datagram in the cell.
     pub serial: u64,
-    /// Frames of it that are in a queue, on the air, or waiting to be forwarded.
+    /// Number of its frames in a queue, on the air, or waiting to be forwarded.
     copies: u32,
-    /// It has arrived.
+    /// True once it has arrived.
     pub arrived: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// Adds a datagram, all of whose frames are in the queue: its place.
+    /// Adds a datagram whose frames are all in the queue. Returns its place.
     pub fn add(&mut self, content: Content, (from, to): (u16, u16), frames: Frames, since: Time) -> u32 {
         self.serial += 1;
         let (serial, copies) = (self.serial, frames.count as u32);
@@ -61,19 +61,19 @@ impl Datagrams {
         }
     }
 
-    /// The datagram in a place, while copies of it are left.
+    /// The datagram at a place, while copies of it exist.
     pub fn get(&mut self, place: u32) -> Option<&mut Datagram> {
         self.places[place as usize].as_mut()
     }
 
-    /// There are so many more copies of a datagram.
+    /// Adds `copies` to the copies of a datagram.
     pub fn copy(&mut self, place: u32, copies: u32) {
         if let Some(datagram) = self.get(place) {
             datagram.copies += copies;
         }
     }
 
-    /// There is a copy less: the datagram, if that was the last and it has not arrived.
+    /// Removes a copy. Returns the datagram if that was the last one and it has not arrived.
     pub fn release(&mut self, place: u32) -> Option<Datagram> {
         let datagram = self.get(place)?;
         datagram.copies -= 1;
@@ -88,7 +88,7 @@ impl Datagrams {
         self.take(place)
     }
 
-    /// Takes a datagram out, whatever its copies.
+    /// Removes a datagram with all its copies.
     pub fn take(&mut self, place: u32) -> Option<Datagram> {
         self.free.push(place);
         self.places[place as usize].take()

@@ -1,8 +1,8 @@
-//! Neighbour discovery (RFC 4861, 7; RFC 4862, 5.4): stations find those that they send to.
+//! Neighbour discovery (RFC 4861, 7; RFC 4862, 5.4): stations resolve the neighbours that they send to.
 //!
-//! As ns-3.43's `ndisc-cache` and `icmpv6-l4-protocol` have it, with two differences. There a packet looks for its
-//! neighbour when IP sends it, here when it comes to the head of its port's queue. Packets that wait for a neighbour
-//! which meanwhile solicits this station are sent when it advertises itself; there they are forgotten.
+//! As in ns-3.43's `ndisc-cache` and `icmpv6-l4-protocol`, with two differences. There a packet looks up its neighbour
+//! when IP sends it, here when it reaches the head of its port's queue. If a neighbour solicits this station while
+//! packets wait for that neighbour, they are sent once it advertises itself; ns-3 drops them.
 
 use super::Cell;
 use super::agenda::Kind;
@@ -15,7 +15,7 @@ use crate::hash::pick;
 use crate::spec::DiscoverySpec;
 use incast_cc::Time;
 
-/// Duplicate address detection is over after this time, and routers are solicited (RFC 4862, RetransTimer).
+/// Time after which duplicate address detection is over and routers are solicited (RFC 4862, RetransTimer).
 const CLAIMED: Time = Time::s(1);
 
 impl Cell {
@@ -23,7 +23,7 @@ impl Cell {
         self.spec.framing.adaptation.as_ref().and_then(|a| a.discovery)
     }
 
-    /// Stations claim their addresses as a run begins, and then look for routers.
+    /// Lets stations claim their addresses at the start of a run, and then look for routers.
     pub(super) fn configure(&mut self) {
         let Some(spec) = self.discovery() else { return };
         for station in 0..self.stations.len() as u16 {
@@ -45,7 +45,7 @@ impl Cell {
         Time::ms(pick(self.draw(station), spec.jitter_ms + 1) as u64)
     }
 
-    /// Whether a station knows the neighbour that a datagram of it is for; else the datagram waits, and may be lost.
+    /// True if the station knows the neighbour that the datagram is for. Otherwise the datagram waits, and may be lost.
     pub(super) fn is_known(&mut self, station: u16, to: u16, datagram: u32, now: Time) -> bool {
         let Some(spec) = self.discovery() else { return true };
         let neighbours = &mut self.stations[station as usize].neighbours;
@@ -74,7 +74,7 @@ impl Cell {
         }
     }
 
-    /// Does what is due.
+    /// Runs a step of neighbour discovery.
     pub(super) fn discover(&mut self, station: u16, step: Step, now: Time) {
         let Some(spec) = self.discovery() else { return };
         match step {
@@ -90,8 +90,8 @@ impl Cell {
         }
     }
 
-    /// The next router solicitation: after about one second, two, four ... as in ns-3.43, whose first interval is the
-    /// time of the first one and not its attribute of 4 s.
+    /// Plans the next router solicitation: after about one second, two, four ... as in ns-3.43, whose first interval is
+    /// the time of the first one and not its attribute of 4 s.
     fn plan_router(&mut self, station: u16, number: u16, now: Time) {
         let thousandths = if number == 0 { 900 } else { 1900 } + pick(self.draw(station), 201) as u64;
         let neighbours = &mut self.stations[station as usize].neighbours;
@@ -100,7 +100,7 @@ impl Cell {
         self.plan(next, Kind::Discover, station, Step::Router(number + 1).number());
     }
 
-    /// A neighbour's timer is over, if it has not been set anew.
+    /// Handles the end of a neighbour's timer, if the timer is still the current one.
     fn timer(&mut self, station: u16, to: u16, timer: u32, now: Time, spec: &DiscoverySpec) {
         let neighbours = &mut self.stations[station as usize].neighbours;
         let Some(own) = neighbours.get(to, now).filter(|own| own.timer == timer) else { return };
@@ -121,7 +121,7 @@ impl Cell {
                 self.set(station, to, clock, now.saturating_add(spec.interval));
             }
             Some(clock) => {
-                // ns-3 sends the oldest back, as unreachable
+                // ns-3 returns the oldest one as unreachable
                 for (i, datagram) in neighbours.remove(to).into_iter().enumerate() {
                     self.give_up(datagram, i == 0 && clock == Clock::Solicit);
                 }
@@ -140,13 +140,13 @@ impl Cell {
         }
     }
 
-    /// A station solicits a neighbour, after some milliseconds.
+    /// Lets a station solicit a neighbour, after some milliseconds.
     fn solicit(&mut self, station: u16, to: u16, now: Time, spec: &DiscoverySpec) {
         let at = now + self.jitter(station, spec);
         self.plan(at, Kind::Discover, station, Step::Solicit(to).number());
     }
 
-    /// A station sends a message: it joins its queue.
+    /// Lets a station send a message, by way of its queue.
     fn say(&mut self, station: u16, to: u16, message: Message, now: Time) {
         self.stations[station as usize].count.discovery += 1;
         let frames = Frames::of_message(&self.spec.framing, message.size());
@@ -154,7 +154,7 @@ impl Cell {
         self.queue(station, datagram, now);
     }
 
-    /// The frames of a datagram join the queue of its station, before its packets that came later.
+    /// Queues the frames of a datagram at its station, before packets that came later.
     fn queue(&mut self, station: u16, place: u32, now: Time) {
         let Some(Datagram { frames, to, since, .. }) = self.datagrams.get(place).map(|own| &*own) else { return };
         let (frames, to, since) = (*frames, *to, *since);
@@ -167,20 +167,20 @@ impl Cell {
         self.resume(now, station);
     }
 
-    /// A datagram that waits for a neighbour is lost.
+    /// Drops a datagram that waits for a neighbour.
     fn give_up(&mut self, datagram: u32, unreachable: bool) {
         if let Some(datagram) = self.datagrams.take(datagram) {
             self.lose(datagram, unreachable);
         }
     }
 
-    /// A message has come to a station.
+    /// Handles a message received by a station.
     pub(super) fn learn(&mut self, station: u16, from: u16, message: Message, now: Time) {
         let neighbours = &mut self.stations[station as usize].neighbours;
         match message {
             Message::Solicit(target) if target == station => {
                 match neighbours.get(from, now) {
-                    // its timer goes on, as in ns-3
+                    // the timer goes on, as in ns-3
                     Some(own) if own.state == State::Incomplete => own.state = State::Stale,
                     Some(_) => {}
                     None => {

@@ -15,14 +15,14 @@ pub fn bit_error(ratio: f64) -> f64 {
     (sum * 8.0 / 15.0 / 16.0).clamp(0.0, 1.0)
 }
 
-/// From this ratio on, 10 dB, fewer than one frame in 10^30 is destroyed.
+/// Ratio from which, at 10 dB, fewer than one frame in 10^30 is destroyed.
 const CLEAR: f64 = 10.0;
 
-/// Places of [`Survival`].
+/// Number of cache entries in [`Survival`].
 const PLACES: usize = 1024;
 
-/// Probabilities that frames come through. Ratios repeat where powers are alike, and so do numbers of bits: the bit
-/// errors of the last ratios are kept, and the probabilities of the last pairs.
+/// Probabilities that frames are received without error. Ratios repeat where powers are equal, and so do numbers of
+/// bits. Caches the bit errors of the latest ratios, and the probabilities of the latest pairs.
 #[derive(Clone, Debug)]
 pub struct Survival {
     errors: Vec<(f64, f64)>,
@@ -36,7 +36,7 @@ impl Default for Survival {
 }
 
 impl Survival {
-    /// Probability that `bits` bits come through.
+    /// Probability that `bits` bits are received without error.
     pub fn of(&mut self, ratio: f64, bits: u64) -> f64 {
         if ratio >= CLEAR {
             return 1.0;
@@ -55,7 +55,7 @@ impl Survival {
     }
 }
 
-/// A power in mW of one in dBm.
+/// Power in mW, from dBm.
 pub fn milliwatts(dbm: f64) -> f64 {
     pow(10.0, dbm / 10.0)
 }

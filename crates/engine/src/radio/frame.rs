@@ -1,21 +1,21 @@
 //! Frames of a cell.
 
-/// To all in range.
+/// Address of all stations in range.
 pub const ALL: u16 = u16::MAX;
 
 /// A frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame {
-    /// Bytes of its PSDU.
+    /// Bytes of the PSDU.
     pub psdu: u8,
-    /// Its number (DSN).
+    /// Sequence number (DSN).
     pub number: u8,
-    /// What it is.
+    /// Content of the frame.
     pub what: What,
 }
 
 impl Frame {
-    /// Whether it may concern a station: an acknowledgement has no address.
+    /// True if the frame may concern a station. An acknowledgement has no address.
     pub fn concerns(&self, station: u16) -> bool {
         match self.what {
             What::Ack(_) => true,
@@ -24,10 +24,10 @@ impl Frame {
     }
 }
 
-/// What a frame is.
+/// Content of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// An acknowledgement. It has no address; the part that it acknowledges is for whoever watches.
+    /// An acknowledgement. It has no address; the part that it acknowledges is recorded for traces.
     Ack(Part),
     /// A part of a datagram.
     Data(Part),
@@ -40,18 +40,18 @@ pub struct Part {
     pub datagram: u32,
     /// Number of the fragment.
     pub index: u16,
-    /// The station that it is sent to, or [`ALL`].
+    /// Station of the next hop, or [`ALL`].
     pub to: u16,
-    /// Where it is flooded.
+    /// Mesh headers, if the frame is flooded.
     pub flood: Option<Flood>,
 }
 
-/// The mesh and the broadcast header of a frame that is flooded.
+/// Mesh and broadcast headers of a flooded frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flood {
     /// The station that sent it first.
     pub origin: u16,
-    /// Times that it may still be forwarded.
+    /// Remaining number of times that it may be forwarded.
     pub left: u8,
     /// Number among the origin's frames.
     pub serial: u8,

@@ -8,16 +8,16 @@ use incast_cc::Time;
 const IPV6: u32 = 40;
 /// Bytes of an UDP header.
 const UDP: u32 = 8;
-/// Bytes of the fragmentation header of the first fragment, and of each other.
+/// Bytes of the fragmentation header: of the first fragment, and of each other one.
 const FIRST: u32 = 4;
 const OTHER: u32 = 5;
 /// Bytes of a mesh header with 16-bit addresses, and of a broadcast header (RFC 4944, 5.2, 11.1).
 const MESH: u32 = 5 + 2;
 
-/// The frames of a packet: all but the first and the last are alike.
+/// Frames of a packet. All but the first and the last have the same size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frames {
-    /// How many.
+    /// Number of frames.
     pub count: u16,
     first: u8,
     middle: u8,
@@ -25,19 +25,19 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Those of a packet of `size` IP bytes, of UDP or of TCP.
+    /// Frames of a packet of `size` IP bytes, of UDP or of TCP.
     pub fn of(spec: &FramingSpec, size: u32, udp: bool) -> Frames {
         let Some(adaptation) = &spec.adaptation else { return Frames::one(spec.overhead + size) };
         Frames::compressed(spec, adaptation, size, udp)
     }
 
-    /// One frame with a PSDU of so many bytes.
+    /// A single frame with a PSDU of `psdu` bytes.
     pub fn one(psdu: u32) -> Frames {
         let psdu = psdu as u8;
         Frames { count: 1, first: psdu, middle: psdu, last: psdu }
     }
 
-    /// The frame of a message of neighbour discovery that has so many bytes.
+    /// The frame of a neighbour discovery message of `size` bytes.
     pub fn of_message(spec: &FramingSpec, size: u32) -> Frames {
         let mesh = spec.adaptation.as_ref().is_some_and(|a| a.mesh.is_some());
         Frames::one(spec.overhead + if mesh { MESH } else { 0 } + size)
@@ -51,7 +51,7 @@ impl Frames {
         if compressed + rest + mesh <= spec.payload {
             return Frames::one(spec.overhead + mesh + compressed + rest);
         }
-        // offsets count units of eight bytes
+        // offsets are in units of eight bytes
         let first = (spec.payload - FIRST - mesh - compressed) / 8 * 8;
         let middle = (spec.payload - OTHER - mesh) / 8 * 8;
         let others = (rest - first).div_ceil(middle);
@@ -65,7 +65,7 @@ impl Frames {
         }
     }
 
-    /// The least time from when a station that hears nothing else has a packet until the packet has arrived.
+    /// Minimum time from a packet's arrival at an otherwise idle station to its arrival at the receiver.
     pub fn least_time(&self, acknowledged: bool) -> Time {
         let answer = if acknowledged { TURNAROUND + timing::airtime(timing::ACK) } else { Time::ZERO };
         let alone = |psdu: u8| ASSESSMENT + TURNAROUND + timing::airtime(psdu);

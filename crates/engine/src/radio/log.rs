@@ -1,38 +1,38 @@
-//! The frames that are on the air, and those of late.
+//! Log of frames: those on the air, and recent ones.
 
 use super::frame::Frame;
 use incast_cc::Time;
 
-/// A frame on the air, or one of late.
+/// A frame on the air, or a recent one.
 #[derive(Clone, Copy, Debug)]
 pub struct OnAir {
-    /// Who sends it.
+    /// Sending station.
     pub from: u16,
-    /// First and last instant at the sender.
+    /// Start at the sender.
     pub start: Time,
     /// End at the sender.
     pub end: Time,
     /// The frame.
     pub frame: Frame,
-    /// No other is on the air with it, anywhere.
+    /// True if no other frame is on the air at the same time, anywhere.
     pub alone: bool,
 }
 
-/// Frames that are forgotten, but keep their places until there are so many.
+/// Number of removed frames at which their memory is released.
 const FORGOTTEN: usize = 64;
 
-/// Frames in the order in which they began, with numbers that follow one another.
+/// Frames in the order in which they began, numbered consecutively.
 #[derive(Clone, Default, Debug)]
 pub struct Log {
     frames: Vec<OnAir>,
-    /// So many of those are forgotten.
+    /// Number of removed frames at the front of `frames`.
     forgotten: usize,
-    /// Number of the first that is not.
+    /// Number of the first frame not removed.
     first: u64,
 }
 
 impl Log {
-    /// Number of the first frame that is not forgotten.
+    /// Number of the first frame not removed.
     pub fn first(&self) -> u64 {
         self.first
     }
@@ -42,29 +42,29 @@ impl Log {
         self.first + (self.frames.len() - self.forgotten) as u64
     }
 
-    /// The frames that are not forgotten.
+    /// Frames not removed.
     pub fn frames(&self) -> &[OnAir] {
         &self.frames[self.forgotten..]
     }
 
-    /// The frames that are not forgotten.
+    /// Frames not removed.
     pub fn frames_mut(&mut self) -> &mut [OnAir] {
         &mut self.frames[self.forgotten..]
     }
 
-    /// A frame that is not forgotten.
+    /// A frame not removed.
     #[inline]
     pub fn frame(&self, number: u64) -> &OnAir {
         &self.frames[(number - self.first) as usize + self.forgotten]
     }
 
-    /// Adds a frame: its number.
+    /// Adds a frame. Returns its number.
     pub fn push(&mut self, on: OnAir) -> u64 {
         self.frames.push(on);
         self.end() - 1
     }
 
-    /// Forgets the first frame.
+    /// Removes the first frame.
     pub fn forget(&mut self) {
         self.first += 1;
         self.forgotten += 1;

@@ -9,18 +9,18 @@ use super::timing::{self, ACK_WAIT, ASSESSMENT, BACKOFF, TURNAROUND};
 use crate::hash::pick;
 use incast_cc::Time;
 
-/// How a frame ended.
+/// Result of sending a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
-    /// Acknowledged, or sent where no acknowledgement is asked for.
+    /// Acknowledged, or sent without a request for an acknowledgement.
     Delivered,
     AccessFailure,
     Unacknowledged,
 }
 
 impl Cell {
-    /// A station begins to seek access to the channel for the frame in service, or for the next one if there is one,
-    /// as soon as it can receive and the space after the last frame is over.
+    /// Starts channel access of a station, for the frame in service or else for the next one, if any. Begins once the
+    /// station can receive and the space after the last frame is over.
     pub(super) fn start(&mut self, station: u16, now: Time) {
         let mac = self.spec.mac;
         let mesh = self.spec.framing.adaptation.as_ref().and_then(|a| a.mesh);
@@ -48,13 +48,13 @@ impl Cell {
         self.back_off(station, begins, exponent);
     }
 
-    /// A station waits for a random time, and then assesses the channel.
+    /// Starts a random backoff of a station, followed by an assessment of the channel.
     fn back_off(&mut self, station: u16, from: Time, exponent: u32) {
         let periods = pick(self.draw(station), 1 << exponent) as u64;
         self.plan_in_state(from + BACKOFF * periods + ASSESSMENT, Kind::Assessed, station);
     }
 
-    /// An assessment ends.
+    /// Called when an assessment ends.
     pub(super) fn assessed(&mut self, station: u16, now: Time) {
         let busy = self.channel.is_busy(station, now);
         let mac = self.spec.mac;
@@ -77,7 +77,7 @@ impl Cell {
         self.finish(station, Outcome::AccessFailure, now);
     }
 
-    /// The transceiver transmits: a frame begins.
+    /// Called when the transceiver begins to transmit a frame.
     pub(super) fn begin(&mut self, station: u16, now: Time) {
         let s = &mut self.stations[station as usize];
         let State::Turning(sends) = s.state else { return };
@@ -99,8 +99,8 @@ impl Cell {
         self.announce(station, number, now + takes, frame);
     }
 
-    /// The end of a frame reaches the stations that it may concern: where it is for one, that; an acknowledgement all
-    /// that wait for one.
+    /// Plans the end of a frame at the stations that it may concern: the addressed one, all that wait for one in case
+    /// of an acknowledgement, or all in range.
     fn announce(&mut self, station: u16, number: u64, end: Time, frame: Frame) {
         let at = |cell: &Cell, to: u16| end + cell.channel.delay(station, to);
         match frame.what {
@@ -124,7 +124,7 @@ impl Cell {
         }
     }
 
-    /// A frame has left its station, whose transceiver turns to receiving.
+    /// Called when a frame has left its station, whose transceiver turns to receiving.
     pub(super) fn end(&mut self, station: u16, now: Time) {
         let asks = self.spec.mac.acknowledged;
         let s = &mut self.stations[station as usize];
@@ -148,14 +148,14 @@ impl Cell {
         }
     }
 
-    /// No acknowledgement has come in time.
+    /// Called when no acknowledgement has arrived in time.
     pub(super) fn timeout(&mut self, station: u16, now: Time) {
         if self.tries_again(station, now) {
             self.start(station, now);
         }
     }
 
-    /// A try has failed: whether the frame stays in service. The station is idle.
+    /// Handles a failed try. Returns whether the frame stays in service. The station becomes idle.
     fn tries_again(&mut self, station: u16, now: Time) -> bool {
         let most = self.spec.mac.retries;
         let s = &mut self.stations[station as usize];
@@ -170,17 +170,17 @@ impl Cell {
         false
     }
 
-    /// An acknowledgement has come to a station that may wait for one.
+    /// Handles an acknowledgement received by a station that may wait for one.
     pub(super) fn acknowledged(&mut self, station: u16, frame: Frame, now: Time) {
         let s = &mut self.stations[station as usize];
         let Some(service) = s.service.filter(|_| matches!(s.state, State::Waiting)) else { return };
         if frame.number == service.number {
-            // the receiver had it whole an acknowledgement and a turnaround before
+            // the receiver had received the frame one acknowledgement and one turnaround before
             let received = now.saturating_sub(timing::airtime(timing::ACK)).saturating_sub(TURNAROUND);
             s.count.service_ps += received.saturating_sub(service.since).0;
             s.space_until = now + timing::space(service.psdu);
             s.enter(State::Idle);
-            // it would be void
+            // the timeout would be void
             self.agenda.withdraw_last(Kind::Timeout, station);
             self.finish(station, Outcome::Delivered, now);
         } else if self.spec.mac.foreign_acks_fail {
@@ -191,7 +191,7 @@ impl Cell {
         }
     }
 
-    /// A frame has come that a station is to acknowledge: that goes before all else.
+    /// Lets a station acknowledge a received frame, before anything else.
     pub(super) fn acknowledge(&mut self, station: u16, number: u8, part: Part, now: Time) {
         if matches!(self.stations[station as usize].state, State::Waiting) {
             self.tries_again(station, now);
@@ -201,7 +201,7 @@ impl Cell {
         self.plan_in_state(now + TURNAROUND, Kind::Begin, station);
     }
 
-    /// The frame in service has ended; an idle station goes on with the next, once its queue has said what that is.
+    /// Ends the service of a frame. An idle station goes on with the next one, once its queue has provided it.
     fn finish(&mut self, station: u16, outcome: Outcome, now: Time) {
         let s = &mut self.stations[station as usize];
         let Some(service) = s.service.take() else { return };

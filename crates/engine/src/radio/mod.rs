@@ -1,11 +1,11 @@
-//! A radio cell (IEEE 802.15.4): stations that take turns on one channel. Pure: told the time.
+//! A radio cell (IEEE 802.15.4): stations that share one channel. A pure state machine, called with the current time.
 //!
-//! A station hands over the packet at the head of its queue ([`Cell::submit`]); the cell finds the neighbour
-//! ([`neighbours`]), makes frames of it ([`frames`]), lets them take the channel ([`mac`](self), [`channel`]), and puts
-//! packets together again where they arrive ([`reassembly`]). [`Cell::run`] lets everything happen that is due, and
-//! the effects on the nodes lie in [`Cell::effects`].
+//! A station hands over the packet at the head of its queue ([`Cell::submit`]). The cell resolves the neighbour
+//! ([`neighbours`]), cuts the packet into frames ([`frames`]), lets them access the channel ([`mac`](self),
+//! [`channel`]), and reassembles packets on arrival ([`reassembly`]). [`Cell::run`] runs all events that are due, and
+//! leaves their effects on the nodes in [`Cell::effects`].
 //!
-//! Sources: IEEE 802.15.4-2011; RFC 4944 and RFC 6282; ns-3.43's `lr-wpan` and `sixlowpan`, where the two differ.
+//! Sources: IEEE 802.15.4-2011; RFC 4944 and RFC 6282; ns-3.43's `lr-wpan` and `sixlowpan`, where these differ.
 
 mod agenda;
 mod arrivals;
@@ -40,7 +40,7 @@ use crate::spec::{CellSpec, StationSpec, Ties};
 use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The work of a cell for the nodes of its stations.
+/// Effect of a cell on the nodes of its stations.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// A packet has arrived at a station.
@@ -49,66 +49,66 @@ pub enum Effect {
         to: u16,
         /// The packet.
         packet: Packet,
-        /// Its extension.
+        /// Extension of the packet.
         ext: Option<Ext>,
-        /// It had already.
+        /// True if it had arrived before.
         again: bool,
     },
-    /// A station is done with the packet at the head of its queue. [`Cell::resume`] follows.
+    /// A station has finished the packet at the head of its queue. [`Cell::resume`] follows.
     Done {
         /// The station.
         station: u16,
     },
-    /// A packet has been lost in the cell.
+    /// A packet was lost in the cell.
     Lost {
         /// The station that sent it.
         from: u16,
         /// The packet.
         packet: Packet,
-        /// As no neighbour answers: the station is told so.
+        /// True if no neighbour answered. The station is told.
         unreachable: bool,
     },
 }
 
-/// A frame that waits to be forwarded by a station.
+/// A frame waiting to be forwarded by a station.
 #[derive(Clone, Copy, Debug)]
 struct Forwarded {
     part: Part,
     psdu: u8,
 }
 
-/// A frame that is on the air, as whoever watches frames is told.
+/// Record of a frame on the air, for traces.
 #[derive(Clone, Copy, Debug)]
 pub struct Sighting {
-    /// When.
+    /// Time of the record.
     pub time: Time,
     /// The station.
     pub station: u16,
-    /// The first bit leaves it; else the last bit has reached it, and it has received the frame.
+    /// True when the first bit leaves the station, false when the station has received the frame.
     pub begins: bool,
     /// The frame.
     pub frame: Frame,
-    /// Its packet, or that of the frame that it acknowledges, while the cell has it; and its frames.
+    /// Packet of the frame, or of the frame that it acknowledges, while the cell has it, with its number of frames.
     pub packet: Option<(Packet, u16)>,
 }
 
-/// What somebody watches in a cell.
+/// Observations of a cell.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Watch {
-    /// Frames.
+    /// Records frames.
     pub frames: bool,
-    /// When the channel is busy.
+    /// Records busy periods of the channel.
     pub channel: bool,
 }
 
-/// What has arrived again, of a flow's data direction.
+/// Repeated arrivals of a flow's data direction.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Repeated {
     /// Packets with data.
     pub packets: u64,
-    /// Bytes of datagrams, which no transport tells from new ones; and those inside the measured interval.
+    /// Bytes of datagrams, which no transport tells from new ones.
     pub bytes: u64,
-    /// Those inside the measured interval.
+    /// Bytes of datagrams inside the measured interval.
     pub bytes_m: u64,
 }
 
@@ -123,24 +123,24 @@ pub struct Cell {
     datagrams: Datagrams,
     forwarded: Vec<Forwarded>,
     free: Vec<u32>,
-    /// What has arrived again, by flow.
+    /// Repeated arrivals, by flow.
     pub repeated: BTreeMap<FlowId, Repeated>,
-    /// The effects on the nodes, in order, not yet taken.
+    /// Effects on the nodes, in order, not yet taken.
     pub effects: VecDeque<Effect>,
-    /// The last frame ended, or reached a station, then.
+    /// Time of the latest end of a frame, at its sender or at a station.
     pub last: Time,
-    /// An event of the engine is set for then.
+    /// Time for which an event of the engine is set.
     pub armed: Time,
-    /// Counts at the beginning and at the end of the measured interval, and when the next of these are due.
+    /// Counters at the start and at the end of the measured interval, and time of the next snapshot.
     at_from: Option<Snapshot>,
     at_to: Option<Snapshot>,
     roll_at: Time,
-    /// Where frames are watched, what was seen.
+    /// Recorded frames, if they are watched.
     pub sightings: Option<Vec<Sighting>>,
 }
 
 impl Cell {
-    /// The cell of `spec`, of which `watch` is watched.
+    /// The cell of `spec`, with the observations `watch`.
     pub fn new(spec: &CellSpec, order: Order, interval: &Interval, watch: Watch) -> Cell {
         let number = |i: u64| hash::bits(order.seed, purpose::RADIO_NUMBER, spec.channel as u64, i) as u8;
         let station = |(i, station): (u64, &StationSpec)| {
@@ -181,7 +181,7 @@ impl Cell {
         cell
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next(&self) -> Time {
         self.agenda.next()
     }
@@ -191,18 +191,18 @@ impl Cell {
         self.datagrams.under_way()
     }
 
-    /// The number of the node that stands for its channel.
+    /// Node that represents the channel.
     pub fn channel_node(&self) -> NodeId {
         NodeId(self.spec.channel)
     }
 
-    /// The number of the node of a station.
+    /// Number of a station's node.
     pub fn node(&self, station: u16) -> u32 {
         self.spec.stations[station as usize].node
     }
 
-    /// The packet at the head of a station's queue, where it is since then, is to go to station `to`: whether it is in
-    /// service now. Else it has left the queue, and waits until that neighbour is known.
+    /// Submits the packet at the head of a station's queue, waiting there from `since` on, for station `to`. Returns
+    /// whether it is in service. If not, it has left the queue and waits until that neighbour is known.
     pub fn submit(
         &mut self,
         now: Time,
@@ -224,20 +224,20 @@ impl Cell {
         true
     }
 
-    /// Where a station sends the frames of a datagram for `to`.
+    /// Next hop of a datagram's frames for `to`.
     fn next_hop(&self, to: u16) -> u16 {
         if self.spec.framing.adaptation.as_ref().is_some_and(|a| a.mesh.is_some()) { ALL } else { to }
     }
 
-    /// A station that has nothing else to do goes on with what waits.
+    /// Lets an idle station go on with its next frame.
     pub fn resume(&mut self, now: Time, station: u16) {
         if matches!(self.stations[station as usize].state, State::Idle) {
             self.start(station, now);
         }
     }
 
-    /// Lets everything happen that is due by `now`, and further before `until` up to an instant that has effects on the
-    /// nodes: the last instant.
+    /// Runs all events due by `now`, and further ones before `until`, up to an instant with effects on the nodes.
+    /// Returns the last instant.
     pub fn run(&mut self, now: Time, until: Time) -> Time {
         let mut now = now;
         self.roll(now);
@@ -252,7 +252,7 @@ impl Cell {
         }
     }
 
-    /// Lets something happen.
+    /// Runs an event.
     fn happen(&mut self, entry: Entry) {
         let Entry { time, of, .. } = entry;
         let station = entry.station();
@@ -280,39 +280,39 @@ impl Cell {
         }
     }
 
-    /// Something that it has done has yet to reach the nodes, or whoever watches frames.
+    /// True if effects have yet to reach the nodes, or records the packet trace.
     pub fn acts(&self) -> bool {
         !self.effects.is_empty() || self.sightings.as_ref().is_some_and(|seen| !seen.is_empty())
     }
 
-    /// Adds to the agenda what is to happen at a station.
+    /// Adds an event at a station to the agenda.
     #[inline]
     fn plan(&mut self, time: Time, kind: Kind, station: u16, of: u64) {
         let tie = self.stations[station as usize].tie_salt.map_or(0, |salt| hash::tie_salted(salt, time));
         self.agenda.add(Entry::new(time, kind, tie, station, of));
     }
 
-    /// Adds to the agenda what is to happen at a station in the state that it is in.
+    /// Adds an event to the agenda that is valid only in the station's current state.
     fn plan_in_state(&mut self, time: Time, kind: Kind, station: u16) {
         let epoch = self.stations[station as usize].epoch as u64;
         self.plan(time, kind, station, epoch);
     }
 
-    /// A random number for a station.
+    /// Draws a random number for a station.
     fn draw(&mut self, station: u16) -> u64 {
         let s = &mut self.stations[station as usize];
         s.draws += 1;
         hash::bits_salted(s.draw_salt, s.draws)
     }
 
-    /// A copy of a datagram is gone.
+    /// Removes a copy of a datagram.
     fn release(&mut self, datagram: u32) {
         if let Some(lost) = self.datagrams.release(datagram) {
             self.lose(lost, false);
         }
     }
 
-    /// A datagram is lost.
+    /// Counts a lost datagram.
     fn lose(&mut self, datagram: Datagram, unreachable: bool) {
         let from = datagram.from;
         if let Content::Packet(packet, _) = datagram.content {

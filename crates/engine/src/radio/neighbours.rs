@@ -1,24 +1,24 @@
-//! What a station knows of its neighbours, and the messages by which it finds them (RFC 4861, 7.3.2).
+//! Neighbour cache of a station, and the messages of neighbour discovery (RFC 4861, 7.3.2).
 
 use crate::spec::MOST_DISCOVERY;
 use incast_cc::Time;
 use std::collections::VecDeque;
 
-/// A message.
+/// A message of neighbour discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message {
-    /// Neighbour solicitation, for this station.
+    /// Neighbour solicitation for this station.
     Solicit(u16),
     /// Neighbour advertisement.
     Advertise,
-    /// Neighbour solicitation of a station for an address of its own.
+    /// Neighbour solicitation of a station for one of its own addresses.
     Claim,
     /// Router solicitation.
     Router,
 }
 
 impl Message {
-    /// Its bytes in a frame, after 6LoWPAN's compression: measured in ns-3.43.
+    /// Bytes of the message in a frame, after 6LoWPAN's compression, as measured in ns-3.43.
     pub fn size(self) -> u32 {
         match self {
             Message::Solicit(_) => 60,
@@ -29,29 +29,29 @@ impl Message {
     }
 }
 
-/// What a station knows of a neighbour (RFC 4861, 7.3.2).
+/// State of a neighbour (RFC 4861, 7.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// It has been asked for.
+    /// Solicited, without an answer so far.
     Incomplete,
-    /// It was heard of lately.
+    /// Confirmed recently.
     Reachable,
-    /// It was not.
+    /// Not confirmed recently.
     Stale,
-    /// Nor since it was sent to.
+    /// Not confirmed recently, and a packet has been sent to it.
     Delay,
-    /// It is asked whether it is there.
+    /// Probed, without an answer so far.
     Probe,
 }
 
-/// What a neighbour's timer is for.
+/// Purpose of a neighbour's timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// It is asked for again.
+    /// Solicit again.
     Solicit,
-    /// It is probed.
+    /// Send the first probe.
     Delay,
-    /// It is probed again.
+    /// Probe again.
     Probe,
 }
 
@@ -60,13 +60,13 @@ pub enum Clock {
 pub struct Neighbour {
     pub(super) station: u16,
     pub(super) state: State,
-    /// It was heard of then.
+    /// Time of the latest confirmation.
     pub(super) confirmed: Time,
-    /// Its timer. Steps of another number than `timer` are void.
+    /// Purpose and number of the current timer. Steps with another number are void.
     pub(super) clock: Option<Clock>,
     pub(super) timer: u32,
     pub(super) solicitations: u32,
-    /// Places of the datagrams that wait for it, the oldest first.
+    /// Places of the datagrams waiting for it, oldest first.
     pub(super) waiting: VecDeque<u32>,
 }
 
@@ -81,19 +81,19 @@ impl Neighbour {
     }
 }
 
-/// What a station knows of its neighbours.
+/// Neighbour cache of a station.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
     pub(super) known: Vec<Neighbour>,
     pub(super) reachable: Time,
-    /// Timers that were set.
+    /// Number of timers set so far.
     pub(super) timers: u32,
-    /// The next router solicitation is so long after the one before.
+    /// Interval to the next router solicitation.
     pub(super) router: Time,
 }
 
 impl Neighbours {
-    /// A neighbour, whose state may have changed by time alone.
+    /// A neighbour. Its state may have changed with time.
     pub(super) fn get(&mut self, station: u16, now: Time) -> Option<&mut Neighbour> {
         let reachable = self.reachable;
         let own = self.known.iter_mut().find(|n| n.station == station)?;
@@ -115,7 +115,7 @@ impl Neighbours {
         self.known.remove(place).waiting
     }
 
-    /// Something has come from a station.
+    /// Confirms a neighbour, on receiving from it.
     pub fn confirm(&mut self, from: u16, now: Time) {
         if let Some(own) = self.get(from, now)
             && own.state == State::Reachable
@@ -125,21 +125,21 @@ impl Neighbours {
     }
 }
 
-/// What a station is to do.
+/// A step of neighbour discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Solicit a neighbour.
     Solicit(u16),
     /// Claim an address.
     Claim,
-    /// Solicit routers, for the time of this number.
+    /// Solicit routers; number of the solicitation.
     Router(u16),
-    /// The timer of a neighbour of this number is over.
+    /// Handle the end of a neighbour's timer: station and number of the timer.
     Timer(u16, u32),
 }
 
 impl Step {
-    /// As a number of the agenda.
+    /// Encodes the step as a number of the agenda.
     pub fn number(self) -> u64 {
         match self {
             Step::Solicit(to) => (to as u64) << 32,
@@ -149,7 +149,7 @@ impl Step {
         }
     }
 
-    /// From a number of the agenda.
+    /// Decodes a number of the agenda.
     pub fn of(number: u64) -> Step {
         let to = (number >> 32) as u16;
         match number >> 48 {

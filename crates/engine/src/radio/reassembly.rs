@@ -1,24 +1,24 @@
-//! Fragments of datagrams that wait for the others.
+//! Reassembly of fragmented datagrams.
 
 use incast_cc::Time;
 
-/// A datagram of which some fragments have come.
+/// A datagram with some fragments received.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     serial: u64,
-    /// A bit a fragment.
+    /// Bitmap of the fragments received.
     have: u64,
-    /// It is given up then.
+    /// Time at which it is given up.
     until: Time,
 }
 
-/// Datagrams of which some fragments have come, the oldest first.
+/// Incomplete datagrams, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembly(Vec<Partial>);
 
 impl Reassembly {
-    /// Fragment `index` of `count` of datagram `serial` comes at `now`, and waits until `until` if it is the first:
-    /// whether the datagram is whole. A fragment that is there already is left out.
+    /// Adds fragment `index` of `count` of datagram `serial`. The first one sets the deadline `until`. Returns whether
+    /// the datagram is complete. Ignores a fragment that is already there.
     pub fn add(&mut self, serial: u64, index: u16, count: u16, until: Time) -> bool {
         let i = self.0.iter().position(|p| p.serial == serial).unwrap_or_else(|| {
             self.0.push(Partial { serial, have: 0, until });
@@ -32,7 +32,7 @@ impl Reassembly {
         whole
     }
 
-    /// Gives up those whose time is over: how many.
+    /// Gives up expired datagrams. Returns their number.
     pub fn expire(&mut self, now: Time) -> u64 {
         let before = self.0.len();
         self.0.retain(|p| p.until > now);
@@ -53,7 +53,7 @@ mod tests {
         assert!(!waiting.add(8, 0, 2, Time::s(62)));
         assert!(!waiting.add(7, 0, 3, Time::s(63)));
         assert!(waiting.add(7, 2, 3, Time::s(64)));
-        // a fragment that comes again begins anew
+        // a repeated fragment starts a new datagram
         assert!(!waiting.add(7, 2, 3, Time::s(65)));
         assert_eq!(waiting.expire(Time::s(62)), 1);
         assert_eq!(waiting.expire(Time::s(65)), 1);

@@ -1,4 +1,4 @@
-//! The record of a cell's stations over the measured interval.
+//! Record of a cell's stations over the measured interval.
 
 use super::Cell;
 use super::channel::Heard;
@@ -9,7 +9,7 @@ use incast_cc::Time;
 use incast_record::{RadioCounts, RadioRecord};
 
 impl Cell {
-    /// Keeps the counts at the ends of the measured interval, before anything happens at `now`.
+    /// Takes snapshots at the start and end of the measured interval, before any event at `now`.
     #[inline]
     pub(super) fn roll(&mut self, now: Time) {
         if now >= self.roll_at {
@@ -28,7 +28,7 @@ impl Cell {
         self.roll_at = if self.at_to.is_none() { self.interval.to } else { Time::NEVER };
     }
 
-    /// The counts at an instant since which nothing has happened.
+    /// Snapshot of the counters at an instant after the last event.
     fn snapshot(&mut self, at: Time) -> Snapshot {
         let stations = (0..self.stations.len() as u16).map(|i| {
             let mut count = self.stations[i as usize].count;
@@ -39,18 +39,18 @@ impl Cell {
         Snapshot { stations, busy: self.channel.busy(at) }
     }
 
-    /// The counts of its stations as they are.
+    /// Current counters of the stations.
     pub fn counts(&self) -> (Vec<RadioCounts>, Vec<Heard>) {
         let heard = (0..self.stations.len() as u16).map(|i| self.channel.counted(i));
         (self.stations.iter().map(|s| s.count).collect(), heard.collect())
     }
 
-    /// Gives the rows of the series of the channel's busy share up to `end`, where that is watched.
+    /// Passes the rows of the channel's busy share up to `end` to `row`, if the channel is watched.
     pub fn busy_series(&mut self, interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
         self.channel.busy_series(interval, end, row);
     }
 
-    /// Fragments whose time is over by `end` have been given up.
+    /// Gives up the fragments that expire by `end`, and takes the last snapshots.
     pub fn close(&mut self, end: Time) {
         for station in &mut self.stations {
             station.count.incomplete += station.reassembly.expire(end);
@@ -61,7 +61,7 @@ impl Cell {
         }
     }
 
-    /// The records of its stations, once it is closed.
+    /// Records of the stations, once the cell is closed.
     pub fn records(&self, spec: &Spec) -> Vec<RadioRecord> {
         let (Some(from), Some(to)) = (&self.at_from, &self.at_to) else { return Vec::new() };
         let ends = from.stations.iter().zip(&to.stations);

@@ -1,10 +1,9 @@
-//! The share of time in which the channel of a cell is busy, over time.
+//! Busy share of a cell's channel over time.
 
 use incast_cc::Time;
 
-/// Gives the rows of the series up to `end`: of each interval the share of it in which something was on the air, at its
-/// beginning; without an interval 1 as the channel becomes busy, and 0 as it falls silent. `stretches` are the times in
-/// which something was on the air, in order and apart from one another.
+/// Passes the rows of the series up to `end` to `row`. With an interval: the busy share of each interval, at its start.
+/// Without: 1 when the channel becomes busy, 0 when it becomes idle. `stretches`: busy periods, in order and disjoint.
 pub fn rows(stretches: &[(Time, Time)], interval: Option<Time>, end: Time, row: &mut impl FnMut(Time, f64)) {
     let stretches = stretches.iter().map(|(from, to)| (*from, (*to).min(end))).filter(|(from, to)| from < to);
     match interval {

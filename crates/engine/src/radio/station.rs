@@ -9,27 +9,27 @@ use incast_cc::Time;
 use incast_record::RadioCounts;
 use std::collections::VecDeque;
 
-/// What the MAC of a station is doing.
+/// State of a station's MAC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Nothing is to be sent.
+    /// Nothing to send.
     Idle,
     /// Backoff, or a clear channel assessment.
     Access,
     /// The transceiver turns to transmitting.
     Turning(Sends),
-    /// A frame leaves.
+    /// A frame is being sent.
     Sending(Sends),
-    /// It waits for an acknowledgement.
+    /// Waiting for an acknowledgement.
     Waiting,
 }
 
-/// What a station sends.
+/// Frame that a station sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sends {
     /// The frame in service.
     Data,
-    /// An acknowledgement of the frame with this number, of this part.
+    /// An acknowledgement of the frame with this number and part.
     Ack(u8, Part),
 }
 
@@ -38,13 +38,13 @@ pub enum Sends {
 pub struct Own {
     /// Place of the datagram.
     pub datagram: u32,
-    /// Its frames, and the next of them.
+    /// Frames of the packet.
     pub frames: Frames,
-    /// The next of them.
+    /// Index of the next frame.
     pub next: u16,
-    /// The station that they are sent to.
+    /// Station of the next hop.
     pub to: u16,
-    /// It is in the queue since then.
+    /// Time since which it is in the queue.
     pub since: Time,
 }
 
@@ -55,7 +55,7 @@ pub struct Queued {
     pub part: Part,
     /// Bytes of its PSDU.
     pub psdu: u8,
-    /// It is in the queue since then.
+    /// Time since which it is in the queue.
     pub since: Time,
 }
 
@@ -66,69 +66,69 @@ pub struct Service {
     pub part: Part,
     /// Bytes of its PSDU.
     pub psdu: u8,
-    /// Its number.
+    /// Sequence number.
     pub number: u8,
-    /// It is of the station's own packet.
+    /// True for a frame of the station's own packet.
     pub own: bool,
     /// Retries so far.
     pub retries: u32,
-    /// Backoff exponent, and how often the channel was busy in this try.
+    /// Backoff exponent.
     pub exponent: u32,
-    /// How often the channel was busy in this try.
+    /// Number of busy assessments in this try.
     pub busy: u32,
-    /// It is at the head of the queue since then.
+    /// Time since which it is at the head of the queue.
     pub since: Time,
 }
 
-/// Counts of all stations at an instant.
+/// Counters of all stations at an instant.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// By station.
+    /// Counters by station.
     pub stations: Vec<(RadioCounts, Heard)>,
-    /// Time in which something was on the air.
+    /// Time with frames on the air.
     pub busy: Time,
 }
 
 /// A station.
 #[derive(Clone, Debug)]
 pub struct Station {
-    /// What its MAC is doing.
+    /// State of the MAC.
     pub state: State,
-    /// Entries of the agenda for another state than this are void.
+    /// Number of the current state. Entries of the agenda for another one are void.
     pub epoch: u32,
     /// The packet at the head of its queue.
     pub own: Option<Own>,
-    /// Frames of others to be forwarded, of neighbour discovery, and of packets that have waited for it.
+    /// Frames of other stations to forward, of neighbour discovery, and of packets that waited for it.
     pub queued: VecDeque<Queued>,
     /// The frame in service.
     pub service: Option<Service>,
-    /// The next frame does not begin before: the space after the last one.
+    /// End of the space after the last frame, before which the next one does not begin.
     pub space_until: Time,
-    /// It can receive from then on.
+    /// Time from which it can receive.
     pub hears_from: Time,
     /// Number of the next frame.
     pub next_number: u8,
-    /// Number of the next frame that it floods.
+    /// Serial number of the next frame that it floods.
     pub next_serial: u8,
-    /// Random numbers drawn for it, and their salt.
+    /// Number of random numbers drawn for it, and their salt.
     pub draws: u64,
     pub(super) draw_salt: u64,
-    /// Salt of the hashes that order stations at one instant; none where the order is fixed.
+    /// Salt of the hashes that order stations at one instant; `None` if the order is fixed.
     pub(super) tie_salt: Option<u64>,
-    /// Fragments that wait for others.
+    /// Incomplete datagrams.
     pub reassembly: Reassembly,
-    /// Numbers of the latest frames that were flooded, by origin, the oldest first.
+    /// Serial numbers of the latest flooded frames, by origin, oldest first.
     pub flooded: Vec<VecDeque<u8>>,
-    /// Number of the last frame from each station, where that tells repeated ones.
+    /// Number of the last frame from each station, where repeated frames are recognised.
     pub numbers: Vec<Option<u8>>,
-    /// What it knows of its neighbours, where it has to find out.
+    /// Neighbour cache, where neighbours must be resolved.
     pub neighbours: Neighbours,
-    /// Counts.
+    /// Counters.
     pub count: RadioCounts,
 }
 
 impl Station {
-    /// A station whose frames are numbered from `number` on; the salts are those of its random numbers and its ties.
+    /// A station that numbers frames from `number` on, with the salts of its random numbers and of its ties.
     pub fn new(number: u8, draw_salt: u64, tie_salt: Option<u64>) -> Station {
         Station {
             state: State::Idle,
@@ -151,13 +151,13 @@ impl Station {
         }
     }
 
-    /// Enters a state: what was to happen in the one before is void.
+    /// Enters a state. Events planned in the previous one become void.
     pub fn enter(&mut self, state: State) {
         self.state = state;
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Takes the next frame into service at `now`, if it has none and one waits.
+    /// Takes the next frame into service at `now`, unless there is one already. Returns whether one is in service.
     pub fn serve(&mut self, now: Time) -> bool {
         if self.service.is_some() {
             return true;

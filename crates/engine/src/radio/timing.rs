@@ -2,23 +2,23 @@
 
 use incast_cc::Time;
 
-/// A symbol.
+/// Duration of a symbol.
 pub const SYMBOL: Time = Time::us(16);
-/// Preamble, start-of-frame delimiter and PHY header: what precedes the PSDU.
+/// Symbols before the PSDU: preamble, start-of-frame delimiter and PHY header.
 pub const HEADER_SYMBOLS: u64 = 12;
-/// Between receiving and transmitting (aTurnaroundTime).
+/// Time between receiving and transmitting (aTurnaroundTime).
 pub const TURNAROUND: Time = Time::us(16 * 12);
-/// A clear channel assessment.
+/// Duration of a clear channel assessment.
 pub const ASSESSMENT: Time = Time::us(16 * 8);
-/// A step of the backoff (aUnitBackoffPeriod).
+/// Unit of the backoff (aUnitBackoffPeriod).
 pub const BACKOFF: Time = Time::us(16 * 20);
-/// After a frame whose PSDU is longer than [`SHORT`] (macLIFSPeriod).
+/// Space after a frame whose PSDU is longer than [`SHORT`] (macLIFSPeriod).
 pub const LONG_SPACE: Time = Time::us(16 * 40);
-/// After another (macSIFSPeriod).
+/// Space after a shorter frame (macSIFSPeriod).
 pub const SHORT_SPACE: Time = Time::us(16 * 12);
-/// The longest PSDU that a short space follows (aMaxSIFSFrameSize), bytes.
+/// Longest PSDU with a short space after it (aMaxSIFSFrameSize), bytes.
 pub const SHORT: u8 = 18;
-/// An acknowledgement is waited for so long: backoff period, turnaround, header, six bytes (macAckWaitDuration).
+/// Timeout of an acknowledgement: backoff period, turnaround, header, six bytes (macAckWaitDuration).
 pub const ACK_WAIT: Time = Time::us(16 * 54);
 /// PSDU of an acknowledgement, bytes.
 pub const ACK: u8 = 5;
@@ -28,12 +28,12 @@ pub const fn airtime(psdu: u8) -> Time {
     Time(SYMBOL.0 * (HEADER_SYMBOLS + 2 * psdu as u64))
 }
 
-/// Bits that pass in a time, a part of one counted whole.
+/// Number of bits in a time, rounded up.
 pub const fn bits(time: Time) -> u64 {
     time.0.div_ceil(SYMBOL.0 / 4)
 }
 
-/// The space after a frame.
+/// Space after a frame.
 pub const fn space(psdu: u8) -> Time {
     if psdu > SHORT { LONG_SPACE } else { SHORT_SPACE }
 }

@@ -1,4 +1,4 @@
-//! Where packets in flight lie: in append-only buckets, one a near window.
+//! Packets in flight, in append-only buckets, one for each near window.
 
 use crate::event::order::{Key, Order, Timer};
 use crate::event::outbox::Instant;
@@ -12,23 +12,23 @@ use std::collections::BTreeMap;
 use std::mem::{swap, take};
 use std::sync::Arc;
 
-/// Near windows: as many as a word has bits. Few, so that the packets in them stay in the near caches.
+/// Number of near windows: the bits of a word. Few, so that their packets stay in the near caches.
 pub const NEAR: u64 = u32::BITS as u64;
 const MASK: u64 = NEAR - 1;
-/// Windows of a block. Near are those of the open window's block and of the next.
+/// Windows of a block. The near windows are those of the open window's block and of the next one.
 pub const BLOCK: u64 = NEAR / 2;
 
-/// Packets that arrive in a window, in the order of sending.
+/// Packets that arrive in a window, in order of sending.
 #[derive(Default)]
 pub struct Bucket {
-    /// The beginning of the window, once it is open.
+    /// Start of the window, once it is open.
     pub start: Time,
     pub packets: Pages,
     pub exts: Vec<Ext>,
 }
 
 impl Bucket {
-    /// Appends a copy of `packet`, to be stamped, under its `head`, where there is room; first, its place.
+    /// Appends a copy of `packet`, still to be stamped, to a page with room. Returns its place and the copy.
     #[inline(always)]
     fn push(&mut self, head: Head, packet: &Packet, ext: Option<&mut Ext>) -> (usize, &mut Packet) {
         let (place, copy) = self.packets.push(head, packet);
@@ -39,7 +39,7 @@ impl Bucket {
         (place, copy)
     }
 
-    /// Tie key of the packet at `place`, which is far away in memory: it is asked only where its head does not tell.
+    /// Tie key of the packet at `place`. The packet is far away in memory: it is read only if its head is not enough.
     #[inline]
     pub fn tie(&self, place: usize, order: Order) -> u32 {
         let head = self.packets.head(place);
@@ -49,7 +49,7 @@ impl Bucket {
         }
     }
 
-    /// Tells `take` of its packets, in the order of sending.
+    /// Passes the packets to `take`, in order of sending.
     pub fn each(&mut self, mut take: impl FnMut(&Head, &Packet, Option<&mut Ext>)) {
         for (packet, head) in self.packets.iter().flat_map(|(_, heads, packets)| packets.iter().zip(heads)) {
             let mut ext = packet.ext().map(|i| std::mem::take(&mut self.exts[i as usize]));
@@ -63,7 +63,7 @@ impl Bucket {
     }
 }
 
-/// When a packet arrives: so many windows from the open one, and how long after that window's beginning.
+/// Arrival of a packet: number of windows from the open one, and offset from the start of that window.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
     /// Windows from the open one.
@@ -72,53 +72,53 @@ pub struct Due {
     pub offset: u32,
 }
 
-/// Where the packets and messages of a thread's domains go: its own domains, or those of another thread.
+/// Shards that the packets and messages of a thread's domains go to: its own, or that of another thread.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// This thread.
+    /// Index of this thread.
     pub me: usize,
-    /// The thread that has each domain; empty where one has all.
+    /// Thread of each domain. Empty if one thread has all.
     pub of: Arc<[u8]>,
 }
 
 impl Lanes {
-    /// The thread that has `domain`.
+    /// Thread of `domain`.
     #[inline(always)]
     fn lane(&self, domain: DomainId) -> usize {
         if self.of.is_empty() { 0 } else { self.of[domain] as usize }
     }
 }
 
-/// The packets and messages that one thread hands to another when a window opens.
+/// Batch of packets and messages that one thread passes to another when a window opens.
 #[derive(Default)]
 pub struct Parcel {
     bucket: Bucket,
     posts: Vec<Post>,
 }
 
-/// How far the domain at work may go by itself: where a domain has radio cells.
+/// Span in which a domain with radio cells may run by itself.
 #[derive(Clone, Copy, Default)]
 pub struct Alone {
-    /// No packet comes to it before, and the open window lasts as long.
+    /// No packet reaches the domain before this, and the open window lasts as long.
     pub until: Time,
-    /// Where it is the only domain, the end of the run: before it one window may follow the other at once.
+    /// With a single domain: the end of the run. Before it, windows may follow one another at once.
     pub end: Time,
-    /// So many more windows may follow before anything else is looked at.
+    /// Number of further windows that may follow before anything else is checked.
     pub windows: u64,
-    /// The timer of a cell may lie beside the queue of the domain.
+    /// True if the timer of a cell may be kept outside the queue of the domain.
     pub holds: bool,
-    /// That timer, and when it fires.
+    /// The timer kept outside the queue, with its instant.
     pub aside: Option<(Instant, Timer)>,
 }
 
-/// A timer of a domain that another has set.
+/// A message: a timer of a domain, set by another one.
 pub type Post = (DomainId, Key, Timer);
 
-/// Buckets of the near windows, and who has work when.
+/// Buckets of the near windows, and the windows with work.
 pub struct Buckets {
     pub order: Order,
     pub length: Time,
-    /// The near windows together, from the open one on.
+    /// Total length of the near windows, from the open one on.
     reach: Time,
     /// ceil(2^64 / length): exact floor division for offsets below NEAR * length.
     inverse: u64,
@@ -126,14 +126,14 @@ pub struct Buckets {
     pub window: u64,
     pub start: Time,
     lanes: Lanes,
-    /// Of window w at w % NEAR, for one thread after the other.
+    /// Buckets of window w at w % NEAR, for each thread in turn.
     pub near: Vec<Bucket>,
-    /// Bit w % NEAR: something arrives in window w.
+    /// Bit w % NEAR: packets arrive in window w.
     occupied: u32,
-    /// Pages, and lists of pages, for buckets to come.
+    /// Spare pages and lists of pages.
     spare: Spare,
     empty: Vec<Bucket>,
-    /// What arrives beyond the near windows, by block, and empty buckets for it. It is written and read in one go: a
+    /// Arrivals beyond the near windows, by block, and empty buckets for them. Each is written and read sequentially: a
     /// queue of 250 packets at each of many ports does not stay in the caches.
     far: BTreeMap<u64, Bucket>,
     /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
@@ -141,9 +141,9 @@ pub struct Buckets {
     /// Links whose ports [serve themselves](crate::port::self_service), by the window at whose end they are visited.
     visits: BTreeMap<u64, Vec<LinkId>>,
     spare_visits: Vec<Vec<LinkId>>,
-    /// Timers of other domains, which they get when the window closes, by thread.
+    /// Messages to domains, by thread. Delivered when the window closes.
     posts: Vec<Vec<Post>>,
-    /// How far the domain at work may go by itself.
+    /// Span in which the current domain may run by itself.
     pub alone: Alone,
 }
 
@@ -171,14 +171,14 @@ impl Buckets {
         }
     }
 
-    /// `window` is the open one from now on.
+    /// Makes `window` the open one.
     pub fn move_to(&mut self, window: u64) {
         self.window = window;
         self.start = self.length * window;
         self.reach = self.length * (NEAR - window % BLOCK);
     }
 
-    /// Goes to `window`. What has come near lies in its bucket; `placed` is told where.
+    /// Moves to `window`. Packets that come near go into its buckets; reports the place of each to `placed`.
     pub fn go_to(&mut self, window: u64, mut placed: impl FnMut(&Packet, usize)) {
         self.move_to(window);
         while let Some(block) = self.far.first_entry().filter(|block| *block.key() <= window / BLOCK + 1) {
@@ -191,7 +191,7 @@ impl Buckets {
         }
     }
 
-    /// Takes a packet over from another bucket. Its place, if it is near.
+    /// Copies a packet from another bucket. Returns its place, if it is near.
     #[inline]
     pub fn take_in(&mut self, head: &Head, packet: &Packet, ext: Option<&mut Ext>) -> Option<usize> {
         let Some(due) = self.due(packet.time) else {
@@ -201,14 +201,14 @@ impl Buckets {
         Some(self.push(head.to, due, head.link, packet, ext).0)
     }
 
-    /// Empty ones with the same window open, for another share of the domains.
+    /// Empty buckets at the same open window, for another share of the domains.
     pub fn beside(&self, lanes: Lanes, threads: usize) -> Buckets {
         let mut buckets = Buckets::new(self.order, self.length, lanes, threads);
         buckets.move_to(self.window);
         buckets
     }
 
-    /// Those that hold something, in the order of windows.
+    /// Takes all buckets with packets, in the order of windows.
     pub fn take_all(&mut self) -> Vec<Bucket> {
         self.occupied = 0;
         let lanes = self.near.len() as u64 / NEAR;
@@ -218,29 +218,29 @@ impl Buckets {
         near.chain(take(&mut self.far).into_values()).filter(|bucket| !bucket.packets.is_empty()).collect()
     }
 
-    /// Links whose ports are to be visited, by the window.
+    /// Takes the links whose ports are to be visited, by window.
     pub fn take_all_visits(&mut self) -> BTreeMap<u64, Vec<LinkId>> {
         take(&mut self.visits)
     }
 
-    /// Timers that domains of this thread have set in any.
+    /// Takes all messages that domains of this thread have sent.
     pub fn take_all_posts(&mut self) -> Vec<Post> {
         self.posts.iter_mut().flat_map(take).collect()
     }
 
-    /// The port of `link` is to be visited at the end of `window`.
+    /// Plans a visit to the port of `link` at the end of `window`.
     pub fn visit_after(&mut self, link: LinkId, window: u64) {
         self.visits.entry(window).or_insert_with(|| self.spare_visits.pop().unwrap_or_default()).push(link);
     }
 
-    /// Opens the window that it went to and takes what arrives in it in this thread's domains.
+    /// Opens the current window and takes its arrivals in this thread's domains.
     pub fn open(&mut self) -> Bucket {
         let slot = self.window & MASK;
         self.occupied &= !(1 << slot);
         Bucket { start: self.start, ..take(self.slot(self.lanes.me, slot)) }
     }
 
-    /// Nothing comes to the domain at work from outside before this.
+    /// Time before which nothing from outside reaches the current domain.
     pub fn undisturbed(&self) -> Time {
         let Alone { until, end, windows, .. } = self.alone;
         if end == Time::ZERO || windows == 0 || !self.due.is_empty() || self.posts.iter().any(|posts| !posts.is_empty())
@@ -250,7 +250,7 @@ impl Buckets {
         self.first().map_or(end, |first| end.min(self.length * first))
     }
 
-    /// The domain at work, undisturbed, goes on at `time`, whose window is the open one from now on.
+    /// Lets the current domain, undisturbed, go on at `time`. The window of `time` becomes the open one.
     pub fn go_on(&mut self, time: Time) {
         if time >= self.alone.until {
             self.move_to(self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead));
@@ -264,8 +264,8 @@ impl Buckets {
         &mut self.near[lane * NEAR as usize + slot as usize]
     }
 
-    /// Puts what arrives in the open window in the domains of thread `to`, and all messages for them, into `parcel`,
-    /// which is empty. Whether there is any.
+    /// Puts the open window's arrivals in the domains of thread `to`, and all messages to them, into `parcel`, an empty
+    /// batch. Returns whether there are any.
     pub fn pack(&mut self, to: usize, parcel: &mut Parcel) -> bool {
         self.keep(take(&mut parcel.bucket));
         swap(self.slot(to, self.window & MASK), &mut parcel.bucket);
@@ -273,7 +273,7 @@ impl Buckets {
         !parcel.bucket.packets.is_empty() || !parcel.posts.is_empty()
     }
 
-    /// Puts what `parcel` holds for the open window into its `bucket`, and takes the messages.
+    /// Moves the arrivals of a batch into `bucket`, that of the open window, and delivers its messages.
     pub fn unpack(&mut self, bucket: &mut Bucket, parcel: &mut Parcel, message: impl FnMut(Post)) {
         let (exts, sent) = (bucket.exts.len(), &mut parcel.bucket);
         let places = bucket.packets.append(&mut sent.packets, &mut self.spare);
@@ -289,17 +289,17 @@ impl Buckets {
         parcel.posts.drain(..).for_each(message);
     }
 
-    /// Timers that domains of this thread have set in its others.
+    /// Takes the messages that domains of this thread have sent to one another.
     pub fn take_posts(&mut self) -> Vec<Post> {
         take(&mut self.posts[self.lanes.me])
     }
 
-    /// The earliest timer set in a domain of another thread.
+    /// Time of the earliest message to a domain of another thread.
     pub fn first_post(&self) -> Time {
         self.posts.iter().flatten().map(|(_, key, _)| key.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Keeps the room of a bucket for others.
+    /// Keeps the memory of a bucket for others.
     pub fn keep(&mut self, mut bucket: Bucket) {
         bucket.clear(&mut self.spare);
         if bucket.packets.is_used() {
@@ -307,7 +307,7 @@ impl Buckets {
         }
     }
 
-    /// A copy of `packet` that arrives at `to` over `link` when it is `due`, to be stamped; first, its place.
+    /// Appends a copy of `packet`, to be stamped, that arrives at `to` over `link` when `due`. Returns place and copy.
     #[inline(always)]
     pub fn push(
         &mut self,
@@ -326,8 +326,8 @@ impl Buckets {
         bucket.push(Head { to, offset: due.offset, link }, packet, ext)
     }
 
-    /// A copy of `packet` that arrives at `to` over `link` at `time`, beyond the near windows, to be stamped. On one
-    /// link none comes before one that was sent earlier: blocks come near whole, before anything is put there directly.
+    /// Appends a copy of `packet`, still to be stamped, that arrives at `to` over `link` at `time`, beyond the near
+    /// windows. A link stays FIFO: blocks come near as a whole, before packets are put there directly.
     pub fn push_far(
         &mut self,
         to: Place,
@@ -344,13 +344,13 @@ impl Buckets {
         bucket.push(Head { to, offset: 0, link }, packet, ext).1
     }
 
-    /// Everything that is on its way.
+    /// All packets in flight.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let buckets = self.near.iter().chain(self.far.values());
         buckets.flat_map(|bucket| bucket.packets.iter()).flat_map(|(_, _, packets)| packets)
     }
 
-    /// Marks the packet at `place` among those of the window of `time`, when it arrives over `link` in `domain`.
+    /// Marks the packet at `place` in the window of `time`, which arrives over `link` in `domain`.
     pub fn mark(&mut self, link: LinkId, domain: DomainId, time: Time, place: usize) {
         let slot = self.due(time).map_or(self.window, |due| self.window + due.ahead) & MASK;
         let packet = &mut self.slot(self.lanes.lane(domain), slot).packets[place];
@@ -358,13 +358,13 @@ impl Buckets {
         packet.flags |= flag::CE;
     }
 
-    /// A timer of a domain of any thread.
+    /// Sends a message to a domain of any thread.
     pub fn post(&mut self, domain: DomainId, key: Key, timer: Timer) {
         let lane = self.lanes.lane(domain);
         self.posts[lane].push((domain, key, timer));
     }
 
-    /// The port of `link` is to be visited at the end of the window of `time`, none before window number `from`.
+    /// Plans a visit to the port of `link` at the end of the window of `time`, at the earliest of window `from`.
     pub fn visit(&mut self, link: LinkId, time: Time, from: u64) {
         let window = self.due(time).map_or_else(|| time.0 / self.length.0, |due| self.window + due.ahead);
         self.visit_after(link, window.max(from));
@@ -376,18 +376,18 @@ impl Buckets {
         self.visits.first_key_value().map(|(window, _)| *window)
     }
 
-    /// Links whose ports are to be visited at the end of the open window.
+    /// Takes the links whose ports are to be visited at the end of the open window.
     pub fn take_visits(&mut self) -> Option<Vec<LinkId>> {
         self.visits.first_entry().filter(|first| *first.key() <= self.window).map(|first| first.remove())
     }
 
-    /// Keeps the room of a list of links.
+    /// Keeps the memory of a list of links.
     pub fn keep_visits(&mut self, mut links: Vec<LinkId>) {
         links.clear();
         self.spare_visits.push(links);
     }
 
-    /// The next near window with arrivals, or the one with which a block with arrivals comes near.
+    /// The next near window with arrivals, or the one at which a block with arrivals comes near.
     pub fn first(&self) -> Option<u64> {
         let from_now = self.occupied.rotate_right((self.window & MASK) as u32);
         let near = (from_now != 0).then(|| self.window + from_now.trailing_zeros() as u64);
@@ -395,7 +395,7 @@ impl Buckets {
         near.into_iter().chain(far).min()
     }
 
-    /// The window of `time`, if it is near.
+    /// Window and offset of `time`, if it is near.
     #[inline(always)]
     pub fn due(&self, time: Time) -> Option<Due> {
         let offset = time - self.start;
@@ -407,7 +407,7 @@ impl Buckets {
     }
 }
 
-/// The next packet of `bucket` has a page; an `empty` one that was used before has room for the numbers of its pages.
+/// Gives the next packet of `bucket` a page. A bucket from `empty` has memory for its list of pages.
 #[cold]
 #[inline(never)]
 fn make_room(bucket: &mut Bucket, spare: &mut Spare, empty: &mut Vec<Bucket>) {
@@ -452,7 +452,7 @@ mod tests {
         assert_eq!(sent, [(0, Some(0)), (1, Some(1)), (2, Some(2)), (3, None)]);
     }
 
-    /// A thread that only sends to another gets its pages back: neither has more than are under way at once.
+    /// A thread that only sends to another gets its pages back: neither has more than are in flight at once.
     #[test]
     fn pages_that_another_thread_has_emptied_come_back() {
         let (length, order) = (Time(1000), Order { seed: 1, ties: Ties::Hash });
@@ -467,7 +467,7 @@ mod tests {
                 let mut ext = (number % 2 == 0).then(Ext::default);
                 one.push(to, Due { ahead: 1, offset: number as u32 }, LinkId(0), &packet, ext.as_mut());
             }
-            // what its own domains have sent lies before what comes from the other thread, in a page of its own
+            // packets of its own domains precede those of the other thread, in a page of their own
             let own = Packet::forward(Kind::Data, FlowId(0), NodeId(0), u64::MAX, 0, Time::ZERO);
             other.push(to, Due { ahead: 1, offset: 0 }, LinkId(1), &own, Some(&mut Ext::default()));
             one.go_to(window, |_, _| unreachable!("all is near"));
@@ -490,7 +490,7 @@ mod tests {
             one.keep(emptied);
             other.keep(bucket);
         }
-        // two pages that are written to, two on their way, two that are emptied, and one of the other's own
+        // two pages being written, two in flight, two emptied, and one with the other thread's own packets
         let pages = one.spare.count() + other.spare.count() + parcel.bucket.packets.pages();
         assert!(pages <= 7, "{pages} pages");
     }

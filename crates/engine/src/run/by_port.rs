@@ -1,7 +1,7 @@
-//! Packets of a window that pass ports of switches, one port after the other.
+//! Arrivals of a window at ports of switches, one port after the other.
 //!
-//! Where [ports share nothing](Domain::is_separable), a packet meets only those that take the same port: the others of
-//! its window need not be put in order with it, though they arrive at the same instant or before.
+//! Where [ports share nothing](Domain::is_separable), a packet interacts only with packets at the same port. Other
+//! packets of its window need no order relative to it, even if they arrive at the same instant or before.
 
 use crate::domain::Domain;
 use crate::event::order::Order;
@@ -16,30 +16,30 @@ use crate::switch::route::Planned;
 use incast_record::Collector;
 use std::mem::take;
 
-/// How many packets before its turn one is fetched.
+/// Prefetch distance, in packets.
 pub const AHEAD: usize = 16;
-/// How many ports before its turn what one touches as it closes a frame is.
+/// Prefetch distance for the data that a port touches as it closes a frame, in ports.
 const FRAMES_AHEAD: usize = 6;
 
-/// The packets of a domain by the ports that they take.
+/// Arrivals of a domain, by port.
 #[derive(Default)]
 pub struct ByPort {
     deal: Deal<PortIx>,
-    /// Ports that packets take.
+    /// Ports with arrivals.
     used: Vec<PortIx>,
-    /// Who takes them, in the order of sending.
+    /// Arrivals at ports, in order of sending.
     passing: Vec<(Turn, PortIx)>,
-    /// The other packets: they are at their hosts, or no route leads on.
+    /// Other arrivals: those at their destination host, or without a route.
     pub rest: Vec<Turn>,
 }
 
 impl ByPort {
-    /// For domains of at most so many `ports`.
+    /// For domains of at most `ports` ports.
     pub fn new(ports: usize) -> ByPort {
         ByPort { deal: Deal::new(ports), ..ByPort::default() }
     }
 
-    /// Lets the packets of `turns`, which come in the order of sending, pass their ports; but for [`ByPort::rest`].
+    /// Passes `turns`, the arrivals in order of sending, through their ports, except for [`ByPort::rest`].
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -97,7 +97,7 @@ impl ByPort {
         self.deal.clear(&self.used);
     }
 
-    /// Tells what passes a port from the rest, and brings near what it will touch.
+    /// Separates arrivals at ports from the rest, and prefetches the data that they will touch.
     #[inline(always)]
     fn plan(&mut self, turns: &[Turn], domain: &mut Domain, bucket: &Bucket, out: &Out) {
         self.used.clear();

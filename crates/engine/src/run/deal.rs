@@ -1,4 +1,4 @@
-//! The packets of a window that opens: dealt out to their domains by counting, and ordered within a domain.
+//! Arrivals of an opening window: scattered to their domains by counting, and ordered within a domain.
 
 use crate::event::order::Order;
 use crate::ids::DomainId;
@@ -8,14 +8,13 @@ use incast_cc::Time;
 use std::marker::PhantomData;
 use std::ops::IndexMut;
 
-/// Bits of a sort key that hold the place of a packet in its bucket; above them is its offset into the window.
+/// Bits of a sort key for the place of a packet in its bucket. Above them is its offset into the window.
 const PLACE_BITS: u32 = 32;
 const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
-/// Windows of more packets a domain are ordered by counting first.
+/// Windows with more packets in a domain are ordered by counting first.
 const FEW: usize = 24;
 
-/// When a packet arrives, and its place in the bucket, in one word: in the order of time, and of sending where times
-/// are equal.
+/// Arrival time of a packet and its place in the bucket, in one word. Words compare by time, then by order of sending.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Turn(u64);
 
@@ -25,13 +24,13 @@ impl Turn {
         Turn((offset as u64) << PLACE_BITS | place as u64)
     }
 
-    /// Time in the window.
+    /// Offset into the window.
     #[inline(always)]
     pub fn offset(self) -> Time {
         Time(self.0 >> PLACE_BITS)
     }
 
-    /// Whether both arrive at the same time.
+    /// True if both arrive at the same time.
     #[inline(always)]
     fn ties(self, other: Turn) -> bool {
         (self.0 ^ other.0) >> PLACE_BITS == 0
@@ -44,12 +43,12 @@ impl Turn {
     }
 }
 
-/// The packets of an open window by domain, or those of a domain by port.
+/// Arrivals of an open window by domain, or those of a domain by port.
 #[derive(Default)]
 pub struct Deal<To> {
-    /// Where in `turns` those of each lie, from and to; empty for all between windows.
+    /// Range of each receiver in `turns`. All are empty between windows.
     runs: Vec<(u32, u32)>,
-    /// Those of one after the other, each in the order of sending.
+    /// Arrivals of one receiver after the other, each in order of sending.
     turns: Vec<Turn>,
     to: PhantomData<To>,
 }
@@ -58,12 +57,12 @@ impl<To: Copy> Deal<To>
 where
     [(u32, u32)]: IndexMut<To, Output = (u32, u32)>,
 {
-    /// Nothing is dealt out to so many.
+    /// Empty, for `count` receivers.
     pub fn new(count: usize) -> Deal<To> {
         Deal { runs: vec![(0, 0); count], turns: Vec::new(), to: PhantomData }
     }
 
-    /// One more packet is for `to`; those that get some are added to `todo`.
+    /// Counts one more packet for `to`. Adds receivers to `todo` at their first packet.
     #[inline(always)]
     pub fn count(&mut self, to: To, todo: &mut Vec<To>) {
         let run = &mut self.runs.as_mut_slice()[to];
@@ -73,7 +72,7 @@ where
         run.1 += 1;
     }
 
-    /// All of so many packets, which are for those of `todo`, are counted.
+    /// Lays out the ranges of the receivers in `todo`, once all `packets` are counted.
     #[inline(always)]
     pub fn lay(&mut self, todo: &[To], packets: usize) {
         let mut sum = 0;
@@ -88,7 +87,7 @@ where
         }
     }
 
-    /// The next one for `to`.
+    /// Adds the next arrival for `to`.
     #[inline(always)]
     pub fn put(&mut self, to: To, turn: Turn) {
         let end = &mut self.runs.as_mut_slice()[to].1;
@@ -96,21 +95,21 @@ where
         *end += 1;
     }
 
-    /// The packets for `to`.
+    /// Arrivals for `to`.
     #[inline(always)]
     pub fn of(&self, to: To) -> &[Turn] {
         let (from, end) = self.runs.as_slice()[to];
         &self.turns[from as usize..end as usize]
     }
 
-    /// ..., to be put in order.
+    /// Arrivals for `to`, to be ordered in place.
     #[inline(always)]
     pub fn of_mut(&mut self, to: To) -> &mut [Turn] {
         let (from, end) = self.runs.as_slice()[to];
         &mut self.turns[from as usize..end as usize]
     }
 
-    /// Takes back what was dealt out to those of `todo`.
+    /// Removes the arrivals of the receivers in `todo`.
     #[inline(always)]
     pub fn clear(&mut self, todo: &[To]) {
         todo.iter().for_each(|to| self.runs.as_mut_slice()[*to] = (0, 0));
@@ -118,7 +117,7 @@ where
 }
 
 impl Deal<DomainId> {
-    /// Deals packets out to domains by their heads, and adds the domains that get some to `todo`.
+    /// Scatters packets to domains by their heads. Adds the domains with packets to `todo`.
     pub fn out(&mut self, packets: &Pages, todo: &mut Vec<DomainId>) {
         packets.iter().for_each(|(_, heads, _)| heads.iter().for_each(|head| self.count(head.to.domain, todo)));
         self.lay(todo, packets.len());
@@ -128,7 +127,7 @@ impl Deal<DomainId> {
     }
 }
 
-/// Orders `turns`, which come in the order of sending, as [`Sorter::sort`] does: a few.
+/// Orders `turns`, given in order of sending, as [`Sorter::sort`] does. For a small number.
 #[inline(always)]
 pub fn order(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
     if turns.len() > 1 && sort(turns) {
@@ -151,7 +150,7 @@ impl Sorter {
         Sorter { bits: length.0.ilog2() + 1, sorted: Vec::new(), starts: Vec::new() }
     }
 
-    /// `turns`, which come in the order of sending, by (time, tie key, link, order of sending on the link).
+    /// Orders `turns`, given in order of sending, by (time, tie key, link, order of sending on the link).
     #[inline]
     pub fn sort(&mut self, turns: &[Turn], bucket: &Bucket, rule: Order) -> &[Turn] {
         self.sorted.clear();
@@ -169,7 +168,7 @@ impl Sorter {
         sorted
     }
 
-    /// Orders `turns` by the upper bits of their offsets. How many have the same at most.
+    /// Orders `turns` by the upper bits of their offsets. Returns the largest number with the same bits.
     fn count(&mut self, turns: &[Turn]) -> usize {
         let bits = turns.len().ilog2().min(self.bits);
         let shift = PLACE_BITS + self.bits - bits;
@@ -194,7 +193,7 @@ impl Sorter {
     }
 }
 
-/// Sorts what is nearly in order, and in the order of places where times are equal. Whether any are.
+/// Sorts arrivals that are nearly in order, equal times by place. Returns whether any times are equal.
 #[inline(always)]
 fn insert(turns: &mut [Turn]) -> bool {
     let mut tied = false;
@@ -211,7 +210,7 @@ fn insert(turns: &mut [Turn]) -> bool {
     tied
 }
 
-/// Sorts. Whether any times are equal.
+/// Sorts the arrivals. Returns whether any times are equal.
 #[inline]
 fn sort(turns: &mut [Turn]) -> bool {
     if turns.len() <= FEW {
@@ -234,7 +233,7 @@ fn break_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
     }
 }
 
-/// Orders the run of equal offsets at the head of `turns`; its length.
+/// Orders the run of equal offsets at the start of `turns`. Returns its length.
 #[inline(always)]
 fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
     let (first, offset) = (turns[0], turns[0].offset());
@@ -247,7 +246,7 @@ fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
     }
     let run = turns.iter().take_while(|turn| turn.ties(first)).count();
     let turns = &mut turns[..run];
-    // for the time of this sort the key stands where the offset does: a word tells most packets apart
+    // during this sort the key takes the place of the offset: one word distinguishes most packets
     for turn in turns.iter_mut() {
         *turn = Turn::new(bucket.tie(turn.place(), rule), turn.place() as u32);
     }
@@ -260,7 +259,7 @@ fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
     run
 }
 
-/// Orders `turns` by tie key, which stands where the offset does, then by link.
+/// Orders `turns` by tie key, which is in the place of the offset, then by link.
 #[cold]
 fn order_by_link(turns: &mut [Turn], bucket: &Bucket) {
     turns.sort_unstable_by_key(|turn| (turn.offset(), bucket.packets.head(turn.place()).link, turn.place()));
@@ -276,7 +275,7 @@ mod tests {
     use crate::run::pages::{Head, Spare};
     use crate::spec::Ties;
 
-    /// Heads of packets to domain 0, each with its offset and link.
+    /// A bucket of packets to domain 0, from their offsets and links.
     fn bucket(heads: impl Iterator<Item = (u32, u32)>) -> Bucket {
         let to = Place { domain: DomainId(0), node: NodeIx::host(HostIx(0)) };
         let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, Time::ZERO);
@@ -294,7 +293,7 @@ mod tests {
     fn packets_are_in_order_of_time_tie_key_link_and_sending() {
         let length = Time(1_000_000);
         let rule = Order { seed: 7, ties: Ties::Hash };
-        // few and many a window; all apart, most at the same instants, and all early in the window
+        // few and many arrivals; distinct times, mostly equal times, and all early in the window
         let few = FEW as u32;
         let cases = [(1, 1), (few, 1), (few + 1, 1), (300, 1), (300, 40_000), (300, 1_000_000)];
         for ((count, step), span) in cases.into_iter().flat_map(|case| [(case, 1_000_000), (case, 1_000)]) {

@@ -1,4 +1,4 @@
-//! When a run ends, and when it cannot go on: the same under both engines.
+//! End of a run, and runs that cannot go on: the same under both engines.
 
 use crate::domain::build::Simulation;
 use crate::event::outbox::Instant;
@@ -6,19 +6,19 @@ use crate::spec::{RunError, Spec};
 use incast_cc::Time;
 use incast_record::Collector;
 
-/// More causes and effects than this at one picosecond are taken for an endless loop.
+/// Longest chain of causes and effects at one picosecond. A longer one counts as an endless loop.
 const GENERATIONS: u16 = 50_000;
 
-/// Bytes of what a run records point by point: the packet trace, steps of counted packets, time series, queries and
-/// writes. As much as the time series that a scenario may ask for.
+/// Maximum bytes of individual records: the packet trace, steps of counted packets, time series, queries and writes.
+/// Equal to the limit on a scenario's time series.
 pub const MOST_KEPT: u64 = 2_400_000_000;
 
-/// Bytes that records of a run may take: `MOST_KEPT`, and fewer where it says so.
+/// Bytes that the records of a run may take: `MOST_KEPT`, or the specification's own limit if lower.
 pub fn most_kept(spec: &Spec) -> u64 {
     spec.observe.most_kept.map_or(MOST_KEPT, |most| most.min(MOST_KEPT))
 }
 
-/// Why a run that was at `now` ends without a result: its records take more than they may.
+/// The error of a run that ends at `now` because its records exceed the limit.
 pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
     let (end, gigabytes) = (spec.duration, [kept.kept_bytes(), most_kept(spec)].map(|bytes| bytes as f64 * 1e-9));
     let (events, steps) = (kept.trace.len(), kept.monitored.len());
@@ -32,28 +32,28 @@ pub fn full(kept: &Collector, now: Time, spec: &Spec) -> RunError {
     ))
 }
 
-/// The end of a run: its duration, or soon after the last flow or query of a known size has finished.
+/// End of a run: its duration, or shortly after the last flow or query of known size has finished.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// Nothing happens at or after it.
+    /// End time: nothing happens at or after it.
     pub at: Time,
-    /// So many finish.
+    /// Number of flows and queries that finish.
     last: u64,
-    /// How much longer the run lasts, and how long at most.
+    /// Extra time after the last one has finished, and duration of the run.
     relay: Time,
     duration: Time,
 }
 
 impl Ending {
-    /// The end of `simulation` as it begins.
+    /// The end of `simulation`, as known at the start.
     pub fn new(simulation: &Simulation) -> Ending {
         let net = &simulation.net;
         let duration = net.spec.duration;
         Ending { at: duration, last: simulation.last_to_finish(), relay: net.relay, duration }
     }
 
-    /// So many have finished, the latest at `at`. After the last one a run goes on for the longest latency of a link:
-    /// no window is longer, so the end lies behind the window that is open.
+    /// Updates the end: `finished` have finished, the latest at `at`. After the last one a run goes on for the longest
+    /// latency of a link. No window is longer, so the end lies after the open window.
     #[inline]
     pub fn update(&mut self, finished: u64, at: Time) {
         if finished == self.last {
@@ -62,18 +62,18 @@ impl Ending {
     }
 }
 
-/// Refuses an event that too many others at its instant have led to.
+/// Refuses an event after too long a chain of causes at its instant.
 #[inline]
 pub fn check(at: Instant) -> Result<(), Endless> {
     if at.generation <= GENERATIONS { Ok(()) } else { Err(Endless(at.time)) }
 }
 
-/// Why a domain does nothing more.
+/// Reason why a domain stops.
 #[derive(Clone, Copy, Debug)]
 pub enum Halt {
-    /// An endless loop at that instant.
+    /// An endless loop at an instant.
     Endless(Endless),
-    /// Whoever watches the run has said no.
+    /// The listener stopped the run.
     Stopped,
 }
 
@@ -83,7 +83,7 @@ impl From<Endless> for Halt {
     }
 }
 
-/// The instant at which a domain found an endless loop.
+/// Instant at which a domain found an endless loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Endless(pub Time);
 

@@ -1,4 +1,4 @@
-//! How simulated time moves: the engine of windows, and when a run ends.
+//! Progress of simulated time: the engine of windows, and the end of a run.
 
 mod buckets;
 mod by_port;

@@ -1,4 +1,4 @@
-//! Where the events of a domain put their effects while its window is open: buckets, or the domain's own queue.
+//! Destination of a domain's packets and timers while its window is open: buckets, or the domain's own queue.
 
 use crate::event::order::{Key, Timer};
 use crate::event::outbox::{Instant, Outbox, Stamp};
@@ -14,29 +14,29 @@ use std::mem::take;
 pub struct Out<'a, 'n> {
     /// The fabric map.
     pub net: &'a FabricMap<'n>,
-    /// Takes packets that leave the domain.
+    /// Buckets for packets that leave the domain.
     pub buckets: &'a mut Buckets,
     /// The domain's own queue.
     pub queue: &'a mut Queue,
 }
 
 impl Out<'_, '_> {
-    /// Whether an arrival from the bucket comes before the domain's own next event at the same
-    /// time. On one link what waited in the bucket left before what was sent inside the window.
+    /// True if an arrival from the bucket precedes the domain's own next event at the same time. On one link, packets
+    /// from the bucket were sent before those sent inside the window.
     #[cold]
     pub fn precedes(&self, packet: &Packet) -> bool {
         let key = Key::arrival(self.buckets.order, packet, 0, 0);
         self.queue.peek().is_none_or(|own| (key.gen_phase, key.tie, key.entity) <= (own.gen_phase, own.tie, own.entity))
     }
 
-    /// When the domain's own next event is due, that beside its queue included.
+    /// Time of the domain's own next event, including the timer outside its queue.
     #[inline]
     pub fn next_alone(&self) -> Time {
         let aside = self.buckets.alone.aside.as_ref().map_or(Time::NEVER, |(at, _)| at.time);
         self.queue.next().min(aside)
     }
 
-    /// Takes the timer beside the queue, if it is the domain's own next event.
+    /// Takes the timer outside the queue, if it is the domain's own next event.
     #[inline]
     pub fn take_aside(&mut self) -> Option<(Instant, Timer)> {
         let (at, timer) = self.buckets.alone.aside?;
@@ -45,7 +45,7 @@ impl Out<'_, '_> {
         if first { self.buckets.alone.aside.take() } else { None }
     }
 
-    /// A timer may lie beside the queue from now on, or goes into the queue.
+    /// Sets whether a timer may be kept outside the queue. If not, moves it into the queue.
     pub fn hold_aside(&mut self, holds: bool) {
         self.buckets.alone.holds = holds;
         if !holds && let Some((at, timer)) = self.buckets.alone.aside.take() {
@@ -57,7 +57,7 @@ impl Out<'_, '_> {
         Key::timer(self.buckets.order, at.time, at.generation, timer)
     }
 
-    /// An arrival that is no business of a near window's bucket: in the open window itself, or beyond the near windows.
+    /// An arrival that belongs in no bucket of a near window: in the open window itself, or beyond the near windows.
     #[inline(never)]
     fn arrive_elsewhere(
         &mut self,

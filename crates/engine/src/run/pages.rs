@@ -1,9 +1,9 @@
 //! Packets in flight, by value, in pages.
 //!
-//! A window takes a page when the one before it is full, and gives all of them back when it is over: what is written
-//! next lies where something was read last. A run touches as much memory as it has packets under way, and up to a page
-//! more for each thread that sends to each other in each near window. (Where a window had all of its packets in one
-//! piece, each of many pieces became as large as the fullest window.)
+//! A window takes a page when the previous one is full, and returns all pages when it is over: the next writes go to
+//! the memory read last. A run touches as much memory as it has packets in flight, plus up to a page for each pair of
+//! threads and near window. (With one contiguous piece per window, every piece would grow to the fullest window's
+//! size.)
 
 use crate::event::packet::{Kind, Packet};
 use crate::event::prefetch;
@@ -12,41 +12,41 @@ use crate::map::fabric::Place;
 use incast_cc::Time;
 use std::ops::{Index, IndexMut, Range};
 
-/// Bits of a place that say where in its page a packet lies.
+/// Bits of a place for the index within a page.
 const BITS: u32 = 8;
 /// Packets of a page: 20 KiB with their heads.
 pub const PAGE: usize = 1 << BITS;
 const MASK: usize = PAGE - 1;
 
-/// The part of a packet by which a window deals it out and orders it, before it looks at the packet.
+/// Fields of a packet by which a window scatters and orders it, without reading the packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
-    /// Where it arrives.
+    /// Location of the receiving node.
     pub to: Place,
-    /// When, after the beginning of the window; no window is as long as a word counts.
+    /// Arrival time, relative to the start of the window. Every window is shorter than 2^32 ps.
     pub offset: u32,
-    /// On which link.
+    /// Link of the arrival.
     pub link: LinkId,
 }
 
-/// Some packets, and the head of each.
+/// Packets, each with its head.
 struct Page {
     packets: Box<[Packet; PAGE]>,
     heads: Box<[Head; PAGE]>,
 }
 
-/// Pages that nothing lies in, the one that was read last on top: its memory is near.
+/// Empty pages, the one read last on top, since its memory is near.
 #[derive(Default)]
 pub struct Spare(Vec<Page>);
 
 impl Spare {
-    /// How many.
+    /// Number of pages.
     #[cfg(test)]
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// A page to write to.
+    /// Takes a page to write to.
     fn take(&mut self) -> Page {
         self.0.pop().unwrap_or_else(|| {
             let packet = Packet::forward(Kind::Data, FlowId(0), NodeId(0), 0, 0, Time::ZERO);
@@ -57,61 +57,61 @@ impl Spare {
     }
 }
 
-/// A page of what is never read.
+/// A page filled with a blank value that is never read.
 fn filled<T: Clone>(blank: T) -> Box<[T; PAGE]> {
-    // in its place: an array would be made elsewhere and copied
+    // built in place: an array would be built elsewhere and copied
     let Ok(page) = vec![blank; PAGE].try_into() else { unreachable!("it is as long as a page") };
     page
 }
 
-/// Packets that arrive in a window, in the order of sending, each at a place of its own.
+/// Packets that arrive in a window, in order of sending, each at its place.
 #[derive(Default)]
 pub struct Pages {
     pages: Vec<Page>,
-    /// The place of the next one.
+    /// Place of the next packet.
     next: usize,
-    /// Places of what others have sent, each from the beginning of a page on.
+    /// Places of other threads' packets, each range from the start of a page on.
     others: Vec<Range<usize>>,
 }
 
 impl Pages {
-    /// Nothing lies in it.
+    /// True if there are no packets.
     pub fn is_empty(&self) -> bool {
         self.stretches().all(|places| places.is_empty())
     }
 
-    /// How many.
+    /// Number of packets.
     pub fn len(&self) -> usize {
         self.stretches().map(|places| places.len()).sum()
     }
 
-    /// Whether the next one needs a page; so it does where there is none yet.
+    /// True if the next packet needs a page, also if there is none yet.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.next & MASK == 0
     }
 
-    /// The next one has a page.
+    /// Adds a page for the next packet.
     pub fn make_room(&mut self, spare: &mut Spare) {
         debug_assert!(self.is_full() && self.others.is_empty());
         self.pages.push(spare.take());
     }
 
-    /// Appends a copy of `packet`, to be stamped, under its `head`, where there is room; first, its place.
+    /// Appends a copy of `packet`, still to be stamped, to a page with room. Returns its place and the copy.
     #[inline(always)]
     pub fn push(&mut self, head: Head, packet: &Packet) -> (usize, &mut Packet) {
         let (place, line) = (self.next, self.next & MASK);
         self.next += 1;
         let page = &mut self.pages[place >> BITS];
-        // many windows are written to in turn: the processor does not see that each goes on in order
+        // many windows are written in turn: the processor does not detect that each one is sequential
         prefetch::item(page.packets.as_slice(), line + 2);
         page.heads[line] = head;
-        // copy first and stamp the copy: reading back what was just written in parts stalls
+        // copy first and stamp the copy: reading back recent partial writes stalls
         page.packets[line] = *packet;
         (place, &mut page.packets[line])
     }
 
-    /// Appends what `others` hold, and leaves them as many spare pages, if there are.
+    /// Appends the packets of `others`. In exchange, `others` gets as many spare pages, if available.
     pub fn append(&mut self, others: &mut Pages, spare: &mut Spare) -> Range<usize> {
         let first = self.pages.len() << BITS;
         let places = first..first + others.next;
@@ -123,30 +123,30 @@ impl Pages {
         places
     }
 
-    /// How many pages it has.
+    /// Number of pages.
     #[cfg(test)]
     pub fn pages(&self) -> usize {
         self.pages.len()
     }
 
-    /// Whether it was ever written to.
+    /// True if it was ever written to.
     pub fn is_used(&self) -> bool {
         self.pages.capacity() > 0
     }
 
-    /// Gives all pages back.
+    /// Returns all pages to `spare`.
     pub fn clear(&mut self, spare: &mut Spare) {
         spare.0.append(&mut self.pages);
         self.others.clear();
         self.next = 0;
     }
 
-    /// Places that follow one another.
+    /// Contiguous ranges of places.
     fn stretches(&self) -> impl Iterator<Item = Range<usize>> {
         std::iter::once(0..self.next).chain(self.others.iter().cloned())
     }
 
-    /// The pages, each from the place of its first packet on: heads and packets.
+    /// Pages with the place of their first packet, heads and packets.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &[Head], &[Packet])> {
         self.stretches().flat_map(move |Range { start, end }| {
             (start..end).step_by(PAGE).map(move |first| {
@@ -169,13 +169,13 @@ impl Pages {
         &self.pages[place >> BITS].heads[place & MASK]
     }
 
-    /// Brings the packet at `place` near.
+    /// Prefetches the packet at `place`.
     #[inline(always)]
     pub fn prefetch(&self, place: usize) {
         prefetch::lines(&self[place], 1);
     }
 
-    /// Brings its head near.
+    /// Prefetches the head of the packet at `place`.
     #[inline(always)]
     pub fn prefetch_head(&self, place: usize) {
         prefetch::lines(self.head(place), 1);

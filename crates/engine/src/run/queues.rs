@@ -1,4 +1,4 @@
-//! The queues of domains: timers, and arrivals over links inside a domain that fall into the open window.
+//! Queues of domains: timers, and arrivals over links inside a domain that fall into the open window.
 
 use crate::event::order::{Key, Timer};
 use crate::event::packet::{Ext, Packet};
@@ -9,13 +9,13 @@ use incast_cc::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The event of a heap entry: a timer, or an arrival kept in a slab. Keys alone are in the heap, since most events
-/// there are timers.
+/// Event of a heap entry: a timer, or an arrival kept in a slab. The heap has only keys of arrivals, since most of its
+/// events are timers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Slot {
     /// A timer.
     Timer(Timer),
-    /// Place of an arrival.
+    /// Index of an arrival in the slab.
     Arrival(u32),
 }
 
@@ -23,31 +23,31 @@ const _: () = assert!(size_of::<(Key, Slot)>() == 32);
 
 /// The queue of one domain.
 pub struct Queue {
-    /// When the first event is due: every packet that arrives asks.
+    /// Time of the first event. Read at every arrival.
     first: Time,
     /// Events, the earliest on top.
     heap: BinaryHeap<Reverse<(Key, Slot)>>,
     arrivals: Vec<(Packet, Option<Ext>)>,
     free: Vec<u32>,
-    /// Wake-up registered for this time.
+    /// Time of the registered wake-up.
     wake: Time,
     pushes: u32,
 }
 
 impl Queue {
-    /// Without events.
+    /// An empty queue.
     fn new() -> Queue {
         let (arrivals, free) = (Vec::new(), Vec::new());
         Queue { first: Time::NEVER, heap: BinaryHeap::new(), arrivals, free, wake: Time::NEVER, pushes: 0 }
     }
 
-    /// When the next event is due.
+    /// Time of the next event.
     #[inline(always)]
     pub fn next(&self) -> Time {
         self.first
     }
 
-    /// The place of the next event in the order of events.
+    /// Key of the next event.
     pub fn peek(&self) -> Option<&Key> {
         self.heap.peek().map(|Reverse((key, _))| key)
     }
@@ -65,7 +65,7 @@ impl Queue {
         self.heap.push(Reverse((key, what)));
     }
 
-    /// Brings the next event near.
+    /// Prefetches the next event.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch::lines(self.heap.as_slice(), 1);
@@ -77,7 +77,7 @@ impl Queue {
         self.push(key, Slot::Timer(timer));
     }
 
-    /// Adds an arrival; `key` has the key for its number among the arrivals here.
+    /// Adds an arrival. `key` returns its key, given its number among the arrivals here.
     pub fn arrival(&mut self, packet: Packet, ext: Option<Ext>, key: impl Fn(&Packet, u32) -> Key) {
         let key = key(&packet, self.pushes);
         self.pushes = self.pushes.wrapping_add(1);
@@ -94,14 +94,14 @@ impl Queue {
         self.push(key, Slot::Arrival(slot));
     }
 
-    /// Takes an arrival out.
+    /// Takes out an arrival.
     pub fn take(&mut self, slot: u32) -> (Packet, Option<Ext>) {
         self.free.push(slot);
         let (packet, ext) = &mut self.arrivals[slot as usize];
         (*packet, ext.take())
     }
 
-    /// Whether something is left to happen.
+    /// True if something is left to happen.
     pub fn keeps_going(&self) -> bool {
         self.heap.iter().any(|Reverse((_, what))| match what {
             Slot::Timer(timer) => timer.keeps_going(),
@@ -109,7 +109,7 @@ impl Queue {
         })
     }
 
-    /// Packets that wait in it.
+    /// Packets in the queue.
     pub fn waiting(&self) -> impl Iterator<Item = Packet> {
         self.heap.iter().filter_map(|Reverse((_, what))| match what {
             Slot::Arrival(i) => Some(self.arrivals[*i as usize].0),
@@ -118,35 +118,35 @@ impl Queue {
     }
 }
 
-/// Queues of the domains of one thread, and when they are due.
+/// Queues of the domains of one thread, and their wake-ups.
 pub struct Queues {
-    /// The first domain.
+    /// Number of the first domain.
     pub first: u32,
-    /// Queues from that of the first domain on.
+    /// Queues, from that of the first domain on.
     pub list: Vec<Queue>,
     wakes: BinaryHeap<Reverse<(Time, DomainId)>>,
 }
 
 impl Queues {
-    /// Empty ones, of `count` domains.
+    /// Empty queues for `count` domains.
     pub fn new(first: u32, count: usize) -> Queues {
         let list = (0..count).map(|_| Queue::new()).collect();
         Queues { first, list, wakes: BinaryHeap::new() }
     }
 
-    /// Plans the wake-ups of queues that other threads had.
+    /// Plans wake-ups for queues taken over from other threads.
     pub fn plan_wakes(&mut self) {
         self.forget_wakes();
         (self.first..).zip(0..self.list.len()).for_each(|(domain, _)| self.register(DomainId(domain)));
     }
 
-    /// Place of a domain among them.
+    /// Index of the domain's queue in `list`.
     #[inline(always)]
     pub fn place(&self, domain: DomainId) -> usize {
         (domain.0 - self.first) as usize
     }
 
-    /// Plans the domain's next wake-up, if its queue's head is not covered by one already.
+    /// Plans the domain's next wake-up, unless an earlier plan covers its first event.
     #[inline]
     pub fn register(&mut self, domain: DomainId) {
         let place = self.place(domain);
@@ -158,26 +158,26 @@ impl Queues {
         }
     }
 
-    /// Forgets planned wake-ups, which an only domain has gone past.
+    /// Clears planned wake-ups that a single domain has passed.
     pub fn forget_wakes(&mut self) {
         self.wakes.clear();
         self.list.iter_mut().for_each(|queue| queue.wake = Time::NEVER);
     }
 
-    /// Adds a timer that another domain has set.
+    /// Adds a message: a timer that another domain has set.
     pub fn post(&mut self, (domain, key, timer): Post) {
         let place = self.place(domain);
         self.list[place].timer(key, timer);
         self.register(domain);
     }
 
-    /// When the first of them is due.
+    /// Time of the first wake-up.
     #[inline]
     pub fn first_wake(&self) -> Time {
         self.wakes.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
     }
 
-    /// Takes a domain out that is due before `stop`; the same one may come again.
+    /// Takes out a domain that is due before `stop`. The same domain may follow again.
     #[inline]
     pub fn due(&mut self, stop: Time) -> Option<DomainId> {
         let Reverse((time, domain)) = *self.wakes.peek().filter(|Reverse((time, _))| *time < stop)?;

@@ -1,22 +1,21 @@
 //! The engine of windows.
 //!
-//! Simulated time advances in engine windows of length L, the smallest latency between domains:
-//! what one domain does inside a window reaches another in a later one, so within a window every
-//! domain runs by itself, in any order. There is no global event queue. In-flight packets lie by
-//! value in append-only buckets, one a near window. When a window opens they are dealt out to their
-//! domains by counting: a domain writes to one place what it sends, and gathers what it gets, since
-//! reads from many places can be asked for ahead and writes to many cannot. Each domain with work
-//! orders its packets and walks them, merging the events of its own small queue (timers, and arrivals
-//! over links inside the domain that fall into the open window). Packets that will arrive beyond the
-//! near windows lie in buckets for whole blocks of windows, and are dealt out to those of their windows when the
-//! block comes near. Windows without work are skipped.
+//! Simulated time advances in engine windows of length L, the smallest latency between domains: an effect of one domain
+//! on another always falls into a later window, so within a window every domain runs by itself, in any order. There is
+//! no global event queue. Packets in flight are kept by value in append-only buckets, one for each near window. When a
+//! window opens, they are scattered to their domains by counting: a domain writes its packets to one place and gathers
+//! its arrivals from many, since reads from many places can be prefetched and writes to many cannot. Each domain with
+//! work orders its packets and processes them, merged with the events of its own small queue (timers, and arrivals over
+//! links inside the domain that fall into the open window). Packets that arrive beyond the near windows wait in buckets
+//! for whole blocks of windows. They are distributed to the buckets of their windows when the block comes near. Windows
+//! without work are skipped.
 //!
-//! Several threads share the domains, where that is quicker ([`crate::threads::pace`]). Each runs the windows of its
-//! own in step with the others: what is sent to a domain of another thread goes into a bucket for that thread, which is
-//! handed over when its window opens. Between two windows one worker can be parted, and the parts can be joined.
+//! Several threads share the domains, where that is faster ([`crate::threads::pace`]). Each runs the windows of its own
+//! domains in step with the others. Packets to a domain of another thread go into a bucket for that thread, which it
+//! takes over when their window opens. Between two windows one worker can be split, and the parts can be joined.
 //!
-//! The result does not depend on the order in which domains are visited, nor on how nodes are
-//! grouped, nor on the threads: the order of events at a node is given by [`crate::event::order`] alone.
+//! The result depends neither on the order in which domains are visited, nor on the grouping of nodes, nor on the
+//! threads: [`crate::event::order`] alone gives the order of events at a node.
 
 use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::Key;
@@ -37,32 +36,32 @@ use std::time::Duration;
 /// Longest window: offsets within the near windows then fit the exact division of the buckets.
 const LONGEST: Time = Time(1 << 28);
 
-/// The threads of a run.
+/// Threads of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Threads {
-    /// So many, each with its share of the domains, from the first window to the last.
+    /// This many threads, each with its share of the domains, for the whole run.
     Own(usize),
-    /// So many shares, one after the other on the caller's thread: makes no difference, which tests prove.
+    /// This many shares, one after the other on the caller's thread. Tests prove that the result is the same.
     InTurn(usize),
-    /// Up to so many, where they are quicker than one.
+    /// Up to this many threads, where they are faster than one.
     UpTo(usize),
-    /// As a rule says: so many of their own, or in turn.
+    /// By a rule, with this many threads, or shares in turn on the caller's thread.
     By(Rule, usize, bool),
 }
 
 impl Threads {
-    /// Those that a simulation asks for.
+    /// Threads requested by a simulation.
     pub fn of(simulation: &Simulation) -> Threads {
         let most = simulation.team.threads();
         if simulation.net.spec.threads.is_some() { Threads::Own(most) } else { Threads::UpTo(most) }
     }
 
-    /// How many at most.
+    /// Maximum number of threads.
     pub fn most(self) -> usize {
         self.rule().1
     }
 
-    /// When there is more than one, how many, and whether on the caller's thread.
+    /// Rule for more than one thread, number of threads, and whether all run on the caller's thread.
     fn rule(self) -> (Rule, usize, bool) {
         match self {
             Threads::Own(count) => (Rule::InStep, count, false),
@@ -73,12 +72,12 @@ impl Threads {
     }
 }
 
-/// Runs a simulation, with domains visited in the given order.
+/// Runs a simulation. `visit`: order in which domains are visited.
 pub fn run(simulation: Simulation, visit: Visit, threads: Threads, listener: Listener) -> Result<Outcome, RunError> {
     run_timed(simulation, visit, threads, listener).map(|(outcome, _)| outcome)
 }
 
-/// Runs a simulation as [`run`] does; second, what it cost.
+/// Runs a simulation as [`run`] does. Returns the cost of the run as well.
 pub fn run_timed(
     mut simulation: Simulation,
     visit: Visit,
@@ -90,7 +89,7 @@ pub fn run_timed(
     let duration = simulation.net.spec.duration;
     let shares = partition::runs(&simulation.weights(), count.clamp(1, MOST_THREADS as usize));
     let mut worker = worker(&mut simulation, visit);
-    // so tests send small fabrics the way of large ones, too
+    // tests run small fabrics through the code path of large ones, too
     worker.far |= in_turn;
     let mut watch = Watch::new(listener, duration);
     watch.set_up(1.0);
@@ -111,7 +110,7 @@ pub fn run_timed(
     }
 }
 
-/// The worker that has all domains.
+/// The worker of all domains.
 fn worker<'a>(simulation: &'a mut Simulation, visit: Visit) -> Worker<'a> {
     let (ending, length) = (Ending::new(simulation), window_length(simulation));
     simulation.mark_later(length, length * BLOCK);
@@ -125,8 +124,8 @@ fn worker<'a>(simulation: &'a mut Simulation, visit: Visit) -> Worker<'a> {
     worker
 }
 
-/// Goes through all windows: alone, or in `shares`, as the pace says. How the run ended, and the processor time of each
-/// thread but the caller's.
+/// Runs all windows, alone or in `shares`, as the pace decides. Returns the end of the run, and the processor time of
+/// each thread except the caller's.
 fn walk(
     worker: &mut Worker,
     shares: &[Range<usize>],

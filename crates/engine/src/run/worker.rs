@@ -28,95 +28,95 @@ use std::mem::take;
 /// Ports of a fabric that fits the near caches: 256 KiB.
 const FEW_PORTS: usize = 2_048;
 
-/// Windows after which the listener is asked at the latest.
+/// Maximum number of windows between two calls of the listener.
 const ASKED_EVERY: u64 = 1 << 16;
 
-/// Order in which domains are visited within a window: makes no difference, which tests prove.
+/// Order in which domains are visited within a window. Tests prove that the result does not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Visit {
-    /// As they became active.
+    /// In the order in which they became active.
     Forward,
-    /// The other way round.
+    /// In the reverse order.
     Reverse,
     /// By a hash of (domain, window).
     Shuffled,
 }
 
-/// The domains of one thread, and everything that moves in them: all domains of a run, or one of its
+/// Domains of one thread, and everything in flight there: all domains of a run, or one of its
 /// [parts](crate::run::parts).
 pub struct Worker<'a> {
     pub(super) net: &'a FabricMap<'a>,
     pub(super) domains: &'a mut [Domain],
     pub(super) ending: Ending,
     pub(super) visit: Visit,
-    /// What they send.
+    /// Packets sent by the domains.
     pub(super) buckets: Buckets,
-    /// Their own events.
+    /// Own events of the domains.
     pub(super) queues: Queues,
     pub(super) collector: Collector,
     pub(super) deal: Deal<DomainId>,
-    /// Domains with work in the open window, and by domain the last window that it had work in.
+    /// Domains with work in the open window, and by domain the last window in which it had work.
     pub(super) todo: Vec<DomainId>,
     pub(super) queued: Vec<u64>,
     /// Packets that arrive within the last window, but after the end of the run.
     pub(super) under_way: Vec<Packet>,
     pub(super) scratch: Scratch,
-    /// The fabric does not fit the near caches: makes no difference to the result.
+    /// True if the fabric does not fit the near caches. No effect on the result.
     pub(super) far: bool,
-    /// Some of its ports [mark later](crate::port::departure_marks).
+    /// True if some of its ports [mark later](crate::port::departure_marks).
     pub(super) marks_later: bool,
     /// The earliest instant at which a domain found an endless loop.
     pub(super) endless: Time,
     /// Bytes of records above which the run ends.
     pub(super) most_kept: u64,
-    /// Windows and hops so far, and hops of all threads as of the last word to the listener.
+    /// Windows and hops so far, and hops of all threads as of the latest call of the listener.
     pub(super) windows: u64,
     pub(super) hops: u64,
     pub(super) told: u64,
-    /// When the listener is told next, whatever the hops (`told_every`).
+    /// Time of the next call of the listener, whatever the hops (`told_every`).
     pub(super) tell_at: Time,
     pub(super) stopped: bool,
 }
 
-/// What a worker needs for one domain after the other.
+/// Memory reused from domain to domain.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) by_port: ByPort,
-    /// The next hop of each of its packets, in order.
+    /// Next hop of each packet, in order.
     pub(super) plans: Vec<Planned>,
     pub(super) sorter: Sorter,
 }
 
 /// An open window.
 pub struct Window {
-    /// Its number.
+    /// Number of the window.
     number: u64,
-    /// Its end.
+    /// End of the window.
     stop: Time,
-    /// What arrives in it.
+    /// Arrivals of the window.
     bucket: Bucket,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// At its end.
+    /// The run reached its end.
     Reached {
-        /// When.
+        /// Time of the end.
         at: Time,
         /// No domain had anything left to do before it.
         quiet: bool,
     },
     /// The listener stopped it.
     Stopped,
-    /// An endless loop at that instant.
+    /// An endless loop at an instant.
     Endless(Time),
-    /// More records than a run may keep, at that instant.
+    /// More records than a run may keep, at an instant.
     Full(Time),
 }
 
 impl<'a> Worker<'a> {
-    /// For all `domains`.
+    /// A worker for all `domains`.
     pub fn new(
         net: &'a FabricMap<'a>,
         domains: &'a mut [Domain],
@@ -246,8 +246,8 @@ impl Share for Worker<'_> {
 }
 
 impl Worker<'_> {
-    /// Tells the listener of every interval (`told_every`) that ends before the window at `start`: the time that it is
-    /// told is the end of the last window which may have had events of the interval.
+    /// Calls the listener for every interval (`told_every`) that ends before the window at `start`. The reported time
+    /// is the end of the last window that may have had events of the interval.
     #[cold]
     fn tell(&mut self, start: Time, hops: u64, watch: &mut Watch) {
         let length = self.buckets.length;
@@ -260,7 +260,7 @@ impl Worker<'_> {
         self.stopped |= watch.stopped();
     }
 
-    /// The ports of `links` do by themselves what they have to do before the end of `window`.
+    /// Lets the ports of `links` do their work up to the end of `window`.
     #[inline(never)]
     fn visit(&mut self, links: &[LinkId], window: &Window) {
         let (net, first) = (self.net, self.queues.first);
@@ -276,7 +276,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Walks through the events of all domains with work in `window`.
+    /// Processes the events of all domains with work in `window`.
     #[inline(always)]
     fn walk_all<const FAR: bool, const CELLS: bool>(&mut self, window: &mut Window, watch: &mut Watch) {
         let mut scratch = take(&mut self.scratch);
@@ -290,7 +290,7 @@ impl Worker<'_> {
         self.scratch = scratch;
     }
 
-    /// Deals what arrives out to the domains, and puts those with work in order.
+    /// Scatters the arrivals to the domains, and orders the domains with work.
     fn gather(&mut self, window: &Window) {
         let number = window.number;
         self.todo.clear();
@@ -311,7 +311,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Brings near what the domains after the `i`th with work will touch.
+    /// Prefetches data for the domains after the `i`th with work.
     #[inline(always)]
     fn look_ahead(&self, i: usize, Bucket { packets, .. }: &Bucket) {
         if let Some(later) = self.todo.get(i + 2) {
@@ -320,7 +320,7 @@ impl Worker<'_> {
         }
         if let Some(following) = self.todo.get(i + 1) {
             let turns = self.deal.of(*following);
-            // ties are broken and ways are planned by heads, in no order of memory
+            // ties and routes are decided by heads, in no order of memory
             turns.iter().for_each(|turn| packets.prefetch_head(turn.place()));
             turns.iter().take(AHEAD).for_each(|turn| packets.prefetch(turn.place()));
             let following = self.queues.place(*following);
@@ -329,11 +329,11 @@ impl Worker<'_> {
         }
     }
 
-    /// Walks through the events of the `i`th domain with work before `stop`: orders its packets, plans what they will
-    /// do, and merges them with its own events. What passes ports that share nothing does so before.
+    /// Processes the events of the `i`th domain with work before `stop`: orders its packets, plans their next hops, and
+    /// merges them with its own events. Arrivals at ports that share nothing are processed first.
     ///
-    /// A `FAR` fabric does not fit the near caches: all packets are planned before the first is executed, so that what
-    /// they will touch can be fetched. Where there are radio `CELLS`, what happens in one alone is no event of its own.
+    /// A `FAR` fabric does not fit the near caches: all packets are planned before the first is processed, so that
+    /// their data can be prefetched. With radio `CELLS`, what happens inside a single cell is no event of its own.
     #[inline(always)]
     fn walk<const FAR: bool, const CELLS: bool>(
         &mut self,
@@ -362,7 +362,7 @@ impl Worker<'_> {
         let turns = sorter.sort(turns, bucket, order);
         let (packets, exts) = (&bucket.packets, &mut bucket.exts);
         if FAR {
-            // those that are first to be looked at were not the first to be sent
+            // the first packets in order were not the first to be sent
             turns.iter().take(AHEAD).for_each(|turn| packets.prefetch(turn.place()));
             plans.clear();
             plans.extend((AHEAD..).zip(turns).map(|(ahead, turn)| {
@@ -412,7 +412,7 @@ impl Worker<'_> {
         if CELLS {
             out.buckets.alone.until = stop;
             let only = self.queued.len() == 1;
-            // a listener that is told at times of its own is told between windows
+            // a listener with times of its own (`told_every`) is called between windows
             let ending = (only && self.tell_at == Time::NEVER).then_some((&mut self.ending, &mut self.windows));
             out.hold_aside(true);
             let ended = events_alone(domain, &mut out, &mut self.collector, ending, watch);
@@ -434,7 +434,7 @@ impl Worker<'_> {
     }
 }
 
-/// Takes the domain's own events before `time`, and those at `time` that precede the arrival of `packet` then.
+/// Processes the domain's own events before `time`, and those at `time` that precede the arrival of `packet` then.
 #[inline(never)]
 fn own_events(
     domain: &mut Domain,
@@ -456,8 +456,8 @@ fn own_events(
     }
 }
 
-/// Takes the own events of a domain with radio cells before the end of the open window. The only domain of a run goes
-/// on into the windows that follow, up to the ending, or until something arrives.
+/// Processes the own events of a domain with radio cells before the end of the open window. A run's single domain goes
+/// on into later windows, until the end or the next arrival.
 fn events_alone(
     domain: &mut Domain,
     out: &mut Out,
@@ -487,7 +487,7 @@ fn events_alone(
     Ok(())
 }
 
-/// Takes the domain's own next event, a timer or an arrival from inside the domain: that beside its queue where given.
+/// Processes the domain's own next event, a timer or an arrival from inside the domain, or else the timer `aside`.
 fn own_event(
     domain: &mut Domain,
     out: &mut Out,

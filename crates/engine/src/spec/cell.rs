@@ -1,203 +1,205 @@
-//! Radio cells: a channel that stations share, and how they take turns on it.
+//! Radio cells: a shared channel and medium access by its stations.
 
 use incast_cc::Time;
 
 /// A radio cell of IEEE 802.15.4 at 2.4 GHz (O-QPSK, 250 kb/s), without beacons.
 ///
-/// A node of its own, a switch, stands for the channel. Every link to it leaves a station and has the station's queue;
-/// every link from it leads to one, without delay. A packet crosses both, and the cell decides in between: a link of
-/// the first kind is [`LinkSpec::cell`](super::LinkSpec::cell)'s.
+/// The channel is a node of its own, a switch. Every link to it leaves a station and has the station's queue; every
+/// link from it leads to a station, without delay. A packet crosses both links, and the cell schedules it in between.
+/// [`LinkSpec::cell`](super::LinkSpec::cell) is set on links to the channel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CellSpec {
-    /// The node that stands for the channel.
+    /// Node of the channel.
     pub channel: u32,
-    /// Its stations, at most [`MOST_STATIONS`].
+    /// Stations, at most [`MOST_STATIONS`].
     pub stations: Vec<StationSpec>,
-    /// How far signals reach.
+    /// Path loss of signals.
     pub propagation: Propagation,
     /// Transceivers.
     pub phy: PhySpec,
     /// Access to the channel.
     pub mac: MacSpec,
-    /// From packets to frames.
+    /// Encapsulation of packets in frames.
     pub framing: FramingSpec,
-    /// What transceivers take.
+    /// Energy consumption of transceivers.
     pub energy: EnergySpec,
 }
 
-/// Stations of a cell at most: 16-bit addresses would allow 65,534, but powers are kept for every pair.
+/// Maximum number of stations in a cell. 16-bit addresses would allow 65,534, but received powers are stored for every
+/// pair.
 pub const MOST_STATIONS: usize = 2_048;
 
-/// Bytes of a PSDU at most (aMaxPHYPacketSize).
+/// Maximum PSDU size in bytes (aMaxPHYPacketSize).
 pub const MOST_PSDU: u32 = 127;
 
-/// Bytes of an IPv6 packet on a link of 6LoWPAN at most, its MTU (RFC 4944, 4).
+/// MTU of a 6LoWPAN link: maximum size of an IPv6 packet, in bytes (RFC 4944, 4).
 pub const MOST_DATAGRAM: u32 = 1280;
 
 /// A station of a cell.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StationSpec {
-    /// Its node: a host, or a switch.
+    /// Node: a host or a switch.
     pub node: u32,
-    /// Where it is, metres.
+    /// Position, in metres.
     pub at: (f64, f64),
-    /// It is a gateway: it forwards a packet once, however often it comes, and solicits no routers.
+    /// Gateway: forwards a packet once, however often it arrives, and solicits no routers.
     pub routes: bool,
 }
 
-/// The loss of power on the way.
+/// Propagation loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Propagation {
-    /// None up to this distance in metres, and nothing beyond (ns-3's `RangePropagationLossModel`).
+    /// No loss up to this distance in metres, no signal beyond (ns-3's `RangePropagationLossModel`).
     Range(f64),
-    /// `reference + 10 exponent log10(distance / 1 m)` dB, and a part that is normally distributed with deviation
-    /// `shadowing`, drawn for each pair of stations. At less than 1 m it is `reference`.
+    /// `reference + 10 exponent log10(distance / 1 m)` dB plus shadowing: a normally distributed term with standard
+    /// deviation `shadowing`, drawn for each pair of stations. Below 1 m the distance counts as 1 m.
     LogDistance {
-        /// At 1 m, dB.
+        /// Loss at 1 m, in dB.
         reference: f64,
-        /// Exponent.
+        /// Path-loss exponent.
         exponent: f64,
-        /// Standard deviation of shadowing, dB.
+        /// Standard deviation of shadowing, in dB.
         shadowing: f64,
     },
 }
 
-/// Transceivers, all alike.
+/// Parameters of all transceivers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PhySpec {
-    /// Power of transmissions, dBm.
+    /// Transmission power, in dBm.
     pub power: f64,
-    /// Power of the noise in the channel, dBm.
+    /// Noise power in the channel, in dBm.
     pub noise: f64,
-    /// From this power on the channel is busy, dBm.
+    /// Energy-detection threshold: the channel is busy from this power on, in dBm.
     pub busy_from: f64,
-    /// Which frames overlapping signals destroy.
+    /// Frame-error model for overlapping signals.
     pub errors: Errors,
-    /// When a clear channel assessment looks.
+    /// Measurement time of a clear channel assessment.
     pub assessment: Assessment,
 }
 
-/// Which frames overlapping signals destroy. A receiver follows one frame at a time, the first that is 5 dB below noise
-/// and interference or better.
+/// Frame-error model for overlapping signals. A receiver locks on to one frame at a time: the first with an SINR of at
+/// least -5 dB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Errors {
-    /// By bit errors of O-QPSK; the interference is looked at when a further signal begins and at the end of the frame,
-    /// as it is then: what begins and ends within a frame does it no harm (ns-3.43, `LrWpanPhy::CheckInterference`).
+    /// Bit errors of O-QPSK. The interference is evaluated when a further signal begins and at the end of the frame, as
+    /// it is at that instant: a signal that begins and ends within a frame does it no harm (ns-3.43,
+    /// `LrWpanPhy::CheckInterference`).
     Ns3,
-    /// By bit errors of O-QPSK, looked at whenever a signal begins or ends.
+    /// Bit errors of O-QPSK, evaluated whenever a signal begins or ends.
     Sinr,
-    /// Any signal within range that overlaps a frame.
+    /// Any overlapping signal within range destroys a frame.
     Overlap,
-    /// None.
+    /// No frame errors.
     None,
 }
 
-/// When a clear channel assessment looks at the channel.
+/// Measurement time of a clear channel assessment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assessment {
-    /// At its end (ns-3.43, `LrWpanPhy::EndCca`).
+    /// At the end of the assessment (ns-3.43, `LrWpanPhy::EndCca`).
     End,
-    /// All the time: a signal that ends within it makes the channel busy (IEEE 802.15.4-2011, 8.2.7).
+    /// Over the whole assessment: a signal that ends within it makes the channel busy (IEEE 802.15.4-2011, 8.2.7).
     Window,
 }
 
 /// Unslotted CSMA-CA, acknowledgements and retries.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MacSpec {
-    /// Least backoff exponent (macMinBE).
+    /// Minimum backoff exponent (macMinBE).
     pub least_exponent: u32,
-    /// Greatest backoff exponent (macMaxBE).
+    /// Maximum backoff exponent (macMaxBE).
     pub most_exponent: u32,
-    /// A frame fails that finds the channel busy more often than this (macMaxCSMABackoffs).
+    /// Maximum number of backoffs: a frame that finds the channel busy more often fails (macMaxCSMABackoffs).
     pub backoffs: u32,
-    /// Retries of a frame that is not acknowledged (macMaxFrameRetries).
+    /// Maximum retries of an unacknowledged frame (macMaxFrameRetries).
     pub retries: u32,
-    /// Frames to one station ask for acknowledgements.
+    /// Unicast frames request acknowledgements.
     pub acknowledged: bool,
-    /// An acknowledgement with another number, which is that of another station's frame, ends the wait: the try has
-    /// failed (ns-3.43, `LrWpanMac::PdDataIndication`, after IEEE 802.15.4-2006, 7.5.6.4.3). Else it is ignored (IEEE
+    /// An acknowledgement with the sequence number of another station's frame ends the wait, and the attempt fails
+    /// (ns-3.43, `LrWpanMac::PdDataIndication`, after IEEE 802.15.4-2006, 7.5.6.4.3). Otherwise it is ignored (IEEE
     /// 802.15.4-2011, 5.1.6.4.3).
     pub foreign_acks_fail: bool,
-    /// A frame that has the number of the one before from the same station is acknowledged and not passed on (IEEE
-    /// 802.15.4-2011, 5.1.6.2); ns-3.43 has no such filter.
+    /// A frame with the sequence number of the previous frame from the same station is acknowledged and not delivered
+    /// (IEEE 802.15.4-2011, 5.1.6.2); ns-3.43 has no such filter.
     pub duplicates_rejected: bool,
-    /// A frame that is to be acknowledged makes the station begin its own access to the channel anew (ns-3.43); else
-    /// it goes on with the exponent and the count that it had.
+    /// Receiving a frame that requests an acknowledgement restarts the station's own channel access (ns-3.43).
+    /// Otherwise the access continues with its backoff exponent and count.
     pub reception_restarts: bool,
 }
 
-/// From packets to frames.
+/// Encapsulation of packets in frames.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FramingSpec {
-    /// Bytes of the MAC's header and of the frame check sequence.
+    /// Size of MAC header and frame check sequence, in bytes.
     pub overhead: u32,
-    /// Bytes that a frame carries for the layers above.
+    /// Maximum payload of a frame, in bytes.
     pub payload: u32,
-    /// 6LoWPAN; `None`: a packet is a frame.
+    /// 6LoWPAN; `None`: one packet is one frame.
     pub adaptation: Option<AdaptationSpec>,
 }
 
-/// 6LoWPAN (RFC 4944, RFC 6282) below IPv6, whose header of 40 bytes is part of a packet's size.
+/// 6LoWPAN (RFC 4944, RFC 6282) below IPv6. A packet's size includes the IPv6 header of 40 bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptationSpec {
-    /// Bytes of the compressed IPv6 header of a packet of TCP.
+    /// Size of the compressed IPv6 header of a TCP packet, in bytes.
     pub tcp_header: u32,
-    /// Bytes of the compressed headers, IPv6 and UDP, of a datagram.
+    /// Size of the compressed IPv6 and UDP headers of a datagram, in bytes.
     pub udp_header: u32,
-    /// Fragments wait for the others for so long.
+    /// Reassembly timeout.
     pub reassembly: Time,
-    /// Frames are flooded, each to all in range; `None`: they are sent to the next hop.
+    /// Flooding: each frame goes to all stations in range; `None`: unicast to the next hop.
     pub mesh: Option<MeshSpec>,
-    /// Stations have to find their neighbours; `None`: they know them.
+    /// Neighbour discovery; `None`: stations know their neighbours.
     pub discovery: Option<DiscoverySpec>,
 }
 
 /// Neighbour discovery (RFC 4861, RFC 4862).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiscoverySpec {
-    /// A message to all is sent after 0 to this many milliseconds, a whole number of them.
+    /// Maximum random delay of a multicast message, in whole milliseconds from 0.
     pub jitter_ms: u32,
-    /// Between two solicitations of a neighbour (RetransTimer).
+    /// Interval between solicitations of a neighbour (RetransTimer).
     pub interval: Time,
-    /// Solicitations of an unknown neighbour after the first.
+    /// Further solicitations of an unknown neighbour after the first.
     pub retries: u32,
-    /// Packets that wait for a neighbour at most; the oldest goes.
+    /// Maximum number of packets that wait for a neighbour; the oldest is dropped.
     pub waiting: u32,
-    /// A neighbour from which nothing has come is stale after this time (ReachableTime).
+    /// Time without a packet from a neighbour after which it is stale (ReachableTime).
     pub reachable: Time,
-    /// One that is stale and is sent to is probed after this time (DELAY_FIRST_PROBE_TIME).
+    /// Time from a packet to a stale neighbour to its first probe (DELAY_FIRST_PROBE_TIME).
     pub delay: Time,
-    /// Probes of it (MAX_UNICAST_SOLICIT).
+    /// Probes of a stale neighbour (MAX_UNICAST_SOLICIT).
     pub probes: u32,
-    /// Addresses of a station that it claims as the run begins (duplicate address detection).
+    /// Addresses that each station claims when the run begins (duplicate address detection).
     pub addresses: u32,
-    /// Router solicitations of a station.
+    /// Router solicitations per station.
     pub router_solicitations: u32,
 }
 
-/// Bytes of the longest message of neighbour discovery as 6LoWPAN compresses it.
+/// Size of the longest neighbour discovery message after 6LoWPAN compression, in bytes.
 pub const MOST_DISCOVERY: u32 = 70;
 
 /// Mesh-under flooding (RFC 4944, 11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeshSpec {
-    /// Times that a frame is forwarded at most.
+    /// Maximum number of times a frame is forwarded.
     pub hops: u32,
-    /// Latest frames of an originator that a station remembers.
+    /// Number of recent frames a station remembers per originator.
     pub remembered: u32,
-    /// A station forwards a frame after 0 to this many milliseconds, a whole number of them.
+    /// Maximum random delay before forwarding a frame, in whole milliseconds from 0.
     pub jitter_ms: u32,
 }
 
-/// What a transceiver takes, by state.
+/// Power consumption of a transceiver by state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EnergySpec {
-    /// Supply, volts.
+    /// Supply voltage, in volts.
     pub volts: f64,
-    /// Current while it transmits, milliamperes.
+    /// Current while transmitting, in milliamperes.
     pub transmitting: f64,
-    /// Current while it receives a frame, milliamperes.
+    /// Current while receiving a frame, in milliamperes.
     pub receiving: f64,
-    /// Current while it listens, milliamperes.
+    /// Current while listening, in milliamperes.
     pub listening: f64,
 }

@@ -1,48 +1,48 @@
 //! Errors of a run.
 
-/// The part of a specification that a refusal is about: whoever made the specification of something else, such as a
-/// scenario, says by it which of the user's words are meant.
+/// Part of a specification that a refusal is about. A caller that built the specification from something else, such as
+/// a scenario, maps it to the user's keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum About {
     /// Nodes, links and domains as a whole.
     Network,
-    /// A flow, by its number.
+    /// Flow, by number.
     Flow(u32),
-    /// A link and the queue of its port, by number.
+    /// Link and the queue of its port, by number.
     Link(u32),
-    /// A transport, by its number in the specification.
+    /// Transport, by number.
     Transport(u32),
-    /// A program of nodes, by its number.
+    /// Program of nodes, by number.
     Program(u32),
-    /// A radio cell, by its number.
+    /// Radio cell, by number.
     Cell(u32),
-    /// How packets choose their paths.
+    /// Path selection of packets.
     Routing,
-    /// How events at one instant are ordered.
+    /// Order of events at one instant.
     Ties,
-    /// What packets cost at hosts.
+    /// Processing times of packets at hosts.
     Hosts,
-    /// The buffer that ports of a switch share, and pauses.
+    /// Shared buffer of a switch, and pauses.
     Buffer,
     /// Failures of links.
     Failures,
-    /// The number of threads.
+    /// Number of threads.
     Threads,
 }
 
-/// Why a run ended without a result.
+/// Reason why a run ended without a result.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunError {
     /// The caller asked to stop.
     Stopped,
-    /// The specification contradicts itself: in which part, and in words for the user.
+    /// Invalid specification: the part, and a message for the user.
     Refused(About, String),
-    /// The run cannot go on (e.g. endless work at one instant); in words for the user.
+    /// The run cannot continue, e.g. because of endless work at one instant; a message for the user.
     Invalid(String),
 }
 
 impl RunError {
-    /// The same as a refusal of a part of the specification, unless it is one already.
+    /// Turns [`RunError::Invalid`] into a refusal of a part of the specification; other errors stay as they are.
     pub fn about(self, about: About) -> RunError {
         match self {
             RunError::Invalid(text) => RunError::Refused(about, text),

@@ -1,8 +1,8 @@
-//! The time that packets take in hosts.
+//! Processing times of packets in hosts.
 
 use incast_cc::{Rate, Time};
 
-/// The time that packets take in a host, each way; `None`: none.
+/// Processing times of packets in a host, per direction; `None`: no processing time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HostSpec {
     /// From the NIC to the stack.
@@ -11,17 +11,17 @@ pub struct HostSpec {
     pub send: Option<ProcessingSpec>,
 }
 
-/// Engines between NIC and stack, one side of a host. A flow's packets of one direction take one of them.
+/// Engines between NIC and stack, for one direction of a host. All packets of a flow and direction use one engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProcessingSpec {
-    /// Engines that work side by side, 1 to [`EngineId::MOST`](crate::EngineId::MOST).
+    /// Number of parallel engines, 1 to [`EngineId::MOST`](crate::EngineId::MOST).
     pub engines: u32,
-    /// Service time of a packet with payload,
+    /// Service time of a packet with payload.
     pub packet_time: Time,
-    /// of one without,
+    /// Service time of a packet without payload.
     pub ack_time: Time,
-    /// and what its IP bytes add, at this rate.
+    /// Rate at which IP bytes add to the service time.
     pub rate: Rate,
-    /// Packets that an engine holds at most, the one in service included; 0: no limit.
+    /// Maximum number of packets at an engine, including the one in service; 0: no limit.
     pub limit: u64,
 }

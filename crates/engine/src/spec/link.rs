@@ -3,21 +3,21 @@
 use incast_cc::{Rate, Time};
 use incast_record::Name;
 
-/// A failure of one directed link for some time.
+/// Temporary failure of one directed link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Failure {
-    /// Link.
+    /// Link number.
     pub link: u32,
-    /// Its first instant.
+    /// First instant of the failure.
     pub from: Time,
-    /// When it is over; [`Time::NEVER`]: it lasts.
+    /// End of the failure; [`Time::NEVER`]: permanent.
     pub until: Time,
-    /// Its effect.
+    /// Effect on the link.
     pub effect: Effect,
 }
 
 impl Failure {
-    /// The rate that the link has meanwhile, where that is another.
+    /// Rate of the link during the failure, if it differs.
     pub fn rate(&self) -> Option<Rate> {
         match self.effect {
             Effect::Degraded { rate, .. } => rate,
@@ -25,8 +25,8 @@ impl Failure {
         }
     }
 
-    /// From when until when switches know of it and route around its link; `None`: it is over by then, or they do not
-    /// mind it.
+    /// Interval in which switches know of the failure and route around the link; `None`: the failure ends before
+    /// detection or does not affect routing.
     pub fn known(&self) -> Option<(Time, Time)> {
         let Effect::Down { detection } = self.effect else { return None };
         let seen = self.from.saturating_add(detection);
@@ -37,20 +37,20 @@ impl Failure {
 /// Kinds of failures.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Effect {
-    /// Nothing gets through: a packet is lost if any of its time between the beginning of its transmission and its
-    /// arrival lies in the failure. The port goes on sending, so its queue drains into the dead link.
+    /// No packet gets through: a packet is lost if the failure overlaps the time from the start of its transmission to
+    /// its arrival. The port keeps sending, so its queue drains into the dead link.
     Down {
-        /// Switches route around the link so long after it fails, and over it again so long after it is repaired; a
-        /// failure that is over by then they never see.
+        /// Detection delay: switches route around the link this long after it fails, and over it again this long after
+        /// its repair. A shorter failure is never noticed.
         detection: Time,
     },
-    /// The link works otherwise.
+    /// The link works with other parameters.
     Degraded {
-        /// Its rate, for what is transmitted in the meantime, to the part of a packet.
+        /// Rate for transmissions during the failure, down to the part of a packet.
         rate: Option<Rate>,
-        /// Its delay, for packets whose transmission ends in the meantime. None overtakes another.
+        /// Delay of packets whose transmission ends during the failure. Packets are not reordered.
         delay: Option<Time>,
-        /// Probability of a loss, for packets whose transmission begins in the meantime.
+        /// Loss probability of packets whose transmission begins during the failure.
         loss: f64,
     },
 }
@@ -66,39 +66,39 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Time,
-    /// Bytes every packet adds on the wire (2 PPP, 38 Ethernet with preamble and gap, 0).
+    /// Overhead per packet on the wire, in bytes (2 PPP, 38 Ethernet with preamble and gap, 0).
     pub overhead: u32,
-    /// Size of the token bucket in bytes, as Linux' `tbf` has it: a packet leaves the queue as
-    /// soon as the bucket holds its bytes (overhead included), and takes no further time. 0: a
-    /// transmitter, which a packet leaves after its time on the wire.
+    /// Size of the token bucket in bytes, as in Linux `tbf`: a packet leaves the queue as soon as the bucket holds its
+    /// bytes (overhead included), and takes no further time. 0: a transmitter, which a packet leaves after its
+    /// transmission time.
     pub bucket: u32,
     /// Index into [`Spec::queues`](super::Spec::queues).
     pub queue: u32,
     /// Losses on the wire.
     pub loss: Loss,
-    /// The cell whose channel it leads to, an index into [`Spec::cells`](super::Spec::cells); `None`: a wire.
+    /// Cell whose channel the link leads to, an index into [`Spec::cells`](super::Spec::cells); `None`: a wired link.
     pub cell: Option<u32>,
-    /// Which link of the tree it is, for reports: `"edge3>h6"`.
+    /// Name in reports: `"edge3>h6"`.
     pub name: Name,
 }
 
 impl LinkSpec {
-    /// When a packet that has to wait for no other leaves, `size` being its IP bytes.
+    /// Latency of a packet of `size` IP bytes that waits for no other packet.
     pub fn crossing(&self, size: u64) -> Time {
         let wire = self.rate.serialize(size + self.overhead as u64);
         wire.saturating_sub(self.rate.serialize(self.bucket as u64)).saturating_add(self.delay)
     }
 }
 
-/// Losses on a link, after transmission.
+/// Loss model of a link, applied after transmission.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Loss {
-    /// None.
+    /// No losses.
     None,
-    /// Each packet with this probability, independently.
+    /// Independent loss of each packet with this probability.
     Packet(f64),
-    /// Each byte with this probability: a packet of n wire bytes survives with (1-p)^n.
+    /// Loss of each byte with this probability: a packet of n wire bytes survives with (1-p)^n.
     Byte(f64),
-    /// The packets with these indices (0-based count of packets put on the link), sorted.
+    /// Loss of the packets with these indices (0-based count of packets put on the link), sorted.
     List(Vec<u64>),
 }

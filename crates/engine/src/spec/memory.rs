@@ -1,47 +1,47 @@
-//! The memory that a run takes, told before it: by measured runs.
+//! Estimate of the memory that a run takes, fitted to measured runs.
 //!
-//! What counts is the state of ports and flows, the packets that are outstanding at once, and the rows of series and
-//! timelines. How many packets are outstanding follows from the controllers: with each host that receives, as much
-//! as its link carries in a round trip, and what the queue before it may hold, as far as its flows let it fill.
+//! The estimate adds up the state of ports and flows, the packets outstanding at once, and the rows of series and
+//! timelines. The number of outstanding packets depends on the controllers: per receiving host, one bandwidth-delay
+//! product of its link plus the part of the last queue that its flows can fill.
 
 use super::{App, Discipline, FlowSpec, Limit, LinkSpec, Protocol, QueueSpec, Spec, TIMELINE_NEAR, TransportSpec};
 use incast_cc::{Ecn, Rate, Time};
 
-/// Bytes of a port,
+/// Bytes per port.
 const PORT: u64 = 1_200;
-/// ... of each of several queues of it,
+/// Bytes per class queue of a port.
 const CLASS: u64 = 600;
-/// ... of a flow, which its record is part of,
+/// Bytes per flow, including its record.
 const FLOW: u64 = 4_500;
-/// ... of one that is open: its window's state, and what a single burst leaves of room in rings,
+/// Bytes per open flow: state of its window, and room that a single burst leaves in rings.
 const OPEN: u64 = 3_000;
-/// ... of a segment that is outstanding: the packet in its page, its slot in the ring of a port, its entry at the
-/// sender and maybe at the receiver, and as much room again where these grow by doubling,
+/// Bytes per outstanding segment: the packet in its page, its slot in the ring of a port, its entry at the sender and
+/// maybe at the receiver, and the spare room of those that grow by doubling.
 const SEGMENT: u64 = 190;
-/// ... of a value of a time series,
+/// Bytes per value of a time series.
 const VALUE: u64 = 24;
-/// ... of a row of a timeline, packed,
+/// Bytes per row of a timeline, packed.
 const ROW: u64 = 8;
-/// ... of which, where these are in a file, one in so many is in memory, for where they lie there,
+/// Divisor for the memory of timeline rows in a file: their index takes one part in this many.
 const FAR: u64 = 10;
-/// ... and of a run without anything: threads, and the room of their buckets.
+/// Bytes of an empty run: threads and their buckets.
 const RUN: u64 = 1_000_000;
-/// So many times the time in which the links of the receiving hosts carry everything a run lasts at most: the timeline
-/// and the series of one that ends when all has finished.
+/// Assumed maximum duration of a run that ends when all flows have finished, as a multiple of the time in which the
+/// links of the receiving hosts carry everything. Sizes its timeline and series.
 const SLOWER: u64 = 8;
-/// By so many thresholds a queue that marks is exceeded while windows still double.
+/// Overshoot of a marking queue in slow start, as a multiple of its threshold.
 const OVERSHOOT: u64 = 4;
-/// Ports that a flow passes, both ways.
+/// Ports that a flow passes in both directions.
 const PASSED: u64 = 12;
 
-/// Memory that a run of so many ports and flows takes at least, in bytes, whatever they do.
+/// Minimum memory of a run with this number of ports and flows, in bytes.
 pub fn memory_of(ports: u64, flows: u64) -> u64 {
     PORT.saturating_mul(ports).saturating_add(FLOW.saturating_mul(flows))
 }
 
 impl Spec {
-    /// Memory that a run takes, in bytes, roughly: nine measured runs took between 2/3 and 6/5 of it, give or take
-    /// 6 MB.
+    /// Estimated memory of the run, in bytes. Nine measured runs took between 2/3 and 6/5 of the estimate, plus or
+    /// minus 6 MB.
     pub fn memory(&self) -> u64 {
         let classes =
             self.links.iter().map(|link| self.queues[link.queue as usize].classes().len() as u64).sum::<u64>();
@@ -59,8 +59,8 @@ impl Spec {
 }
 
 impl Spec {
-    /// Rows of its timeline, of ports and flows, at most and roughly; 0 without one. No more than one a frame and
-    /// subject, nor than two a packet and port, which is busy in one frame or in two.
+    /// Estimated maximum number of timeline rows of ports and flows; 0 without a timeline. Bounded by one row per frame
+    /// and subject, and by two per packet and port, since a packet keeps a port busy in one or two frames.
     pub fn timeline_rows(&self) -> u64 {
         let load = Load::of(self);
         let segments = |flow: &FlowSpec| flow.app.size().map(|size| size.div_ceil(mss(self, flow)));
@@ -70,14 +70,14 @@ impl Spec {
     }
 }
 
-/// Frames of a timeline times the ports and flows that are busy in them, in a run that lasts until `end`.
+/// Frames of the timeline times the ports and flows busy in them, for a run that lasts until `end`.
 fn timeline_cells(spec: &Spec, end: Time, open: u64) -> u64 {
     let frames = spec.observe.timeline.map_or(0, |timeline| timeline.frames_by(end));
     let subjects = (spec.links.len() as u64).min(PASSED.saturating_mul(open)).saturating_add(open);
     frames.saturating_mul(subjects)
 }
 
-/// What series at fixed intervals and a timeline keep of a run that lasts until `end`.
+/// Bytes of fixed-interval series and of the timeline, for a run that lasts until `end`.
 fn rows(spec: &Spec, end: Time, open: u64) -> u64 {
     let observe = &spec.observe;
     let series = 8 * observe.flows.len() as u64 + (observe.ports.len() + observe.cells.len()) as u64;
@@ -87,34 +87,34 @@ fn rows(spec: &Spec, end: Time, open: u64) -> u64 {
     VALUE.saturating_mul(values).saturating_add(frames.min(near.saturating_add(frames / FAR)))
 }
 
-/// What is under way at once.
+/// Concurrent load of a run.
 struct Load {
-    /// Flows that are open,
+    /// Maximum number of open flows.
     open: u64,
-    /// segments that are outstanding,
+    /// Maximum number of outstanding segments.
     segments: u64,
-    /// and when the run is over at the latest.
+    /// Latest end of the run.
     end: Time,
 }
 
-/// The way into a host.
+/// Last link into a host.
 #[derive(Clone, Copy)]
 struct Way {
     rate: Rate,
-    /// Bytes that the link carries in a round trip,
+    /// Bytes that the link carries in a round trip.
     carried: u64,
-    /// ... that its queue holds, in segments of so many bytes,
+    /// Limit of its queue.
     limit: Limit,
-    /// ... and from where on it marks.
+    /// Marking threshold of its queue.
     mark: Limit,
 }
 
-/// Of a host that receives.
+/// Load of a receiving host.
 #[derive(Clone, Copy, Default)]
 struct Receiving {
-    /// When its link has carried what came so far.
+    /// Time at which its link has carried everything so far.
     busy: Time,
-    /// Segments of its flows together, and how many there are room for.
+    /// Sum of the segments of its flows, and the room for them.
     asked: u64,
     room: u64,
 }
@@ -152,7 +152,7 @@ impl Load {
     }
 }
 
-/// How many of the intervals contain a common instant at most; `begins` are in order.
+/// Maximum number of intervals that overlap at one instant; `begins` is sorted.
 fn overlap(begins: &[Time], mut ends: Vec<Time>) -> u64 {
     ends.sort_unstable();
     let mut over = 0;
@@ -165,7 +165,7 @@ fn overlap(begins: &[Time], mut ends: Vec<Time>) -> u64 {
     open.max().unwrap_or(0)
 }
 
-/// The way into each host; `None`: over the air, or none.
+/// Last link into each host; `None`: a radio link, or no link.
 fn ways(spec: &Spec) -> Vec<Option<Way>> {
     let longest = spec.links.iter().filter(|link| link.to >= spec.hosts && link.from >= spec.hosts);
     let longest = longest.map(|link| link.delay).max().unwrap_or(Time::ZERO);
@@ -179,7 +179,7 @@ fn ways(spec: &Spec) -> Vec<Option<Way>> {
     ways
 }
 
-/// The way over the last link, where others are of a delay of up to `longest`.
+/// Path over the last link, with delays of up to `longest` on the other links.
 fn way_over(spec: &Spec, link: &LinkSpec, longest: Time) -> Way {
     let queue = &spec.queues[link.queue as usize];
     let packet = spec.transports.first().map_or(0, |transport| transport.mss);
@@ -189,12 +189,12 @@ fn way_over(spec: &Spec, link: &LinkSpec, longest: Time) -> Way {
     Way { rate: link.rate, carried: carried as u64, limit: limit(queue), mark: mark(queue) }
 }
 
-/// What a queue holds.
+/// Limit of a queue.
 fn limit(queue: &QueueSpec) -> Limit {
     queue.classes().iter().map(|class| class.limit).next().unwrap_or(queue.limit)
 }
 
-/// From where on a queue marks.
+/// Marking threshold of a queue.
 fn mark(queue: &QueueSpec) -> Limit {
     match &queue.discipline {
         Discipline::EcnThreshold(ecn) => ecn.mark,
@@ -212,7 +212,7 @@ fn mss(spec: &Spec, flow: &FlowSpec) -> u64 {
     transport(spec, flow).mss.max(1) as u64
 }
 
-/// Segments of a flow that are outstanding at most: of its receive window, and of what link and queue hold.
+/// Maximum number of outstanding segments of a flow, bounded by its receive window and by what link and queue hold.
 fn most_outstanding(spec: &Spec, flow: &FlowSpec, way: &Way) -> u64 {
     let (transport, mss) = (transport(spec, flow), mss(spec, flow));
     let controller = spec.controllers[flow.controller as usize].profile();

@@ -1,9 +1,8 @@
-//! The specification of a run: plain data, complete and already validated by whoever
-//! built it (the scenario crate; tests).
+//! Specification of a run: plain, complete data, already validated by its builder (the scenario crate; tests).
 //!
-//! Nodes are numbered hosts first: node `h` for `h < hosts` is host `h`, the rest are switches.
-//! A directed link and the port at its sending end share one number. The local ports of a node
-//! are its outgoing links in the order of `links`.
+//! Hosts are numbered first: node `h` for `h < hosts` is host `h`, the other nodes are switches. A directed link and
+//! the port at its sending end share a number. The local ports of a node are its outgoing links in the order of
+//! `links`.
 
 pub use crate::app::Begin;
 pub use crate::app::parameters::*;
@@ -39,7 +38,7 @@ pub use transport::*;
 /// One simulation, complete.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// Everything random is keyed by it.
+    /// Seed of all random draws.
     pub seed: u64,
     /// Simulated end.
     pub duration: Time,
@@ -51,16 +50,16 @@ pub struct Spec {
     pub hosts: u32,
     /// Names of all nodes, hosts first: `"h0"`, `"edge3"`.
     pub node_names: Vec<String>,
-    /// Domain of every node; any numbering. The engine merges domains joined by links too fast
-    /// to separate them.
+    /// Domain of every node, in any numbering. The engine merges domains that are joined by links with too little
+    /// latency.
     pub domain_of: Vec<u32>,
     /// Directed links.
     pub links: Vec<LinkSpec>,
-    /// One a switch (node `hosts + i` has `routers[i]`).
+    /// Router of each switch (node `hosts + i` has `routers[i]`).
     pub routers: Vec<Router>,
-    /// How a switch picks among equal-cost next hops.
+    /// Selection among equal-cost next hops.
     pub choice: PathChoice,
-    /// ACKs take the path of [`PathChoice::Ecmp`], whatever data does.
+    /// ACKs use [`PathChoice::Ecmp`], whatever the policy of data.
     pub acks_by_flow: bool,
     /// Distinct queue settings; links refer to them.
     pub queues: Vec<QueueSpec>,
@@ -72,76 +71,73 @@ pub struct Spec {
     pub groups: Vec<String>,
     /// Flows in order.
     pub flows: Vec<FlowSpec>,
-    /// The time that packets take in each host, by host; empty where they take none.
+    /// Processing times by host; empty without processing times.
     pub host_costs: Vec<HostSpec>,
-    /// Buffer that the queues of every switch share, beside their own limits; without one each has what its limit says.
+    /// Shared buffer of every switch, which applies in addition to the limits of its queues; `None`: the limits alone.
     pub buffer: Option<BufferSpec>,
-    /// Triggers of flows that wait for the ends of others; flows refer to them.
+    /// Triggers that open flows when others end; flows refer to them.
     pub triggers: Vec<TriggerSpec>,
-    /// Queries over two-way connections made of those flows that have [`App::Messages`].
+    /// Queries over two-way connections, which consist of the flows with [`App::Messages`].
     pub queries: Vec<QuerySpec>,
     /// Observations besides the records of flows and ports.
     pub observe: Observe,
-    /// Order of arrivals on different links at equal times.
+    /// Order of simultaneous arrivals on different links.
     pub ties: Ties,
-    /// Threads of the run, at most [`MOST_THREADS`]; `None` takes one, or a core for every [`DOMAINS_A_THREAD`] domains
-    /// where that is quicker. No result depends on it.
+    /// Number of threads, at most [`MOST_THREADS`]; `None`: one thread, or one core for every [`DOMAINS_A_THREAD`]
+    /// domains where that is faster. Results do not depend on it.
     pub threads: Option<u32>,
-    /// Cores that the run may take where the number of threads is not given; `None`: those of the machine.
+    /// Number of cores that the run may use if `threads` is `None`; `None`: all cores of the machine.
     pub cores: Option<u32>,
-    /// The listener is told at the end of each such interval, between the events, beside the times at which it is told
-    /// anyway.
+    /// Interval of additional calls to the listener, between events.
     pub told_every: Option<Time>,
-    /// The run ends when everything of a known size has finished ([`App::is_finite`], queries with a count), and the
-    /// longest latency of a link later; at `duration` if that comes first.
+    /// The run ends one longest link latency after everything of a known size has finished ([`App::is_finite`], queries
+    /// with a count), or at `duration` if that comes first.
     pub ends_when_finished: bool,
-    /// What the traffic says of its flows, for their records.
+    /// Labels that traffic entries give to flows, for their records.
     pub labels: Vec<Label>,
-    /// Failures of links, one failure of a link at a time. Ways around are part of the routers
+    /// Failures of links, at most one per link at a time. Detours are part of the routers
     /// ([`crate::map::failover::reroute`]).
     pub failures: Vec<Failure>,
-    /// Programs of switches and hosts, in the order in which packets meet them at a node.
+    /// Programs of switches and hosts, in the order in which they process a packet at a node.
     pub programs: Vec<ProgramSpec>,
     /// Radio cells.
     pub cells: Vec<CellSpec>,
 }
 
-/// Threads of a run at most.
+/// Maximum number of threads of a run.
 pub const MOST_THREADS: u32 = 255;
-/// With fewer domains to each a thread waits for others more than it works.
+/// Number of domains per thread below which a thread waits for others more than it works.
 pub const DOMAINS_A_THREAD: usize = 16;
 
-/// Order of equal-time arrivals at one node.
+/// Order of simultaneous arrivals at one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ties {
-    /// By a hash of (seed, link or flow, time): none is favoured.
+    /// By a hash of (seed, link or flow, time): no link is favoured.
     Hash,
-    /// By the number of the link, or of the flow whose timer fires (a fixed order, for
-    /// comparisons).
+    /// By the number of the link, or of the flow whose timer fires: a fixed order, for comparisons.
     Link,
-    /// As a simulator with one list of events has it, where what was entered first comes first (ns-3).
-    /// A packet that arrives when another has left comes first where its own transmission began
-    /// earlier: the queue still holds both. Of packets that arrive together over links alike, the longer
-    /// comes first (its transmission began before); of two alike the one that was set going by what was
-    /// entered longer ago: an arrival at an idle port when that packet's own transmission began, the end
-    /// of the transmission before when that began ([`tie_rank`](crate::event::packet::Packet::tie_rank)).
-    /// Two chains of packets without a pause keep the order they met in. Causes further back are not followed: what is
-    /// left is as with [`Ties::Link`]. A port whose departures are events
-    /// ([`QueueSpec::is_explicit`]) lets them come first always.
+    /// By order of insertion into one event list, as in ns-3. A packet that arrives when another departs comes first if
+    /// its own transmission began earlier: the queue still holds both. If two packets arrive together over links with
+    /// equal parameters, the longer one comes first, because its transmission began earlier. If they also have the same
+    /// size, the one with the older cause comes first: for an arrival at an idle port, the cause is the start of the
+    /// packet's own transmission; for the end of the previous transmission, the start of that transmission
+    /// ([`tie_rank`](crate::event::packet::Packet::tie_rank)). Two chains of back-to-back packets keep the order in
+    /// which they met. Older causes are not followed: remaining ties are broken as in [`Ties::Link`]. At a port with
+    /// departure events ([`QueueSpec::is_explicit`]) departures always come first.
     Scheduled,
 }
 
-/// What decides how fast a flow sends.
+/// Congestion control that governs a flow's sending rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Governor {
-    /// A controller, by its number.
+    /// Controller, by number.
     Controller(u32),
-    /// The transport's own control, or nothing but the application's rate (`udp`), by name.
+    /// Congestion control of the transport, or only the application's rate (`udp`), by name.
     Own(&'static str),
 }
 
 impl Spec {
-    /// What governs `flow`.
+    /// Governor of `flow`.
     pub fn governor(&self, flow: &FlowSpec) -> Governor {
         match self.transports[flow.transport as usize].protocol.control() {
             _ if flow.app.datagram_gap().is_some() => Governor::Own("udp"),
@@ -150,12 +146,12 @@ impl Spec {
         }
     }
 
-    /// What governs flows, each once: controllers in their order, then all else by name.
+    /// Distinct governors of all flows: controllers in order, then others by name.
     pub fn governors(&self) -> BTreeSet<Governor> {
         self.flows.iter().map(|flow| self.governor(flow)).collect()
     }
 
-    /// The port of `link` keeps explicit queues: for its discipline, or because they share a buffer, or obey pauses.
+    /// True if the port of `link` keeps explicit queues: for its discipline, a shared buffer, pauses, or a radio cell.
     pub fn is_explicit(&self, link: &LinkSpec) -> bool {
         self.queues[link.queue as usize].is_explicit()
             || self.shares_buffer(link)
@@ -163,33 +159,33 @@ impl Spec {
             || link.cell.is_some()
     }
 
-    /// Priority flow control, if switches have it.
+    /// Priority flow control, if configured.
     pub fn pfc(&self) -> Option<&PfcSpec> {
         self.buffer.as_ref()?.pfc.as_ref()
     }
 
-    /// The queues of the port of `link` are in a shared buffer.
+    /// True if the port of `link` uses a shared buffer.
     pub fn shares_buffer(&self, link: &LinkSpec) -> bool {
         self.buffer.is_some() && link.from >= self.hosts
     }
 
-    /// Node `node` runs a program.
+    /// True if `node` runs a program.
     pub fn runs_programs(&self, node: u32) -> bool {
         self.programs.iter().any(|p| p.nodes.binary_search(&node).is_ok())
     }
 
-    /// Nodes may send by the link that a packet came over: they run programs, or send headers back.
+    /// True if a node may send a packet back over its ingress link, by a program or by returning headers.
     pub fn turns_back(&self) -> bool {
         !self.programs.is_empty() || self.queues.iter().any(QueueSpec::returns)
     }
 
-    /// Hosts run programs or cost their packets something, or what they get is counted by frames.
+    /// True if hosts run programs, have processing times, or count received packets by timeline frames.
     pub fn hosts_differ(&self) -> bool {
         let programs = || (0..self.hosts).any(|host| self.runs_programs(host));
         !self.host_costs.is_empty() || self.observe.timeline.is_some() || programs()
     }
 
-    /// The host at which an end of a flow is seen.
+    /// Host that observes the end of a flow.
     pub fn host_of(&self, (flow, done): (u32, Done)) -> u32 {
         let flow = &self.flows[flow as usize];
         match done {
@@ -199,22 +195,22 @@ impl Spec {
     }
 }
 
-/// A timeline: what every port does in each frame of the run, from its beginning on.
+/// Timeline: activity of every port in each frame, from the beginning of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimelineSpec {
     /// Length of a frame.
     pub every: Time,
-    /// Frames at most: there are half as many, twice as long, whenever there would be more.
+    /// Maximum number of frames. When it would be exceeded, frames are merged in pairs.
     pub most: u32,
 }
 
 impl TimelineSpec {
-    /// Frames of a run that comes to `end`.
+    /// Number of frames of a run until `end`.
     pub fn frames_by(&self, end: Time) -> u64 {
         end.0.div_ceil(self.every_by(end).0.max(1)).max(1)
     }
 
-    /// Length of a frame in a run that has come to `now`.
+    /// Length of a frame at time `now`.
     pub fn every_by(&self, now: Time) -> Time {
         let mut every = self.every;
         while now.0.div_ceil(every.0.max(1)) > self.most as u64 {
@@ -224,47 +220,47 @@ impl TimelineSpec {
     }
 }
 
-/// Bytes of the rows of a run's timeline that lie in memory, unless it asks for others; what is more lies in a file.
+/// Default number of bytes of timeline rows kept in memory; the rest is in a file.
 pub const TIMELINE_NEAR: u64 = 128_000_000;
 
 /// Observations.
 #[derive(Clone, Debug, Default)]
 pub struct Observe {
-    /// The timeline, if there is one.
+    /// Timeline, if requested.
     pub timeline: Option<TimelineSpec>,
-    /// Bytes of its rows that lie in memory, the others in a file; `TIMELINE_NEAR` unless given.
+    /// Bytes of timeline rows kept in memory, the rest in a file; default [`TIMELINE_NEAR`].
     pub timeline_near: Option<u64>,
-    /// Interval at which queue lengths are sampled for percentiles, at every port.
+    /// Sampling interval of the queue length of every port, for percentiles.
     pub queue_interval: Time,
-    /// Flows whose state becomes a time series.
+    /// Flows with a time series of their state.
     pub flows: Vec<u32>,
-    /// Ports whose queue becomes a time series.
+    /// Ports with a time series of their queue.
     pub ports: Vec<u32>,
-    /// Cells whose channel's busy share becomes a time series.
+    /// Cells with a time series of their channel's busy share.
     pub cells: Vec<u32>,
     /// Interval of the series; `None` records every change.
     pub interval: Option<Time>,
     /// Flows whose packets are traced.
     pub trace: Vec<u32>,
-    /// Bytes of what is recorded point by point, above which a run ends with an error; at most
-    /// `MOST_KEPT`, and that unless given.
+    /// Maximum number of bytes recorded point by point; a run that exceeds it ends with an error. At most `MOST_KEPT`,
+    /// which is the default.
     pub most_kept: Option<u64>,
-    /// Packets of ACK directions are counted.
+    /// True if packets of ACK directions are counted.
     pub acks: bool,
-    /// Which packets FlowMonitor's entries take for received and lost; unless that is by what happens to them, packets
-    /// of data directions are counted too.
+    /// Rule by which FlowMonitor's entries count packets as received or lost. With a rule other than the default,
+    /// packets of data directions are counted too.
     pub monitor: MonitorRule,
-    /// Figures of FlowMonitor's entries are over so many of them, in the order of their first packets; `None`: all.
+    /// Number of FlowMonitor entries that figures cover, in the order of their first packets; `None`: all.
     pub entries: Option<u32>,
 }
 
 impl Observe {
-    /// Whether packets of data directions are counted one by one.
+    /// Returns whether packets of data directions are counted one by one.
     pub fn monitors_data(&self) -> bool {
         self.monitor != MonitorRule::default()
     }
 
-    /// Whether packets are counted one by one.
+    /// Returns whether packets are counted one by one.
     pub fn monitors(&self) -> bool {
         self.acks || self.monitors_data()
     }

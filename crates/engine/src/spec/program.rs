@@ -3,28 +3,27 @@
 use super::table::Table;
 use incast_cc::{Rate, Time};
 
-/// The list of programs, given to the macro `$to`: each with its parameters, and with its rule in
-/// [`program`](crate::program).
+/// List of programs, passed to the macro `$to`: each with its parameters and its rule in [`program`](crate::program).
 macro_rules! programs {
     ($to:ident) => {
         $to! {
             /// Windows set by switches that count flows.
             Sccp => sccp::Counts,
-            /// Hosts that tell switches of idle flows.
+            /// Idle-flow notifications from hosts to switches.
             Idle => idle::Flows,
-            /// Marks by queues that no packet waits in.
+            /// Marking by phantom queues.
             Phantom => phantom::Queues,
-            /// Hosts that pace what is told of congestion.
+            /// Host pacing of flows that receive congestion marks.
             Pacer => pacer::Pace,
-            /// Levels of which hosts may send so much an epoch.
+            /// Rate limits of hosts per traffic class and epoch.
             Qjump => qjump::Levels,
             /// Rates that switches grant to flows.
             Rcp => rcp::Rates,
             /// Rates that switches allocate by deadlines.
             D3 => d3::Allocations,
-            /// Changes of windows that switches allow.
+            /// Window changes granted by switches.
             Xcp => xcp::Shares,
-            /// Room for packets, and news of queues.
+            /// Queue feedback to senders and supply tokens (Bolt).
             Bolt => bolt::Rooms,
             /// Match-action tables.
             Table => table::Pipeline,
@@ -35,7 +34,7 @@ pub(crate) use programs;
 
 macro_rules! list {
     ($($(#[$doc:meta])+ $name:ident => $file:ident::$rule:ident,)+) => {
-        /// What a program does.
+        /// Program of a switch or host.
         #[derive(Clone, PartialEq, Debug)]
         pub enum Program {
             $($(#[$doc])+ $name($name),)+
@@ -44,165 +43,165 @@ macro_rules! list {
 }
 programs!(list);
 
-/// A program, and the nodes that run it, each with a state of its own.
+/// Program and the nodes that run it, each with its own state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramSpec {
-    /// Nodes, rising.
+    /// Nodes, in ascending order.
     pub nodes: Vec<u32>,
-    /// What it does.
+    /// Program.
     pub program: Program,
 }
 
-/// Windows set by switches: each port counts the flows that have opened and not closed through it, and lowers the
-/// windows of segments that come in by it to an equal share of what the link holds in a round trip
-/// (`docs/programs/sccp.md` has the source).
+/// Windows set by switches (SCCP): each port counts its open flows, and lowers the windows of segments that arrive by
+/// it to an equal share of the link's bandwidth-delay product (`docs/programs/sccp.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sccp {
-    /// The round trip that all flows are taken to have.
+    /// Common round-trip time assumed for all flows.
     pub common_rtt: Time,
-    /// No window is set below it, bytes.
+    /// Minimum window, in bytes.
     pub floor: u64,
-    /// A flow counts only once the queue has taken its SYN, or its FIN.
+    /// SYN and FIN count only once the queue has accepted them.
     pub accepted: bool,
-    /// RST takes a flow from the ports of both directions.
+    /// RST removes a flow from the ports of both directions.
     pub reset: bool,
-    /// A SYN or a FIN that is sent again counts once: the switch remembers flows.
+    /// A retransmitted SYN or FIN counts once: the switch remembers flows.
     pub remembers: bool,
-    /// Windows of segments without SYN count in units of two to this power (RFC 7323).
+    /// Window scale: exponent of the unit of windows in segments without SYN (RFC 7323).
     pub scale: u8,
-    /// A window that is no whole number of units is rounded up.
+    /// A window that is not a whole number of units is rounded up.
     pub up: bool,
-    /// The switch does not know of the scale: it writes bytes where units belong.
+    /// The switch ignores window scaling and writes bytes instead of units.
     pub ignorant: bool,
 }
 
-/// Phantom queues (HULL): a port counts what waits for a link that is slower than its own, and marks packets by that
+/// Phantom queues (HULL): a port simulates the queue of a slower virtual link, and marks packets by its length
 /// (`docs/programs/phantom.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Phantom {
-    /// Rate of that link, as a share of the port's.
+    /// Rate of the virtual link as a share of the port's rate.
     pub drain: f64,
-    /// A packet with which the queue is longer than this is marked, bytes.
+    /// Marking threshold of the virtual queue including the packet, in bytes.
     pub mark: u64,
 }
 
-/// A pacer (HULL): packets of flows that hear of marks leave their host at a rate that follows what these flows send
+/// Pacer (HULL): packets of flows that receive marks leave their host at a rate that follows the rate of these flows
 /// (`docs/programs/pacer.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Pacer {
-    /// The rate changes once in this time.
+    /// Update interval of the rate.
     pub period: Time,
-    /// Weight of what came in it.
+    /// Weight of the bytes that arrived in the last interval.
     pub eta: f64,
-    /// Gain of what waits, bits per second for each byte.
+    /// Gain of the backlog, in bits per second per byte.
     pub beta: f64,
-    /// Tokens at most, bytes; `None`: a full packet.
+    /// Token bucket size, in bytes; `None`: a full packet.
     pub burst: Option<u64>,
-    /// Least rate.
+    /// Minimum rate.
     pub least: Rate,
-    /// Share of the echoes of marks by which a flow comes to be paced.
+    /// Probability that an echoed mark starts pacing of its flow.
     pub share: f64,
-    /// A flow that has heard of no mark for so long is paced no more.
+    /// Time without a mark after which pacing of a flow ends.
     pub timeout: Time,
 }
 
-/// Levels (QJUMP): a host may send so much of a traffic class in an epoch (`docs/programs/qjump.md` has the source).
+/// Levels (QJUMP): rate limit of a host per traffic class and epoch (`docs/programs/qjump.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Qjump {
-    /// Full packets an epoch, by traffic class from 0 on; classes beyond are not limited.
+    /// Full packets per epoch, by traffic class from 0 on; further classes are not limited.
     pub factors: Vec<f64>,
-    /// Hosts that may send to one at once; `None`: all.
+    /// Maximum number of hosts that send to one host at once; `None`: all.
     pub hosts: Option<u32>,
-    /// A full packet, bytes on a link; `None`: that of the run's transports.
+    /// Size of a full packet on a link, in bytes; `None`: from the transports of the run.
     pub packet: Option<u64>,
-    /// Time that switches take, added to an epoch.
+    /// Processing time of switches, added to an epoch.
     pub processing: Time,
-    /// Rate of the slowest link; `None`: of the host's own.
+    /// Rate of the slowest link; `None`: rate of the host's own link.
     pub rate: Option<Rate>,
-    /// How long an epoch is; `None`: as hosts, packet and rate have it.
+    /// Length of an epoch; `None`: derived from `hosts`, `packet` and `rate`.
     pub epoch: Option<Time>,
 }
 
-/// Idle flows: the host of a direction of a connection tells the programs on its way when nothing has been sent in it
-/// for a time, and when something is again (`docs/programs/idle.md` has the source).
+/// Idle flows: the sending host of each direction of a connection notifies the programs on its path when the direction
+/// becomes idle and when it resumes (`docs/programs/idle.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Idle {
-    /// A direction is idle when nothing has been sent in it for so long.
+    /// Time without a sent packet after which a direction is idle.
     pub timeout: Time,
 }
 
-/// Explicit rates (RCP): a port grants one rate to all flows that leave by it, and finds it from what came and what
-/// waits (`docs/programs/rcp.md` has the source).
+/// Explicit rates (RCP): a port grants one rate to all its flows, computed from arrivals and queue length
+/// (`docs/programs/rcp.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rcp {
-    /// Gain of the rate that is left over.
+    /// Gain of the spare rate.
     pub alpha: f64,
     /// Gain of the queue.
     pub beta: f64,
-    /// Share of the link's rate that is granted.
+    /// Target utilisation: share of the link's rate that is granted.
     pub utilisation: f64,
-    /// The rate changes once in the mean round-trip time, or once in this time where that is shorter.
+    /// Maximum update interval of the rate; the mean round-trip time if that is shorter.
     pub period: Time,
-    /// Mean round-trip time at the beginning; `None`: the first that a packet tells.
+    /// Initial mean round-trip time; `None`: the first one that a packet reports.
     pub rtt: Option<Time>,
-    /// Rate at the beginning, as a share of the link's.
+    /// Initial rate as a share of the link's rate.
     pub initial: f64,
-    /// Least rate, bytes a round trip.
+    /// Minimum rate, in bytes per round trip.
     pub least: u64,
 }
 
-/// Rates for deadlines (D3): a port gives each flow the rate that it asks for, and a share of what is left
+/// Deadline-driven rates (D3): a port grants each flow its requested rate, and a share of the spare rate
 /// (`docs/programs/d3.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct D3 {
-    /// Gain of the rate that is left over.
+    /// Gain of the spare rate.
     pub alpha: f64,
     /// Gain of the queue.
     pub beta: f64,
-    /// What is given away changes once in this time.
+    /// Update interval of the allocation.
     pub period: Time,
-    /// Least rate, bytes a round trip.
+    /// Minimum rate, in bytes per round trip.
     pub least: u64,
-    /// A flow that has not asked for so long is over.
+    /// Time without a request after which a flow is considered finished.
     pub forget: Time,
 }
 
-/// Explicit windows (XCP): a port shares out what its link has left over among the packets that leave by it, or takes
-/// from them what waits (`docs/programs/xcp.md` has the source).
+/// Explicit windows (XCP): a port distributes the spare bandwidth of its link among departing packets, or takes its
+/// backlog back from them (`docs/programs/xcp.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Xcp {
-    /// Gain of the rate that is left over.
+    /// Gain of the spare rate.
     pub alpha: f64,
     /// Gain of the queue.
     pub beta: f64,
-    /// Share of the traffic that goes from flow to flow in a round trip.
+    /// Share of the traffic that is shuffled between flows in a round trip.
     pub shuffle: f64,
-    /// Share of the link's rate that is given away.
+    /// Target utilisation of the link.
     pub utilisation: f64,
-    /// Shortest control interval; else it is the mean round-trip time.
+    /// Minimum control interval; otherwise the mean round-trip time.
     pub interval: Time,
-    /// The shortest queue of this share of a round trip counts, without what packets wait there,
+    /// Interval of the minimum queue, as a share of a round trip; the queueing delay at this port is left out of the
+    /// round trip.
     pub queue_share: f64,
-    /// ... but over no shorter time than this.
+    /// Lower bound of that interval.
     pub queue_interval: Time,
-    /// Mean round-trip time at the beginning; `None`: the first that a packet tells.
+    /// Initial mean round-trip time; `None`: the first one that a packet reports.
     pub rtt: Option<Time>,
 }
 
-/// Sub-RTT control (Bolt): a port tells senders of its queue by packets of its own, and says which packets may add one
-/// to their windows (`docs/programs/bolt.md` has the source).
+/// Sub-RTT control (Bolt): a port notifies senders of its queue by packets of its own, and grants window increments of
+/// one packet (`docs/programs/bolt.md` has the source).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bolt {
-    /// A port with so many bytes has a queue; `None`: two full packets.
+    /// Queue length in bytes from which on a port is congested; `None`: two full packets.
     pub threshold: Option<u64>,
-    /// Bytes that a link is taken to have room for at most; `None`: two full packets.
+    /// Maximum supply tokens of a link, in bytes; `None`: two full packets.
     pub supply: Option<u64>,
-    /// Packets at most for which room is kept that flows about to end leave.
+    /// Maximum number of PRU tokens, in packets, left by flows about to end.
     pub tokens: u32,
-    /// Ports tell senders by packets of their own (SRC); else ACKs do.
+    /// SRC: ports notify senders by packets of their own; otherwise by ACKs.
     pub src: bool,
-    /// Room that flows about to end leave is given away ahead (PRU).
+    /// PRU: bandwidth of flows about to end is granted in advance.
     pub pru: bool,
-    /// Room that the link has is given away (SM).
+    /// SM: spare bandwidth of the link is granted.
     pub sm: bool,
 }

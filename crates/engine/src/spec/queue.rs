@@ -2,69 +2,70 @@
 
 use super::LinkSpec;
 
-/// A switch's buffer with dynamic thresholds ([`Pool`](crate::port::buffer::Pool)).
+/// Shared buffer of a switch with dynamic thresholds ([`Pool`](crate::port::buffer::Pool)).
 #[derive(Clone, PartialEq, Debug)]
 pub struct BufferSpec {
-    /// Bytes of the whole.
+    /// Total size, in bytes.
     pub size: u64,
-    /// A queue takes an arrival while its shared part is below this times what is free.
+    /// Dynamic threshold: a queue accepts an arrival while its shared part is below `alpha` times the free space.
     pub alpha: f64,
-    /// Bytes that every queue has for itself.
+    /// Bytes reserved for every queue.
     pub reserve: u64,
-    /// Priority flow control; without it what does not fit is dropped.
+    /// Priority flow control; `None`: packets that do not fit are dropped.
     pub pfc: Option<PfcSpec>,
 }
 
-/// Priority flow control ([`pfc`](crate::node::pfc)): what a class has in the buffer is counted by the link that it
-/// came over, and the neighbour there pauses.
+/// Priority flow control ([`pfc`](crate::node::pfc)): buffered bytes are counted per class and ingress link, and the
+/// neighbour at that link is paused.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PfcSpec {
-    /// By class, of which all ports have as many: it is paused rather than dropped, and not under the dynamic
-    /// thresholds and reserves of its queues.
+    /// Lossless classes: paused instead of dropped, and exempt from the dynamic thresholds and reserves of their
+    /// queues. All ports have the same number of classes.
     pub lossless: Vec<bool>,
-    /// Up to where an account fills the shared part; `None`: an eighth of what is free for links that are no quicker
-    /// than the median host's, twice that for every doubling of the rate, all at most.
+    /// Pause threshold of an account in the shared part; `None`: an eighth of the free space for links not faster than
+    /// the median host link, doubled for every doubling of the rate, at most all of it.
     pub threshold: Option<Threshold>,
-    /// Bytes that every account has for itself.
+    /// Bytes reserved for every account.
     pub reserve: u64,
-    /// The headroom of every account beyond the threshold.
+    /// Headroom of every account above the threshold.
     pub headroom: Headroom,
-    /// The neighbour resumes when the share is so far below the threshold, bytes.
+    /// Resume margin: the neighbour resumes when the account is this far below the threshold, in bytes.
     pub margin: u64,
 }
 
-/// Room for packets that still come over a link until its port has received the pause.
+/// Headroom: space for packets that still arrive over a link after a pause is sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Headroom {
-    /// So many bytes.
+    /// Fixed number of bytes.
     Bytes(u64),
-    /// The bytes that the link can bring until it has stopped.
+    /// Bytes that can arrive over the link until it has stopped.
     Link,
-    /// Three times what it brings in its delay (HPCC's simulator).
+    /// Three times the bytes that arrive in the link's delay (HPCC's simulator).
     Delays,
 }
 
-/// The queue of a port: what it counts, and when it marks or drops.
+/// Queue of a port: its discipline, limit, and way of counting.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueSpec {
     /// Discipline.
     pub discipline: Discipline,
-    /// Largest queue, as the discipline counts it.
+    /// Maximum queue length, as the discipline counts it.
     pub limit: Limit,
-    /// Packets in a device queue below the discipline, invisible to it (ns-3: 100); 0 for none.
+    /// Size of the device queue below the discipline, in packets, which the discipline does not see (ns-3: 100); 0: no
+    /// device queue.
     pub device: u32,
     /// The packet being transmitted counts as queued (htsim) or not (ns-3, Linux).
     pub count_in_service: bool,
     /// Byte counts, limits and thresholds include the link's overhead (Linux counts the 14-byte
     /// Ethernet header).
     pub count_overhead: bool,
-    /// Packets wait in an explicit queue and leave by an event of their own, although the
-    /// discipline could settle everything at their arrival: slower, with the same result.
+    /// Packets wait in an explicit queue and leave by departure events, although the discipline could decide everything
+    /// at their arrival: slower, with the same result.
     pub explicit: bool,
 }
 
 impl QueueSpec {
-    /// Its classes, where it has some.
+    /// Queues of the traffic classes; empty without classes.
     pub fn classes(&self) -> &[QueueSpec] {
         match &self.discipline {
             Discipline::Classes { classes, .. } => classes,
@@ -72,12 +73,12 @@ impl QueueSpec {
         }
     }
 
-    /// Queues that its port has.
+    /// Number of queues of its port.
     pub fn count(&self) -> usize {
         if let Discipline::Trimming(_) = self.discipline { 2 } else { self.classes().len().max(1) }
     }
 
-    /// How fast its credits go, where it has a class for them.
+    /// Shaping of the credit class, if it has one.
     pub fn credits(&self) -> Option<&CreditShaping> {
         match &self.discipline {
             Discipline::Classes { scheduler: Scheduler::Credits(shaping), .. } => Some(shaping),
@@ -85,22 +86,22 @@ impl QueueSpec {
         }
     }
 
-    /// It has the two queues of one that trims, and drops what it would cut.
+    /// True if it has the two queues of a trimming port, but drops packets instead of trimming them.
     pub fn drops_uncut(&self) -> bool {
         matches!(&self.discipline, Discipline::Trimming(trimming) if trimming.drops)
     }
 
-    /// It sends headers without room back to their senders.
+    /// True if it returns headers that do not fit to their senders.
     pub fn returns(&self) -> bool {
         matches!(&self.discipline, Discipline::Trimming(trimming) if trimming.returns)
     }
 
-    /// Bytes of its link's overhead that it counts.
+    /// Bytes of link overhead that it counts per packet.
     pub fn framing(&self, link: &LinkSpec) -> u32 {
         if self.count_overhead { link.overhead } else { 0 }
     }
 
-    /// Packets wait in an explicit queue: asked for, or needed by the discipline. (A fair NIC keeps
+    /// True if packets wait in an explicit queue, because it is requested or the discipline needs it. (A fair NIC keeps
     /// queues of its own in front of the port.)
     pub fn is_explicit(&self) -> bool {
         match self.discipline {
@@ -112,7 +113,7 @@ impl QueueSpec {
     }
 }
 
-/// A limit in packets or in bytes.
+/// Limit in packets or in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// Packets.
@@ -130,67 +131,68 @@ pub enum Discipline {
     DropTail,
     /// Marks ECN-capable arrivals that find at least `mark` queued.
     EcnThreshold(EcnThreshold),
-    /// Marks ECN-capable packets at the end of their transmission, if the queue which they leave,
-    /// themselves included, exceeds `mark` (htsim's `ECNQueue`).
+    /// Marks ECN-capable packets at the end of their transmission if the queue including the packet exceeds `mark`
+    /// (htsim's `ECNQueue`).
     EcnAtDeparture(EcnAtDeparture),
-    /// RED as ns-3's `RedQueueDisc`.
+    /// RED of ns-3 (`RedQueueDisc`).
     Red(Red),
-    /// First in, first out; of arrivals with which the queue would exceed `threshold` some are dropped at
-    /// random, beyond the limit all (htsim's `RandomQueue`).
+    /// First in, first out. An arrival with which the queue would exceed `threshold` is dropped at random, one beyond
+    /// the limit always (htsim's `RandomQueue`).
     RandomDrop(RandomDrop),
-    /// A queue for every traffic class ([`class`](super::FlowSpec::class) of a flow), each with a discipline and a
-    /// limit of its own; a scheduler serves them. The limit of the whole serves adaptive routing alone.
+    /// One queue per traffic class ([`class`](super::FlowSpec::class) of a flow), each with its own discipline and
+    /// limit, served by a scheduler. The limit of the outer [`QueueSpec`] is used by adaptive routing only.
     Classes {
-        /// Whose turn it is.
+        /// Service order of the classes.
         scheduler: Scheduler,
-        /// The queues, by class: their disciplines and limits, and nothing else of them.
+        /// Queues by class. Only their disciplines and limits apply.
         classes: Vec<QueueSpec>,
-        /// What holds for all of them together.
+        /// Aggregate limit and marking threshold over all classes.
         whole: Whole,
     },
-    /// The queue of data of a port that trims, where it marks.
+    /// Data queue of a trimming port with marking.
     EcnRamp(EcnRamp),
-    /// Data that does not fit is cut to its header instead of dropped (NDP, SIGCOMM 2017; htsim's `CompositeQueue`).
-    /// Headers and all that carries little wait in a queue of their own. The limit is that of the data.
+    /// Packet trimming: data that does not fit is trimmed to its header instead of dropped (NDP, SIGCOMM 2017; htsim's
+    /// `CompositeQueue`). Headers and packets with little payload wait in a separate queue. The limit applies to the
+    /// data queue.
     Trimming(Trimming),
-    /// The flow that has the packet of least [`Rank`](super::Rank) is served, its packets in order; what has the
-    /// greatest is dropped where there is no room (pFabric, SIGCOMM 2013).
+    /// pFabric (SIGCOMM 2013): serves the flow of the packet with the lowest [`Rank`](super::Rank), its packets in
+    /// order. If there is no room, the packet with the highest rank is dropped.
     Pfabric,
-    /// Hosts only: one queue a flow, served round robin, at most `per_flow` packets of a flow
-    /// accepted at a time (htsim's fair NIC).
+    /// Hosts only: one queue per flow, served round robin, with at most `per_flow` packets of a flow in the NIC
+    /// (htsim's fair NIC).
     FairNic {
-        /// Packets of one flow in the NIC.
+        /// Maximum number of packets of one flow in the NIC.
         per_flow: u32,
     },
 }
 
-/// A port's queues of all classes together, beside what each decides by itself.
+/// Aggregate limit and marking threshold of a port over the queues of all classes, in addition to their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Whole {
-    /// ECN-capable arrivals that find this much queued are marked.
+    /// Queue length from which on ECN-capable arrivals are marked.
     pub mark: Limit,
-    /// Arrivals that do not fit are dropped.
+    /// Limit beyond which arrivals are dropped.
     pub limit: Limit,
 }
 
 impl Whole {
-    /// Nothing holds.
+    /// No marking and no limit.
     pub const NONE: Whole = Whole { mark: Limit::None, limit: Limit::None };
 }
 
-/// Threshold marking at the arrival.
+/// Threshold marking at arrival.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EcnThreshold {
     /// Threshold K.
     pub mark: Limit,
-    /// Drop packets that are not ECN-capable above K (RED hardware) instead of passing them.
+    /// Drop packets above K that are not ECN-capable (RED hardware) instead of accepting them.
     pub drop_not_ect: bool,
-    /// Count what the limit drops as marked too, where it could have been (ns-3's RED marks a
-    /// packet before it looks whether there is room).
+    /// Count ECN-capable packets that the limit drops as marked too (ns-3's RED marks a packet before it checks the
+    /// limit).
     pub count_dropped: bool,
 }
 
-/// Threshold marking at the departure.
+/// Threshold marking at departure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EcnAtDeparture {
     /// Threshold K.
@@ -200,71 +202,71 @@ pub struct EcnAtDeparture {
 /// Random drops close to the limit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RandomDrop {
-    /// Queue, with the arrival, above which an arrival may be dropped.
+    /// Queue length, including the arrival, above which it may be dropped.
     pub threshold: Limit,
-    /// Probability that it is.
+    /// Probability of the drop.
     pub probability: f64,
 }
 
 /// Packet trimming.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trimming {
-    /// Bytes that are left of a packet; what carries no more payload than that goes with the headers uncut.
+    /// Size of a trimmed packet, in bytes. Packets with no more payload than this are queued with the headers,
+    /// untrimmed.
     pub header: u16,
-    /// Largest queue of headers; those beyond it are dropped, or go back.
+    /// Maximum header queue; headers beyond it are dropped or returned.
     pub header_limit: Limit,
-    /// Headers sent for one data packet, where both wait.
+    /// Headers sent per data packet while both wait.
     pub headers_per_data: u32,
-    /// Data is marked as it leaves.
+    /// Marking of data at departure.
     pub ecn: Option<EcnRamp>,
-    /// A draw decides whether the arrival is cut or what came last before it; else it is the arrival always.
+    /// Draw at random whether the arrival or the last queued packet is trimmed; otherwise always the arrival.
     pub draws: bool,
-    /// Nothing is cut: the packet that would be is dropped.
+    /// Drop packets instead of trimming them.
     pub drops: bool,
-    /// Headers of senders that take them back go back to them, where there is no room for them.
+    /// Return headers that do not fit to their senders, if the sender accepts returned headers.
     pub returns: bool,
 }
 
-/// Marks at the end of a transmission, by what a packet leaves behind: none up to `min` bytes, all above `max`, and
+/// Marking at the end of a transmission by the remaining queue: never up to `min` bytes, always above `max`, and
 /// between them with a probability that rises from 0 to 1 (htsim's `CompositeQueue`).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct EcnRamp {
-    /// Bytes up to which nothing is marked.
+    /// Queue length up to which no packet is marked, in bytes.
     pub min: u64,
-    /// Bytes above which everything is.
+    /// Queue length above which every packet is marked, in bytes.
     pub max: u64,
-    /// What its random numbers are keyed by: the seed of the run, and the link. Ports fill it in.
+    /// Key of its random numbers: the seed of the run and the link, set by ports.
     pub key: (u64, u64),
 }
 
-/// In which order a port serves its classes.
+/// Service order of the classes of a port.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Scheduler {
-    /// The lowest class that has something; a packet in transmission is not interrupted.
+    /// Strict priority, the lowest class first; a transmission is not preempted.
     Strict,
-    /// Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995): class i may send so many bytes a round.
+    /// Deficit round robin (Shreedhar and Varghese, SIGCOMM 1995).
     Weighted {
-        /// Quantum of each class, at least 1 B.
+        /// Quantum of each class, in bytes per round, at least 1.
         quanta: Vec<u32>,
     },
-    /// As [`Scheduler::Strict`], but class 0, which is for credits, goes only as fast as a token bucket lets it
-    /// (ExpressPass, SIGCOMM 2017).
+    /// [`Scheduler::Strict`] with a token bucket for class 0, which carries credits (ExpressPass, SIGCOMM 2017).
     Credits(CreditShaping),
 }
 
-/// How fast the credits of a port go.
+/// Rate limit for the credits of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CreditShaping {
-    /// IP bytes of a credit, the mean where they differ, and of the packet that it lets go the other way. Credits have
-    /// so much of the link that what they let go has the rest there, what the link adds to both counted.
+    /// Mean size of a credit, in IP bytes. Credits get the share of the link that leaves the rest of the reverse
+    /// direction to the packets they trigger; link overhead counts for both.
     pub credit: u32,
-    /// See `credit`.
+    /// Size of the packet that a credit triggers in the reverse direction, in IP bytes.
     pub packet: u32,
-    /// Credits that go at once after a time without, at least 1.
+    /// Credit burst after an idle time, at least 1.
     pub burst: u32,
 }
 
-/// RED's parameters, named as in ns-3. Thresholds in packets, or bytes if the limit is in bytes.
+/// RED parameters, named as in ns-3. Thresholds are in packets, or in bytes if the limit is in bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Red {
     /// Lower threshold on the average queue.
@@ -277,21 +279,21 @@ pub struct Red {
     pub l_interm: f64,
     /// Mean packet size in bytes, for idle times and for byte mode.
     pub mean_pkt_size: u32,
-    /// Probability rises from max_p to 1 between max_th and 2 max_th.
+    /// Gentle mode: the probability rises from max_p to 1 between max_th and 2 max_th.
     pub gentle: bool,
     /// Spread drops: none until count * p reaches 1.
     pub wait: bool,
     /// Mark ECN-capable packets instead of dropping early.
     pub use_ecn: bool,
-    /// Above the upper threshold drop even what could be marked.
+    /// Drop even ECN-capable packets above the upper threshold.
     pub use_hard_drop: bool,
 }
 
-/// Up to where an account fills the shared part.
+/// Pause threshold of an account in the shared part.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Threshold {
-    /// This times what is free.
+    /// Multiple of the free space.
     Dynamic(f64),
-    /// Bytes, as far as there are any free.
+    /// Fixed number of bytes, at most the free space.
     Fixed(u64),
 }

@@ -5,8 +5,8 @@ use incast_cc::Time;
 /// Next hops of a switch, by destination host.
 #[derive(Clone, Debug)]
 pub enum Router {
-    /// A regular tree: hosts `first .. first + span` lie below, `stride` hosts a port from local
-    /// port `down` on; everything else goes up by any of `ups` local ports from `up` on.
+    /// Switch of a regular tree: hosts `first .. first + span` lie below, `stride` hosts per port from local port
+    /// `down` on; packets to all other hosts go up by any of `ups` local ports from `up` on.
     Tree {
         /// First host below.
         first: u32,
@@ -23,29 +23,29 @@ pub enum Router {
     },
     /// Next-hop sets: `set[dst]` indexes `sets`, each a list of local ports in order.
     Table {
-        /// Per destination host.
+        /// Set index by destination host.
         set: Vec<u32>,
-        /// Distinct sets; an empty one means unreachable.
+        /// Distinct sets; an empty set means unreachable.
         sets: Vec<Vec<u32>>,
     },
-    /// Another router, but for some destinations at some times ([`crate::map::failover::reroute`]).
+    /// Router with detours for some destinations at some times ([`crate::map::failover::reroute`]).
     Rerouted(Box<Rerouted>),
 }
 
-/// A router that knows ways around failures.
+/// Router with detours around failures.
 #[derive(Clone, Debug)]
 pub struct Rerouted {
-    /// What it does otherwise: no [`Router::Rerouted`] again.
+    /// Router without failures; never [`Router::Rerouted`].
     pub base: Router,
-    /// When each of `detours` begins to be used, rising; before the first nothing is different.
+    /// Start times of `detours`, rising; before the first, the base router applies.
     pub starts: Vec<Time>,
-    /// Destinations that are routed otherwise, rising.
+    /// Rerouted destinations from each start time on, in ascending order.
     pub detours: Vec<Vec<Detour>>,
-    /// Next hops of detours, as local ports in order; empty: there is no way.
+    /// Next hops of detours, as local ports in order; empty: unreachable.
     pub sets: Vec<Vec<u32>>,
 }
 
-/// Hosts that are routed otherwise.
+/// Rerouted range of hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detour {
     /// First host.
@@ -57,13 +57,13 @@ pub struct Detour {
 }
 
 impl Rerouted {
-    /// What is routed otherwise at `time`.
+    /// Detours in use at `time`.
     pub fn at(&self, time: Time) -> &[Detour] {
         let now = self.starts.partition_point(|start| *start <= time);
         now.checked_sub(1).map_or(&[], |i| &self.detours[i])
     }
 
-    /// The set of next hops towards host `dst` at `time`, where that is not the base's business.
+    /// Set of next hops towards host `dst` at `time`, if a detour applies.
     pub fn set(&self, dst: u32, time: Time) -> Option<u32> {
         let detours = self.at(time);
         let detour = detours.get(detours.partition_point(|d| d.last < dst))?;
@@ -72,7 +72,7 @@ impl Rerouted {
 }
 
 impl Router {
-    /// What it does where nothing has failed.
+    /// Router without failures.
     pub fn base(&self) -> &Router {
         match self {
             Router::Rerouted(rerouted) => &rerouted.base,
@@ -81,46 +81,46 @@ impl Router {
     }
 }
 
-/// The list of routing policies, given to the macro `$to`: each with the parameters that it has, and with its rule in
+/// List of routing policies, passed to the macro `$to`: each with its parameters and its rule in
 /// [`policy`](crate::switch::policy).
 macro_rules! policies {
     ($to:ident) => {
         $to! {
             /// Hash of (flow, direction) salted by seed and switch.
             Ecmp => ecmp::Ecmp,
-            /// As `Ecmp`, but what goes back passes the links of what comes, the other way; the two flows of a
-            /// connection have one way.
+            /// `Ecmp` with symmetric paths: both directions use the same cables, and so do the two flows of a
+            /// connection.
             Symmetric => symmetric::Symmetric,
-            /// Always the first (ns-3's global routing).
+            /// Always the first next hop (ns-3's global routing).
             First => first_path::FirstPath,
-            /// Each packet (IP fragment) takes one at random, uniform at each switch.
+            /// Random next hop per packet (IP fragment), uniform at each switch.
             Spray => spray::Spray,
-            /// Each packet takes one of the shortest paths at random, uniform among the paths.
+            /// Random path per packet, uniform among the shortest paths.
             SpraySource => spray_source::SpraySource,
-            /// Packets of a flow and direction take its paths in turn, from one drawn for it on: number
-            /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`, so that the turn is out of
-            /// step once in 65,536 packets where these are no multiple of the paths.
+            /// Round robin over the paths of a flow and direction, starting at a random path: packet
+            /// [`Packet::id`](crate::event::packet::Packet::id) takes path `start + id`. If 65,536 is not a multiple of
+            /// the number of paths, the order breaks once in 65,536 packets.
             RoundRobinSource => round_robin_source::RoundRobinSource,
-            /// Each so many bytes of a flow take the next of its paths, from one drawn for it on (Presto).
+            /// Flowcells (Presto): a flow moves to its next path after every `cell` bytes, starting at a random path.
             Flowcell(cell: u64) => flowcell::Flowcell,
-            /// A packet takes the path of the number that its endpoint gives it: its entropy, counted over and over
-            /// again.
+            /// Path chosen by the endpoint: the packet's entropy modulo the number of paths.
             GivenPath => given_path::GivenPath,
-            /// Each switch gives its next hops packets in turn, in an order that is drawn anew after so many
-            /// rounds (htsim: 5); 0: never.
+            /// Round robin over the next hops at each switch, in an order that is redrawn after `rounds` rounds (htsim:
+            /// 5); 0: never.
             RoundRobin(rounds: u32) => round_robin::RoundRobin,
-            /// Each switch takes one of the ports in the lowest band.
+            /// Port in the lowest band, chosen at each switch.
             Adaptive(bands: Adaptive) => adaptive::Adaptive,
-            /// Each switch draws two next hops and takes the one whose port holds fewer bytes.
+            /// Power of two choices: each switch draws two next hops and takes the one whose port holds fewer bytes.
             PowerOfTwo => power_of_two::PowerOfTwo,
-            /// A packet of a flow that follows the one before by more than a gap may take another next hop.
+            /// Flowlets: a packet that follows the previous one of its flow by more than a gap may take another next
+            /// hop.
             Flowlet(flowlet: Flowlet) => flowlet::Flowlet,
-            /// As `Ecmp`, but with this probability a packet whose port is in the highest of the
-            /// bands that its next hops are in takes one in the lowest, at random (htsim's `ecmp_host_ar`).
+            /// `Ecmp` with adaptive rerouting: a packet whose port is in the highest occupied band of its next hops
+            /// takes, with this probability, a random one in the lowest band (htsim's `ecmp_host_ar`).
             EcmpAdaptive(bands: Adaptive, probability: f64) => ecmp_adaptive::EcmpAdaptive,
-            /// Hash of (flow, direction, entropy) salted by seed and switch. The entropy is the sender's to give,
-            /// travels with the packet ([`Packet::entropy`](crate::event::packet::Packet::entropy)), and comes back
-            /// with the ACK: not under [`Ties::Scheduled`](super::Ties::Scheduled).
+            /// Hash of (flow, direction, entropy) salted by seed and switch. The sender sets the entropy, which travels
+            /// with the packet ([`Packet::entropy`](crate::event::packet::Packet::entropy)) and returns with the ACK.
+            /// Not supported under [`Ties::Scheduled`](super::Ties::Scheduled).
             Entropy(source: Entropy) => entropy::Entropy,
         }
     };
@@ -129,7 +129,7 @@ pub(crate) use policies;
 
 macro_rules! choices {
     ($($(#[$doc:meta])+ $name:ident $(($($key:ident: $type:ty),+))? => $file:ident::$rule:ident,)+) => {
-        /// Which of several equal-cost next hops a packet takes.
+        /// Selection among equal-cost next hops.
         #[derive(Clone, PartialEq, Debug)]
         pub enum PathChoice {
             $($(#[$doc])+ $name $(($($type),+))?,)+
@@ -141,64 +141,64 @@ policies!(choices);
 /// Flowlet switching.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Flowlet {
-    /// A longer pause begins a flowlet.
+    /// Pause after which a new flowlet begins.
     pub gap: Time,
-    /// By what the next hop is chosen anew: `None` at random (LetFlow); else one of the lowest band at random, which
-    /// must be a lower band than that of the port it has.
+    /// Criterion of the new next hop. `None`: random (LetFlow). Otherwise a random port of the lowest band, if that
+    /// band is below the current port's.
     pub by: Option<Adaptive>,
-    /// A flowlet looks for another next hop with this probability only.
+    /// Probability that a flowlet looks for another next hop.
     pub probability: f64,
 }
 
-/// Where the entropies of data packets come from.
+/// Source of the entropies of data packets.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entropy {
-    /// A counter of each flow, from a value drawn for it on: it goes up after each segment that is sent for the first
-    /// time. What is sent again has its value as it is.
+    /// Counter per flow with a random start, incremented after each first transmission of a segment. Retransmissions
+    /// use its current value.
     Counter,
     /// Recycled entropies (REPS).
     Recycled(Recycled),
-    /// Endpoints of transports that have rules of their own.
+    /// Set by the transport's own rule.
     Given,
 }
 
 /// REPS (Bonato et al., arXiv 2407.21625).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recycled {
-    /// Values that a sender remembers, at least 1.
+    /// Size of the sender's ring of values, at least 1.
     pub ring: u32,
-    /// Values that there are, 1 to 65,536.
+    /// Number of entropy values, 1 to 65,536.
     pub values: u32,
-    /// Packets that take random values once a freeze ends.
+    /// Number of packets with random values after a freeze ends.
     pub explore: u32,
-    /// For how long a timeout freezes the ring, at least.
+    /// Minimum time for which a timeout freezes the ring.
     pub freeze: Time,
 }
 
-/// What others ask of a policy. The answers serve for most of them.
+/// Properties of a policy that other code needs.
 impl PathChoice {
-    /// Packets are given whole paths, not a next hop at every switch.
+    /// True if packets follow precomputed paths instead of a next hop chosen at every switch.
     pub fn is_by_path(&self) -> bool {
         use PathChoice::{Flowcell, GivenPath, RoundRobinSource, SpraySource};
         matches!(self, SpraySource | RoundRobinSource | Flowcell(_) | GivenPath)
     }
 
-    /// Packets of one flow take several paths.
+    /// True if packets of one flow use several paths.
     pub fn spreads(&self) -> bool {
         !matches!(self, PathChoice::Ecmp | PathChoice::Symmetric | PathChoice::First)
     }
 
-    /// Packets there and back pass the same links.
+    /// True if both directions of a flow use the same links.
     pub fn is_symmetric(&self) -> bool {
         matches!(self, PathChoice::Symmetric)
     }
 
-    /// All packets take the first next hop.
+    /// True if all packets take the first next hop.
     pub fn takes_first(&self) -> bool {
         matches!(self, PathChoice::First)
     }
 
-    /// Switches compare queues by shares of their limits.
+    /// True if switches compare queues as shares of their limits.
     pub fn reads_queues(&self) -> bool {
         match self {
             PathChoice::Adaptive(by) | PathChoice::EcmpAdaptive(by, _) => by.by == Gauged::Queue,
@@ -207,29 +207,29 @@ impl PathChoice {
         }
     }
 
-    /// Senders give packets entropies, which switches hash.
+    /// True if senders set the entropies of packets, which switches hash.
     pub fn has_entropy(&self) -> bool {
         matches!(self, PathChoice::Entropy(_) | PathChoice::GivenPath)
     }
 }
 
-/// Adaptive routing as htsim's fat-tree switch has it.
+/// Adaptive routing of htsim's fat-tree switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Adaptive {
-    /// What ports are compared by.
+    /// Metric by which ports are compared.
     pub by: Gauged,
-    /// Lower ends of the bands above the first, rising, as shares of the queue limit or of the link's rate. A
-    /// share of nothing is in the first band.
+    /// Lower bounds of the bands above the first, rising, as shares of the queue limit or of the link's rate. Without a
+    /// limit or rate a port is in the first band.
     pub bands: Vec<f64>,
-    /// A reading serves until it is older than this. Utilisation is measured from one reading to the next.
+    /// Maximum age of a reading. Utilisation is measured from one reading to the next.
     pub refresh: Time,
 }
 
-/// What adaptive routing compares.
+/// Metric of adaptive routing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gauged {
-    /// What the port holds, the packet in transmission whole, against the queue's limit.
+    /// Bytes at the port relative to the queue's limit; the packet in transmission counts in full.
     Queue,
-    /// What the link has carried since the last reading, against its rate.
+    /// Bytes carried since the last reading relative to the link's rate.
     Utilisation,
 }

@@ -3,129 +3,130 @@
 use incast_cc::{Rate, Time};
 use std::sync::Arc;
 
-/// A pipeline of tables, with the state that each node has for it.
+/// Pipeline of tables, with the registers and meters of each node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Its registers.
+    /// Registers.
     pub registers: Arc<[Register]>,
-    /// Its meters.
+    /// Meters.
     pub meters: Vec<Meter>,
-    /// Its tables, in the order in which packets meet them: those of arriving packets, then those of leaving ones.
+    /// Tables in processing order: ingress tables, then egress tables.
     pub stages: Arc<[Stage]>,
-    /// What answers packets that tables send to the controller.
+    /// Controller that answers packets without a matching entry.
     pub controller: Option<Controller>,
 }
 
-/// A controller, as one node sees it: every node has a channel and a server there of its own.
+/// Controller as seen by one node: every node has its own channel and server.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Controller {
-    /// Of the channel, each way.
+    /// One-way latency of the channel.
     pub latency: Time,
-    /// What the way to the controller's node adds to that, by node that asks, rising; empty where it is at none.
+    /// Added latency of the path to the controller's node, by requesting node, sorted; empty if the controller has no
+    /// place in the network.
     pub ways: Vec<(u32, Time)>,
-    /// What the controller needs for a packet; the packets of a node one after another.
+    /// Processing time per packet; the packets of a node are processed one after another.
     pub processing: Time,
-    /// Packets that wait at a node at most; more are dropped.
+    /// Maximum number of packets that wait at a node; further packets are dropped.
     pub buffer: Option<u32>,
-    /// A packet that no entry matches after its answer is dropped; else it goes on to the next table.
+    /// Drop a packet that no entry matches after its answer; otherwise it continues with the next table.
     pub drops: bool,
-    /// What it installs.
+    /// Templates of the entries it installs.
     pub install: Arc<[Template]>,
 }
 
-/// An entry that the controller installs for a packet.
+/// Template of an entry that the controller installs for a packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Template {
     /// Number of the table.
     pub stage: usize,
-    /// It is installed for packets that this matches, and matches such packets, ...
+    /// Entry. It is installed for packets that it matches.
     pub entry: Entry,
-    /// ... of which these parts are as in the packet that asked.
+    /// Parts that must equal those of the requesting packet, too.
     pub exact: Vec<Exact>,
 }
 
-/// A part of a packet that an installed entry takes from the one that asked.
+/// Part of a packet that an installed entry copies from the requesting packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exact {
-    /// A field, all its bits.
+    /// All bits of a field.
     Field(Field),
-    /// A port.
+    /// Port.
     Port(Side),
 }
 
-/// An integer that entries read and write.
+/// Integer that entries read and write.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Register {
-    /// Name, of its time series too.
+    /// Name, also of its time series.
     pub name: &'static str,
-    /// Every port has one; else the node has one.
+    /// One per port; otherwise one per node.
     pub per_port: bool,
 }
 
-/// A token bucket that packets are held against.
+/// Meter: a token bucket.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Meter {
-    /// Rate at which it fills, above 0.
+    /// Fill rate, above 0.
     pub rate: Rate,
-    /// Bytes that it holds.
+    /// Bucket size, in bytes.
     pub burst: u64,
-    /// What becomes of packets above it.
+    /// Treatment of packets above the meter.
     pub above: Above,
 }
 
-/// What becomes of packets above a meter.
+/// Treatment of packets above a meter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Above {
-    /// They go no further.
+    /// Drop.
     Drop,
-    /// They are marked.
+    /// ECN mark.
     Mark,
 }
 
-/// One table.
+/// Match-action table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stage {
     /// Name.
     pub name: String,
-    /// Its entries, the highest priority first.
+    /// Entries, the highest priority first.
     pub entries: Vec<Entry>,
-    /// What becomes of packets that no entry matches.
+    /// Treatment of packets that no entry matches.
     pub miss: Miss,
-    /// It meets packets at the end of their transmission, at ports with explicit queues.
+    /// Egress table: processes packets at the end of their transmission, at ports with explicit queues.
     pub egress: bool,
 }
 
-/// What becomes of packets that no entry of a table matches.
+/// Treatment of packets that no entry of a table matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Miss {
-    /// They go on to the next table.
+    /// Continue with the next table.
     Pass,
-    /// They go no further.
+    /// Drop.
     Drop,
-    /// They wait at the node until the controller answers.
+    /// Wait at the node until the controller answers.
     Controller,
 }
 
-/// One entry of a table.
+/// Entry of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     /// Name, in results.
     pub name: String,
-    /// Of several that match a packet the one of the highest priority counts.
+    /// Priority: of several matching entries, the one with the highest priority applies.
     pub priority: u16,
-    /// The packets that it matches.
+    /// Packets that the entry matches.
     pub matches: Match,
-    /// ... where this holds.
+    /// Condition of a match.
     pub when: Option<Formula>,
-    /// What is done with them, in order.
+    /// Actions, in order.
     pub actions: Vec<Action>,
-    /// It is no longer there after so long without a packet.
+    /// Idle timeout: the entry expires after this time without a packet.
     pub idle: Option<Time>,
-    /// It is no longer there so long after it was installed.
+    /// Hard timeout: the entry expires this long after its installation.
     pub hard: Option<Time>,
 }
 
-/// Bits of [`Field::Flags`], as TCP's header has them (RFC 9293 3.1).
+/// Bits of [`Field::Flags`], as in the TCP header (RFC 9293 3.1).
 pub mod tcp_flag {
     /// FIN.
     pub const FIN: u32 = 1;
@@ -141,22 +142,22 @@ pub mod tcp_flag {
     pub const ECE: u32 = 1 << 6;
     /// CWR.
     pub const CWR: u32 = 1 << 7;
-    /// All of them.
+    /// All flags.
     pub const ALL: u32 = FIN | SYN | RST | PSH | ACK | ECE | CWR;
 }
 
-/// A part of a packet that entries match.
+/// Packet field that entries match.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Field {
-    /// Number of its flow.
+    /// Flow number.
     Flow,
-    /// Host that sent it.
+    /// Source host.
     Source,
-    /// Host that it is for.
+    /// Destination host.
     Destination,
-    /// Bits of [`tcp_flag`]; 0 of what is no TCP segment. Fragments after the first have no FIN, SYN and RST.
+    /// Bits of [`tcp_flag`]; 0 for packets other than TCP segments. Fragments after the first have no FIN, SYN and RST.
     Flags,
-    /// Bit 4: it is of TCP. Lower bits: kind, by [`KindOf`].
+    /// Bit 4: TCP segment. Lower bits: kind, by [`KindOf`].
     Kind,
     /// Traffic class.
     Class,
@@ -164,7 +165,7 @@ pub enum Field {
     Ecn,
     /// IP bytes.
     Size,
-    /// Payload bytes of its segment.
+    /// Payload bytes of the segment.
     Len,
 }
 
@@ -177,7 +178,7 @@ pub enum KindOf {
     Ack,
     /// TCP segment that opens a connection.
     Syn,
-    /// TCP segment that aborts one.
+    /// TCP segment that aborts a connection.
     Rst,
     /// UDP datagram.
     Datagram,
@@ -185,117 +186,117 @@ pub enum KindOf {
     Cnp,
     /// Negative acknowledgement of trimmed data.
     Nack,
-    /// A host says that its flow is idle.
+    /// Notification of a host that its flow is idle.
     Idle,
-    /// A host says that its flow is so no longer.
+    /// Notification of a host that its flow has resumed.
     Resumed,
-    /// Something else of the simulator.
+    /// Other packet of the simulator.
     Other,
 }
 
 impl KindOf {
-    /// The bit of [`Field::Kind`] that segments of TCP have.
+    /// Bit of [`Field::Kind`] set for TCP segments.
     pub const TCP: u32 = 16;
 
-    /// The value of [`Field::Kind`].
+    /// Value of [`Field::Kind`].
     pub fn bits(self) -> u32 {
         let tcp = matches!(self, KindOf::Data | KindOf::Ack | KindOf::Syn | KindOf::Rst);
         self as u32 | if tcp { KindOf::TCP } else { 0 }
     }
 }
 
-/// A field has `value` in the bits of `mask`.
+/// Masked match: the field has `value` in the bits of `mask`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masked {
-    /// Which.
+    /// Field.
     pub field: Field,
-    /// No bits outside the mask.
+    /// Value, without bits outside the mask.
     pub value: u32,
-    /// Bits that count.
+    /// Bits to compare.
     pub mask: u32,
 }
 
-/// Packets that an entry matches: all, where nothing is said.
+/// Match of an entry; the default matches all packets.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Match {
-    /// Each field once at most.
+    /// Field matches, each field at most once.
     pub fields: Vec<Masked>,
-    /// The port that they came in by.
+    /// Ingress port.
     pub ingress: Option<Way>,
-    /// The port that they will leave by.
+    /// Egress port.
     pub egress: Option<Way>,
 }
 
-/// A port of a node.
+/// Port of a node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// None: the node's own stack.
+    /// The node's own stack.
     Stack,
-    /// The one that feeds one of these links, of which a node has one at most.
+    /// Port that feeds one of these links; at most one of them starts at the node.
     Links(Vec<u32>),
 }
 
-/// Whose a register, or a port's value, is.
+/// Port to which a register or another port value belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// Of the port that the packet came in by.
+    /// Ingress port of the packet.
     Ingress,
-    /// Of the port that it will leave by.
+    /// Egress port of the packet.
     Egress,
 }
 
-/// What actions write.
+/// Target of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
-    /// The window that a TCP segment advertises, bytes.
+    /// Advertised window of a TCP segment, in bytes.
     Window,
-    /// The mark of congestion of an ECN-capable packet: 0 or another number.
+    /// CE mark of an ECN-capable packet: 0, or any other number.
     Mark,
-    /// A register of the node, by its number.
+    /// Register of the node, by number.
     Node(u16),
-    /// A register of a port.
+    /// Register of a port.
     Port(u16, Side),
 }
 
-/// What is done with a packet. Where a value has no meaning (a division by 0, a port that is none) nothing is done.
+/// Action on a packet. If a value is undefined (division by 0, no such port), the action has no effect.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// The target becomes so much larger.
+    /// Adds the value to the target.
     Add(Target, Formula),
-    /// The target becomes this.
+    /// Sets the target to the value.
     Set(Target, Formula),
-    /// The target becomes this where it is more.
+    /// Lowers the target to the value if it is larger.
     Lower(Target, Formula),
-    /// The target becomes this where it is less.
+    /// Raises the target to the value if it is smaller.
     Raise(Target, Formula),
-    /// Marks it, if it is ECN-capable.
+    /// Marks the packet if it is ECN-capable.
     Mark,
-    /// It goes no further.
+    /// Drops the packet.
     Drop,
-    /// It leaves by the port that it came in by.
+    /// Sends the packet back by its ingress port.
     Back,
-    /// It leaves by the port that feeds one of these links, of which a node has one at most.
+    /// Sends the packet by the port that feeds one of these links; at most one of them starts at the node.
     Output(Vec<u32>),
-    /// It has this traffic class from here on.
+    /// Sets the traffic class of the packet from here on.
     Class(u8),
-    /// It goes to a later table, by its number.
+    /// Continues with a later table, by number.
     Goto(usize),
-    /// It is held against a meter, by its number.
+    /// Applies a meter, by number.
     Meter(usize),
 }
 
-/// An integer expression in postfix order. It needs at most [`DEPTH`] values at once.
+/// Integer expression in postfix order, with at most [`DEPTH`] values on the stack.
 pub type Formula = Arc<[Op]>;
 
-/// Most values that a formula holds at once.
+/// Maximum stack depth of a formula.
 pub const DEPTH: usize = 16;
 
-/// A step of a formula. Truth is 1, falsehood 0.
+/// Operation of a formula. True is 1, false is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// A number.
+    /// Constant.
     Number(i64),
-    /// Advertised window, bytes.
+    /// Advertised window, in bytes.
     Window,
     /// IP bytes.
     Size,
@@ -303,9 +304,9 @@ pub enum Op {
     Len,
     /// Flow number.
     Flow,
-    /// Now, ps.
+    /// Current time, in ps.
     Now,
-    /// Rate of the link of a port, bit/s.
+    /// Link rate of a port, in bit/s.
     Rate(Side),
     /// Bytes in the queue of a port.
     Queue(Side),
@@ -313,34 +314,34 @@ pub enum Op {
     Sent(Side),
     /// A register of the node.
     Node(u16),
-    /// A register of a port.
+    /// Register of a port.
     Port(u16, Side),
-    /// Minus the top.
+    /// Negation of the top value.
     Negate,
-    /// Whether the top is 0.
+    /// True if the top value is 0.
     Not,
-    /// Of the two on top: their sum.
+    /// Sum of the two top values.
     Add,
-    /// The lower less the upper.
+    /// Lower value minus top value.
     Subtract,
-    /// Their product.
+    /// Product of the two top values.
     Multiply,
-    /// Bits that a rate (bit/s) makes in a time (ps), rounded down.
+    /// Number of bits sent at a rate (bit/s) in a time (ps), rounded down.
     Bits,
-    /// The lower over the upper, rounded down; no value where that is 0.
+    /// Lower value divided by top value, rounded down; undefined for a divisor of 0.
     Divide,
-    /// The lesser.
+    /// Minimum.
     Min,
-    /// The greater.
+    /// Maximum.
     Max,
-    /// Whether the lower is less.
+    /// True if the lower value is less than the top value.
     Less,
-    /// Whether the lower is not greater.
+    /// True if the lower value is at most the top value.
     AtMost,
-    /// Whether they are equal.
+    /// True if both values are equal.
     Equal,
-    /// Where the top is 0 it stays and so many steps are left out; else it is taken off.
+    /// If the top value is 0, keeps it and skips this many operations; otherwise pops it.
     UnlessFalse(u16),
-    /// Where the top is not 0 it stays and so many steps are left out; else it is taken off.
+    /// If the top value is not 0, keeps it and skips this many operations; otherwise pops it.
     UnlessTrue(u16),
 }

@@ -4,22 +4,22 @@ use super::App;
 use crate::hash;
 use incast_cc::{Rate, Time};
 
-/// One flow.
+/// Flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Sending host.
     pub src: u32,
     /// Receiving host.
     pub dst: u32,
-    /// When it opens.
+    /// Opening time.
     pub start: Time,
-    /// When its application stops; [`Time::NEVER`] for no stop.
+    /// Stop time of the sending application; [`Time::NEVER`]: none.
     pub stop: Time,
-    /// The treatment of bytes accepted by then.
+    /// Treatment of bytes accepted by the stop time.
     pub at_stop: AtStop,
-    /// When the receiving application closes; [`Time::NEVER`] for never. Bytes that then wait
-    /// beyond a hole reset the flow; otherwise the receiver sends a FIN, and the sender is closed by
-    /// the first ACK after its own FIN: later ones are answered by a reset (as in ns-3).
+    /// Time at which the receiving application closes; [`Time::NEVER`]: never. If bytes wait beyond a hole at that
+    /// time, the flow is reset. Otherwise the receiver sends a FIN, and the first ACK after the sender's own FIN closes
+    /// the sender, which answers later ACKs by a reset (as in ns-3).
     pub sink_stop: Time,
     /// Index into [`Spec::transports`](super::Spec::transports).
     pub transport: u32,
@@ -27,38 +27,38 @@ pub struct FlowSpec {
     pub controller: u32,
     /// Index into [`Spec::groups`](super::Spec::groups).
     pub group: u32,
-    /// Traffic class of its data, where ports have queues for classes.
+    /// Traffic class of data packets, for ports with class queues.
     pub class: u8,
-    /// Traffic class of its acknowledgements.
+    /// Traffic class of acknowledgements.
     pub ack_class: u8,
     /// Application.
     pub app: App,
-    /// Rate at which the receiving application reads; infinite drains at once.
+    /// Read rate of the receiving application; infinite: reads at once.
     pub read_rate: Rate,
-    /// Links from source to destination, where the path is prescribed.
+    /// Links from source to destination, if the path is prescribed.
     pub path: Option<Vec<u32>>,
-    /// Links back.
+    /// Links of the reverse path.
     pub reverse_path: Option<Vec<u32>>,
-    /// Links back of its pulls (NDP, EQDS, UET), where they differ from those of its ACKs.
+    /// Reverse path of its pulls (NDP, EQDS, UET), if it differs from that of its ACKs.
     pub pull_path: Option<Vec<u32>>,
-    /// The trigger that opens it, not before `start`; without one it opens then.
+    /// Trigger that opens the flow, not before `start`; `None`: it opens at `start`.
     pub trigger: Option<Triggered>,
-    /// By when what it moves is to be there, if that matters.
+    /// Deadline of its transfers, if any.
     pub deadline: Option<Deadline>,
 }
 
-/// By when what a flow moves is to be there: its bytes, if it has a size, each write of a closed loop, or the responses
-/// to each query.
+/// Deadline of the transfers of a flow: of its bytes, if it has a size, of each write of a closed loop, or of the
+/// responses to each query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deadline {
-    /// So long after its beginning,
+    /// Time from the beginning of the transfer to its deadline.
     pub within: Time,
-    /// ... or as much on average: exponentially distributed.
+    /// Exponentially distributed deadlines with mean `within`.
     pub random: bool,
 }
 
 impl Deadline {
-    /// That of number `number` of `entity`, from its beginning on.
+    /// Time from the beginning of transfer `number` of `entity` to its deadline.
     pub fn of(self, seed: u64, entity: u64, number: u64) -> Time {
         if !self.random {
             return self.within;
@@ -68,78 +68,77 @@ impl Deadline {
     }
 }
 
-/// A trigger: it opens flows once others have come to their ends; [`crate::map::triggers`] says where it counts them.
+/// Trigger that opens flows after other flows have ended; [`crate::map::triggers`] describes where it counts them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TriggerSpec {
-    /// Ends of flows that activate it.
+    /// Flow ends that activate it.
     pub activations: Vec<(u32, Done)>,
 }
 
-/// The activation of a trigger that opens a flow.
+/// Activation of a trigger that opens a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Triggered {
     /// Index into [`Spec::triggers`](super::Spec::triggers).
     pub trigger: u32,
-    /// So many ends of flows have come then, at least 1.
+    /// Number of flow ends that opens the flow, at least 1.
     pub activation: u32,
 }
 
-/// An end of a flow.
+/// End of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Done {
-    /// The last byte was acknowledged at the source.
+    /// Acknowledgement of the last byte at the source.
     Sent,
-    /// The last byte has come to the destination.
+    /// Arrival of the last byte at the destination.
     Received,
 }
 
-/// After an application's stop time.
+/// Treatment of a flow after its application's stop time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AtStop {
-    /// Accepted bytes are still delivered, then the flow closes.
+    /// Deliver the accepted bytes, then close the flow.
     Drain,
-    /// The flow is reset: nothing more is sent, the receiver is told once.
+    /// Reset the flow: nothing more is sent, the receiver gets one RST.
     Reset,
 }
 
-/// A root that asks its workers over two-way connections, again and again. A query
-/// begins with one request on every connection in the same instant, in the order of
-/// `connections`; a worker that has a whole request writes its response at once; the query ends
-/// when the root has the last byte of the last response.
+/// Repeated queries of a root to its workers over two-way connections. A query begins with one request on every
+/// connection at the same instant, in the order of `connections`. A worker writes its response as soon as it has the
+/// whole request. The query ends when the root has the last byte of the last response.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuerySpec {
     /// Index into [`Spec::groups`](super::Spec::groups).
     pub group: u32,
-    /// Host that asks: the source of every request flow.
+    /// Root: source of every request flow.
     pub root: u32,
-    /// Begin of query 0.
+    /// Start time of query 0.
     pub first: Time,
-    /// From the end of a query to the begin of the next.
+    /// Time from the end of a query to the start of the next.
     pub think: Time,
-    /// Queries in all; `None` goes on until `stop`.
+    /// Total number of queries; `None`: until `stop`.
     pub count: Option<u64>,
-    /// No query begins at or after this; [`Time::NEVER`] for no stop.
+    /// Time from which on no query begins; [`Time::NEVER`]: no stop.
     pub stop: Time,
-    /// Each query opens connections of its own, which this end closes; `None`: they persist. Those of the first query
-    /// open when their flows start, those of the others as long after the query's beginning.
+    /// End that closes the connections, if each query opens its own; `None`: persistent connections. Connections of the
+    /// first query open at the start of their flows, those of later queries equally long after the start of the query.
     pub close: Option<Close>,
     /// Connections.
     pub connections: Vec<ConnectionSpec>,
 }
 
-/// The end that closes a connection first, where each query has its own.
+/// End that closes a connection first, if each query has its own connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Close {
-    /// The worker, after its response; the root when that says so.
+    /// The worker closes after its response, and the root after the worker's FIN.
     Worker,
-    /// The root, when it has the response; the worker when the root says so.
+    /// The root closes when it has the response, and the worker after the root's FIN.
     Root,
-    /// The root, when it has the response, by a reset. The worker sends no FIN.
+    /// The root resets the connection when it has the response. The worker sends no FIN.
     Reset,
 }
 
-/// A two-way connection, opened by the root: two flows between the same hosts, one each way,
-/// under one handshake; acknowledgements ride on the data of the other flow where there is some.
+/// Two-way connection, opened by the root: two flows between the same hosts, one in each direction, with one handshake.
+/// Acknowledgements are piggybacked on the data of the other flow if possible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionSpec {
     /// Flow from the root to the worker.

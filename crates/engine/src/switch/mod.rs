@@ -1,4 +1,4 @@
-//! A switch: its next hops and the routing policy that chooses among them.
+//! Switch: next hops and the routing policy that chooses among them.
 
 pub mod policy;
 mod port_load;
@@ -34,7 +34,7 @@ impl Switch {
         Switch { node, first_port, router, policy: Policy::new(spec, links) }
     }
 
-    /// The port that a packet will take, as far as that is known before it arrives.
+    /// Egress port of a packet, if it is known before the packet arrives.
     #[inline(always)]
     pub fn plan(&mut self, map: &FabricMap, packet: &Packet) -> Planned {
         let Switch { node, first_port, router, policy } = self;
@@ -56,12 +56,12 @@ impl Switch {
         }
     }
 
-    /// Its policy looks at no port.
+    /// True if the policy does not read port state.
     pub fn is_pure(&self) -> bool {
         self.policy.is_pure()
     }
 
-    /// Brings near what [`Switch::choose`] will touch.
+    /// Prefetches the memory that [`Switch::choose`] will read.
     #[inline]
     pub fn prefetch(&self, ports: &[Port], dst: NodeId) {
         if let Hops::Run(first, n) = hops(&self.router, dst) {
@@ -70,8 +70,8 @@ impl Switch {
         }
     }
 
-    /// The port that a packet takes which arrives now, [`Switch::plan`] having left it open. `ports` are those of the
-    /// domain.
+    /// Egress port of a packet that arrives now, for which [`Switch::plan`] returned [`Planned::CHOOSE`]. `ports` are
+    /// those of the domain.
     pub fn choose(&mut self, map: &FabricMap, ports: &[Port], packet: &Packet) -> PortIx {
         let Switch { node, first_port, router, policy } = self;
         let hops = hops_at(router, packet.dst, packet.time);
@@ -90,7 +90,7 @@ fn plan(policy: &mut Policy, ctx: &Ctx, packet: &Packet, hops: Hops, first_port:
     next.map_or(Planned::CHOOSE, |i| Planned::port(first_port.plus(hops.get(i))))
 }
 
-/// [`plan`] at a switch that knows ways around failures.
+/// [`plan`] at a switch with detours around failures.
 #[inline(never)]
 fn plan_rerouted(policy: &mut Policy, ctx: Ctx, packet: &Packet, first_port: PortIx) -> Planned {
     plan(policy, &ctx, packet, hops_at(ctx.router, packet.dst, packet.time), first_port)

@@ -1,4 +1,4 @@
-//! The load of a switch's ports, in coarse bands: what adaptive policies compare.
+//! Load of a switch's ports in coarse bands, as adaptive policies compare it.
 
 use super::rule::Ctx;
 use crate::event::packet::Packet;
@@ -9,38 +9,38 @@ use crate::port::Port;
 use crate::spec::{Adaptive, Gauged, Limit, Spec};
 use incast_cc::{Rate, Time};
 
-/// Readings of the ports, by local port. The data that every choice needs is packed: the readings of eight
-/// ports lie in two cache lines.
+/// Load readings by local port. Data needed for every choice is packed: the readings of eight ports fit into two cache
+/// lines.
 #[derive(Clone, Debug)]
 pub struct PortLoad {
-    /// From when on a port's reading is too old.
+    /// Expiry time of each port's reading.
     stale: Vec<Time>,
-    /// Band of each port by its reading.
+    /// Band of each port at its last reading.
     band: Vec<u8>,
     scales: Vec<Scale>,
     rule: Adaptive,
 }
 
-/// Turns a port's state into a band.
+/// Mapping of a port's state to a band.
 #[derive(Clone, Debug)]
 struct Scale {
-    /// Ports of one class have their ends in common.
+    /// Lower bounds of the bands.
     ends: Ends,
-    /// Bytes that the link carries in a picosecond; 0 at an infinite rate.
+    /// Link rate in bytes per picosecond; 0 for an infinite rate.
     speed: f64,
-    /// When it was read last, and the bytes transmitted by then.
+    /// Time of the last reading, and the bytes transmitted until then.
     read: Option<Time>,
     sent: u64,
 }
 
-/// Least queues of the bands above the first.
+/// Minimum queue lengths of the bands above the first.
 #[derive(Clone, Debug)]
 enum Ends {
     Packets(Vec<u32>),
     Bytes(Vec<u64>),
 }
 
-/// The least whole number that makes a share of `limit` of at least `band`, and is more than nothing.
+/// Smallest positive integer whose share of `limit` is at least `band`.
 fn least(band: f64, limit: u64) -> u64 {
     let reaches = |n: u64| n as f64 / limit as f64 >= band;
     let mut n = (band * limit as f64) as u64;
@@ -54,7 +54,7 @@ fn least(band: f64, limit: u64) -> u64 {
 }
 
 impl PortLoad {
-    /// Of a switch whose ports feed `links`.
+    /// Load of a switch whose ports feed `links`.
     pub fn new(rule: &Adaptive, spec: &Spec, links: &[LinkId]) -> PortLoad {
         let scale = |l: &LinkId| {
             let link = &spec.links[*l];
@@ -76,12 +76,12 @@ impl PortLoad {
         }
     }
 
-    /// Band of a local port by its latest reading.
+    /// Band of a local port at its last reading.
     pub fn band(&self, port: u32) -> u8 {
         self.band[port as usize]
     }
 
-    /// Which of the next hops is in the lowest band; among several a random number of the packet decides.
+    /// Returns the next hop in the lowest band; ties are broken by the packet's random number.
     #[inline]
     pub fn lowest(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
         let now = packet.time;
@@ -107,7 +107,7 @@ impl PortLoad {
         }
     }
 
-    /// Reads `port` anew.
+    /// Updates the reading of `port`.
     fn read(&mut self, i: usize, port: &Port, now: Time) {
         let scale = &mut self.scales[i];
         let band = match (self.rule.by, &scale.ends) {
@@ -126,12 +126,12 @@ impl PortLoad {
         };
         scale.read = Some(now);
         self.band[i] = band as u8;
-        // a reading serves for the refresh time, its last instant included
+        // a reading is valid for the refresh time, including its last instant
         self.stale[i] = now.saturating_add(self.rule.refresh).saturating_add(Time::ps(1));
     }
 }
 
-/// One of the items in the lowest band: its place. Among several `draw` decides.
+/// Index of an item in the lowest band; `draw` breaks ties.
 #[inline]
 fn lowest<T>(items: &[T], draw: impl Fn() -> u64, band: impl Fn(&T) -> u8) -> u32 {
     let (mut least, mut ties) = (u8::MAX, 0);

@@ -1,21 +1,21 @@
-//! Where a packet goes from the end of a link.
+//! Next step of a packet at the end of a link.
 
 use crate::ids::PortIx;
 
-/// Where a packet goes next.
+/// Next step of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
-    /// Out of this port.
+    /// Egress port.
     Port(PortIx),
-    /// Out of a port that the switch chooses when the packet arrives.
+    /// Egress port chosen by the switch when the packet arrives.
     Choose,
-    /// To the stack: it is at its host.
+    /// Delivery to the stack of its host.
     Deliver,
-    /// Nowhere: no route leads to its destination.
+    /// No route to the destination.
     None,
 }
 
-/// A [`Route`] in four bytes: a window keeps one for every packet.
+/// [`Route`] in four bytes: an engine window stores one for every packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Planned(u32);
 
@@ -33,13 +33,13 @@ impl Planned {
         Planned(port.0)
     }
 
-    /// Index of the port; beyond every port where the route is none.
+    /// Index of the port; larger than every port index if the route is not a port.
     #[inline(always)]
     pub const fn ix(self) -> usize {
         self.0 as usize
     }
 
-    /// The route.
+    /// Route.
     #[inline(always)]
     pub const fn route(self) -> Route {
         match self {

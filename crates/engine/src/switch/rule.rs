@@ -1,4 +1,4 @@
-//! What a routing policy is, and what it sees.
+//! Interface of a routing policy.
 
 use crate::event::packet::Packet;
 use crate::hash;
@@ -8,21 +8,21 @@ use crate::map::paths::Hops;
 use crate::port::Port;
 use crate::spec::Router;
 
-/// What a policy sees at a switch.
+/// Context of a policy at a switch.
 #[derive(Clone, Copy)]
 pub struct Ctx<'a> {
     /// The fabric map.
     pub map: &'a FabricMap<'a>,
     /// Node number of the switch.
     pub node: NodeId,
-    /// Its next hops.
+    /// Next hops of the switch.
     pub router: &'a Router,
-    /// Its ports, as they are when the packet arrives; none for a pure policy.
+    /// Ports of the switch when the packet arrives; empty for a pure policy.
     pub ports: &'a [Port],
 }
 
 impl Ctx<'_> {
-    /// The packet's own random number here.
+    /// Random number of the packet at this switch.
     #[inline]
     pub fn draw(&self, packet: &Packet) -> u64 {
         let (id, part, ts) = packet.identity();
@@ -30,16 +30,17 @@ impl Ctx<'_> {
     }
 }
 
-/// A routing policy.
+/// Routing policy.
 pub trait Rule {
-    /// The next hop follows from the packet and the fabric map: it may be known before the packet arrives.
+    /// True if the next hop depends only on the packet and the fabric map, so that it can be known before the packet
+    /// arrives.
     const PURE: bool;
 
-    /// Which of at least two next hops a packet takes.
+    /// Chooses one of at least two next hops for a packet.
     fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32;
 }
 
-/// Whether what has this probability happens to the packet of random number `draw`.
+/// Returns true with this probability, decided by the packet's random number `draw`.
 pub fn chance(draw: u64, probability: f64) -> bool {
     (hash::mix(draw ^ 0x434f_494e) >> 11) as f64 * (1.0 / (1u64 << 53) as f64) < probability
 }

@@ -1,4 +1,4 @@
-//! A barrier that spins for a short time and then sleeps, and that breaks when one of the threads panics.
+//! A barrier that spins briefly and then sleeps, and that breaks when one of the threads panics.
 
 #[cfg(loom)]
 use loom::hint::spin_loop;
@@ -21,39 +21,40 @@ use std::sync::{
     },
 };
 
-/// Looks at the turn before a thread sleeps, where every thread has a core.
+/// Polls before a thread sleeps, where every thread has a core.
 const SPINS: u32 = if cfg!(loom) { 1 } else { 1_000 };
-/// Once a thread had to sleep, those that wait sleep at once for so many turns: another process may have a core of one
-/// of the threads, and who spins takes time from all.
+/// Number of turns during which threads sleep at once, after one had to sleep: another process may occupy the core of
+/// one of the threads, and spinning takes time from all.
 const CALM: u32 = 16;
 
-/// One of the threads does not come, because it panicked or could not begin: no other waits for it.
+/// The barrier is broken: one of the threads panicked or could not start, and no other waits for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken;
 
-/// In cache lines of its own: who comes does not disturb those that look at the turn.
+/// A value in its own cache lines, so that arriving threads do not disturb those that poll the turn.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// Lets `parties` threads wait until all have come, again and again.
+/// Lets `parties` threads wait until all have arrived, repeatedly.
 #[derive(Debug)]
 pub struct Barrier {
     parties: usize,
     spins: u32,
-    /// Until this turn those that wait sleep at once.
+    /// Turn before which waiting threads sleep at once.
     calm_until: AtomicU32,
     arrived: Apart<AtomicUsize>,
-    /// How often all have come.
+    /// Number of turns: times that all threads have arrived.
     turn: Apart<AtomicU32>,
     broken: AtomicBool,
-    /// How many sleep.
+    /// Number of sleeping threads.
     sleeping: Mutex<usize>,
     bell: Condvar,
 }
 
 impl Barrier {
-    /// For `parties` threads. With more threads than cores spinning takes time from those that are waited for.
+    /// A barrier for `parties` threads. With more threads than cores there is no spinning, which would take time from
+    /// the threads that others wait for.
     pub fn new(parties: usize, cores: usize) -> Barrier {
         Barrier {
             parties,
@@ -67,7 +68,7 @@ impl Barrier {
         }
     }
 
-    /// Waits for all others. What each did before is seen by all after it.
+    /// Waits for all others. All threads then see everything that each did before.
     ///
     /// # Errors
     /// The barrier is broken.
@@ -83,19 +84,19 @@ impl Barrier {
         if self.broken.load(SeqCst) { Err(Broken) } else { Ok(()) }
     }
 
-    /// Breaks the barrier: all that wait, or will, are told.
+    /// Breaks the barrier. All present and future waits return the error.
     pub fn break_up(&self) {
         self.broken.store(true, SeqCst);
         self.ring();
     }
 
-    /// Whether there is something to wait for after turn `turn`.
+    /// True if turn `turn` is still to be waited for.
     fn waits(&self, turn: u32) -> bool {
         self.turn.0.load(SeqCst) == turn && !self.broken.load(SeqCst)
     }
 
-    /// Wakes those that sleep. Whoever is about to holds the lock while it looks at the turn: it either sees the new
-    /// one, or is counted.
+    /// Wakes the sleeping threads. A thread about to sleep holds the lock while it checks the turn: it either sees the
+    /// new turn or is counted.
     fn ring(&self) {
         if self.sleeping.lock().is_ok_and(|sleeping| *sleeping > 0) {
             self.bell.notify_all();
@@ -114,7 +115,7 @@ impl Barrier {
         if !calm {
             self.calm_until.store(turn.wrapping_add(CALM), Relaxed);
         }
-        // a thread that panics does so outside of this lock
+        // no thread panics while it holds this lock
         let Ok(mut sleeping) = self.sleeping.lock() else { return };
         *sleeping += 1;
         while self.waits(turn) {
@@ -135,8 +136,7 @@ mod tests {
     use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use loom::thread;
 
-    /// Goes through all interleavings in which a thread is taken off its core at most three times: all of them are too
-    /// many for two turns.
+    /// Explores all interleavings with at most three preemptions. Without the limit there are too many for two turns.
     fn model(run: impl Fn() + Sync + Send + 'static) {
         let mut builder = Builder::new();
         builder.preemption_bound = Some(3);

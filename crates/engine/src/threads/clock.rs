@@ -3,18 +3,18 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The processor time of a run's threads.
+/// Processor time of a run's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cost {
-    /// That of each, between the first event and the last.
+    /// Time of each thread, between the first event and the last.
     pub threads: Vec<Duration>,
-    /// What set-up and outcome took on other threads than the caller's.
+    /// Time of set-up and outcome on threads other than the caller's.
     pub helpers: Duration,
-    /// Windows that several threads went through in step.
+    /// Windows that several threads ran in step.
     pub in_step: u64,
 }
 
-/// Processor time that this thread has used so far; zero where the system does not tell.
+/// Processor time of this thread so far; zero on systems without such a clock.
 pub fn thread_time() -> Duration {
     #[cfg(unix)]
     {
@@ -31,7 +31,7 @@ pub fn wall_ns() -> u64 {
     FIRST.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Processor time of this thread, ns; time since the first call where the system does not tell.
+/// Processor time of this thread, ns. On systems without such a clock: time since the first call.
 pub fn own_ns() -> u64 {
     if cfg!(unix) { thread_time().as_nanos() as u64 } else { wall_ns() }
 }

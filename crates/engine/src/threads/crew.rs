@@ -1,35 +1,35 @@
-//! What the threads of a run agree on between two windows, and what they hand to one another.
+//! Agreement of a run's threads between two windows, and the batches that they exchange.
 
 use crate::threads::barrier::{Barrier, Broken};
 use incast_cc::Time;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What one thread tells the others at the end of a window, or all of them together.
+/// Report of one thread to the others at the end of a window, or of all threads together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// The next window in which a packet arrives.
     pub window: u64,
-    /// The next event of a domain's own.
+    /// Time of the next event in a domain's own queue.
     pub wake: Time,
-    /// So many flows and queries of a known size have finished.
+    /// Number of flows and queries of known size that have finished.
     pub finished: u64,
-    /// The last of them did then.
+    /// Time at which the latest of them finished.
     pub finished_at: Time,
     /// Hops so far.
     pub hops: u64,
     /// Bytes of records so far.
     pub kept: u64,
-    /// Whoever waits for the run wants it to stop.
+    /// The listener wants the run to stop.
     pub stopped: bool,
-    /// The instant at which a domain found an endless loop.
+    /// Earliest instant at which a domain found an endless loop.
     pub endless: Time,
     /// The threads part after this window: the run goes on in the other [mode](crate::threads::pace).
     pub parts: bool,
 }
 
 impl Report {
-    /// Nothing is left to happen, and nothing has happened.
+    /// A report of no events, past or future.
     pub const NOTHING: Report = Report {
         window: u64::MAX,
         wake: Time::NEVER,
@@ -42,7 +42,7 @@ impl Report {
         parts: false,
     };
 
-    /// Two together.
+    /// Merges two reports.
     pub fn and(self, other: Report) -> Report {
         Report {
             window: self.window.min(other.window),
@@ -58,7 +58,7 @@ impl Report {
     }
 }
 
-/// The report of one thread, in cache lines of its own. Written before a barrier and read after it, which orders both.
+/// Report of one thread, in its own cache lines. Written before a barrier and read after it, which orders both.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Board {
@@ -85,7 +85,7 @@ impl Board {
     }
 }
 
-/// The way of parcels `P` from one thread to another, in cache lines of its own.
+/// Channel for batches `P` from one thread to another, in its own cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Mailbox<P> {
@@ -98,12 +98,12 @@ struct Mailbox<P> {
 pub struct Crew<P> {
     barrier: Barrier,
     boards: Vec<Board>,
-    /// From thread `i` to thread `j` at `i * threads + j`.
+    /// Mailbox from thread `i` to thread `j`, at `i * threads + j`.
     mailboxes: Vec<Mailbox<P>>,
 }
 
 impl<P: Default> Crew<P> {
-    /// Of `threads` on a machine of `cores`.
+    /// For `threads` threads on a machine of `cores` cores.
     pub fn new(threads: usize, cores: usize) -> Crew<P> {
         Crew {
             barrier: Barrier::new(threads, cores),
@@ -112,12 +112,12 @@ impl<P: Default> Crew<P> {
         }
     }
 
-    /// How many there are.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.boards.len()
     }
 
-    /// Gives the report of all, as soon as everyone has made theirs.
+    /// Returns the merged report of all threads, once all have reported.
     ///
     /// # Errors
     /// A thread panicked.
@@ -127,8 +127,8 @@ impl<P: Default> Crew<P> {
         Ok(self.boards.iter().map(Board::read).fold(Report::NOTHING, Report::and))
     }
 
-    /// Hands parcels over: `pack` fills the one for each other thread and says whether something is in it, and once
-    /// all have done so `unpack` empties what has come, in the order of threads.
+    /// Exchanges batches. `pack` fills the batch for each other thread and returns whether it holds anything. Once all
+    /// have done so, `unpack` empties the received batches, in the order of threads.
     ///
     /// # Errors
     /// A thread panicked.
@@ -155,19 +155,19 @@ impl<P: Default> Crew<P> {
         Ok(())
     }
 
-    /// Ends the waiting of all: one of the threads does not come.
+    /// Releases all waiting threads, because one of them will not arrive.
     pub fn break_up(&self) {
         self.barrier.break_up();
     }
 
-    /// While what it gives lives, a panic of this thread ends the waiting of all others.
+    /// Returns a guard. While it lives, a panic of this thread releases all waiting threads.
     pub fn guard(&self) -> Guard<'_> {
         Guard { barrier: &self.barrier }
     }
 }
 
 impl<P> Mailbox<P> {
-    /// No other thread has it open: a barrier lies between filling and emptying.
+    /// Locks the batch. No other thread holds it: a barrier lies between filling and emptying.
     fn open(&self) -> MutexGuard<'_, P> {
         self.parcel.lock().unwrap_or_else(PoisonError::into_inner)
     }

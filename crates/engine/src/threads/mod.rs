@@ -1,7 +1,7 @@
-//! Threads of one run: how they wait for one another, what they agree on, which domains each of them has, and when one
-//! of them goes on alone; before its first window and after its last, how they share the work.
+//! Threads of a run: waiting and agreement, shares of the domains, and changes to a single thread. Also the parallel
+//! work before the first window and after the last.
 //!
-//! Nothing here knows of windows or packets. No `unsafe`: state is owned by one thread, or lies in atomics and mutexes.
+//! Nothing here knows of windows or packets. No `unsafe`: state is owned by one thread, or kept in atomics and mutexes.
 
 pub mod barrier;
 pub mod clock;

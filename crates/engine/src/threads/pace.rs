@@ -1,12 +1,12 @@
-//! When a run goes from one thread to several, and back.
+//! Changes of a run between one thread and several.
 //!
-//! Threads in step lose time at two barriers a window: where windows have little work, one thread alone is quicker.
-//! A run whose number of threads is `auto` begins alone. Windows with enough work make it try several threads. From
-//! then on it keeps a balance: what the work would have cost one thread, less the time that has passed. Several threads
-//! go on while the balance is above a small loss. A failed try is repeated after a pause, which doubles.
+//! Threads in step lose time at two barriers a window: where windows have little work, one thread alone is faster. A
+//! run whose number of threads is `auto` begins alone. Windows with enough work make it try several threads. From then
+//! on it keeps a balance: the estimated cost of the work on one thread, less the elapsed time. Several threads go on
+//! while the balance is above a small loss. A failed try is repeated after a pause, which doubles.
 //!
-//! The cost of one thread is its processor time, that of several the time that passes. So a thread that waits for a
-//! core counts against several threads, and never against one. Results do not depend on any of this.
+//! The cost of one thread is its processor time; that of several threads is the elapsed time. So a thread that waits
+//! for a core counts against several threads, and never against one. Results do not depend on any of this.
 
 use super::clock::{own_ns, wall_ns};
 
@@ -20,99 +20,99 @@ pub struct Done {
 }
 
 impl Done {
-    /// A window costs about as much as a hop, even if nothing happens in it.
+    /// Pieces of work. An empty window costs about as much as a hop.
     fn pieces(self) -> f64 {
         (self.windows + self.hops) as f64
     }
 }
 
-/// Tells the time in ns: with `true` the time that passes, with `false` the processor time of this thread. It is given
-/// what was done alone and in step so far.
+/// Returns the time in ns: elapsed time if `true`, processor time of this thread if `false`. The other arguments are
+/// the work done so far alone and in step.
 pub type Clock = fn(bool, Done, Done) -> u64;
 
-/// How a run with several threads at hand comes to its mode.
+/// Choice of the mode in a run with several threads available.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
     /// One thread, from the first window to the last.
     Alone,
     /// All in step, from the first window to the last.
     InStep,
-    /// The quicker of both, by a clock.
+    /// The faster of both, by a clock.
     Quicker(Clock),
-    /// It begins alone, and the mode changes after each window of these numbers: tests say which.
+    /// Starts alone. The mode changes after each window for which the function returns true. For tests.
     Given(fn(u64) -> bool),
 }
 
 impl Rule {
-    /// The quicker of both, by the clocks of this machine.
+    /// The faster of both, by the clocks of this machine.
     pub const AUTO: Rule = Rule::Quicker(|passes, _, _| if passes { wall_ns() } else { own_ns() });
 }
 
 // times in ns
 const MS: f64 = 1e6;
-/// The least work of a window for which several threads are tried. (In step 16 pieces take 1 us less, and barriers 1 us
+/// Minimum work of a window for which several threads are tried. (In step, 16 pieces take 1 us less, and barriers 1 us
 /// more.)
 const LEAST: f64 = 16.0;
-/// The cost of one thread is measured for as long before others come, where windows have [`DENSE`] pieces or more. With
-/// fewer, several threads gain less and may lose, so a try waits in proportion: short runs have none.
+/// Time for which the cost of one thread is measured before a try, if windows have [`DENSE`] pieces or more. With fewer
+/// pieces, several threads gain less and may lose, so a try waits in proportion. Short runs have no try.
 const SAMPLE: f64 = MS;
 const DENSE: f64 = 512.0;
-/// Several threads are to take less than this part of the time of one.
+/// Several threads must take less than this fraction of one thread's time.
 const WORTH: f64 = 0.97;
-/// The balance at which they part, below zero, and what it holds at most: a pause of the machine is survived by threads
-/// that had gained.
+/// Negative balance at which threads part, and the upper bound of the balance. Threads that had gained survive a pause
+/// of the machine.
 const LOSS: f64 = 0.5 * MS;
 const CREDIT: f64 = 8.0 * MS;
-/// The first pause after a failure; it is doubled so many times at most.
+/// Pause after the first failure, and maximum number of times that it doubles.
 const PAUSE: f64 = 50.0 * MS;
 const DOUBLINGS: i32 = 6;
-/// The part of all time that failures may cost.
+/// Fraction of the total time that failures may cost.
 const SPENT: f64 = 1.0 / 64.0;
-/// What several threads cost is compared in chunks of this length with the first of them.
+/// The cost of several threads is compared in chunks of this length with the first chunk.
 const CHUNK: f64 = 16.0 * MS;
-/// Between two looks at the clock.
+/// Time between two readings of the clock.
 const LOOK_ALONE: f64 = 0.1 * MS;
 const LOOK_IN_STEP: f64 = 0.02 * MS;
 
-/// Whether a run goes through its windows alone or in step; only the caller's thread has one.
+/// Mode of a run: alone or in step. Kept by the caller's thread only.
 #[derive(Debug)]
 pub struct Pace {
     rule: Rule,
     in_step: bool,
-    /// Windows so far, and how many windows and hops there are when it looks next.
+    /// Windows so far, and the sum of windows and hops at which the clock is read next.
     windows: u64,
     look_at: u64,
     /// Windows in step.
     stepped: u64,
-    /// As of the last look: all that was done, and what of it in each mode.
+    /// As of the last reading: all work, and the work in each mode.
     seen: Done,
     alone: Done,
     together: Done,
-    /// The clock of the mode then; `None` where a stretch on one thread has just begun.
+    /// Clock of the mode at the last reading. `None` if a stretch on one thread has just begun.
     at: Option<u64>,
-    /// What a piece of work costs one thread, and how many a window has lately.
+    /// Cost of a piece of work on one thread, and recent number of pieces a window.
     cost: f64,
     density: f64,
-    /// This stretch: its length, and the balance without and with its bound.
+    /// Current stretch: its length, and the balance without and with its bound.
     length: f64,
     gain: f64,
     credit: f64,
-    /// Pieces and time of the chunk, what a piece cost in the first one, and the time that the change of mode took.
+    /// Pieces and time of the current chunk, cost of a piece in the first chunk, and cost of the change of mode.
     chunk: (f64, f64),
     usual: Option<f64>,
     change: f64,
-    /// Failures in a row, and the pause before the next try.
+    /// Consecutive failures, and the pause before the next try.
     failures: i32,
     pause: f64,
 }
 
-/// The mean of late values.
+/// Moving average.
 fn mix(mean: f64, value: f64) -> f64 {
     if mean == 0.0 { value } else { mean + 0.25 * (value - mean) }
 }
 
 impl Pace {
-    /// Of a run that keeps to `rule`.
+    /// The pace of a run under `rule`.
     pub fn new(rule: Rule) -> Pace {
         let in_step = matches!(rule, Rule::InStep);
         let none = Done::default();
@@ -139,22 +139,22 @@ impl Pace {
         }
     }
 
-    /// The threads go on in step.
+    /// True while threads run in step.
     pub fn is_in_step(&self) -> bool {
         self.in_step
     }
 
-    /// Threads are in step whatever it takes.
+    /// True if threads always run in step.
     pub fn is_fixed(&self) -> bool {
         matches!(self.rule, Rule::InStep)
     }
 
-    /// Windows so far that threads went through in step.
+    /// Number of windows in step so far.
     pub fn in_step(&self) -> u64 {
         self.stepped
     }
 
-    /// A window has passed, and so many hops in all: whether the mode changes now.
+    /// Counts a window; `hops` is the total so far. Returns whether the mode changes.
     #[inline]
     pub fn passed(&mut self, hops: u64) -> bool {
         self.windows += 1;
@@ -162,7 +162,7 @@ impl Pace {
         self.windows + hops >= self.look_at && self.look(hops)
     }
 
-    /// Others cannot come: the run goes on alone to its end.
+    /// Stays alone to the end of the run: no other threads are available.
     pub fn stay_alone(&mut self) {
         (self.rule, self.in_step, self.look_at) = (Rule::Alone, false, u64::MAX);
     }
@@ -186,7 +186,7 @@ impl Pace {
         (mode.windows, mode.hops) = (mode.windows + done.windows, mode.hops + done.hops);
         let now = clock(self.in_step, self.alone, self.together);
         let Some(before) = self.at.replace(now) else {
-            // what the change of mode took is no work
+            // the change of mode is not work
             self.look_at = 0;
             return false;
         };
@@ -200,21 +200,21 @@ impl Pace {
         if changes {
             (self.length, self.gain, self.credit) = (0.0, 0.0, 0.0);
             (self.chunk, self.usual, self.change) = ((0.0, 0.0), None, 0.0);
-            // in step, what the change takes counts
+            // in step, the change of mode counts
             self.at = (!self.in_step).then(|| clock(true, self.alone, self.together));
             self.look_at = 0;
         }
         changes
     }
 
-    /// One thread has done so much in so long: whether others are to come.
+    /// Accounts for the work of one thread. Returns whether several threads should start.
     fn come(&mut self, pieces: f64, elapsed: f64) -> bool {
         self.cost = mix(self.cost, elapsed / pieces);
         let sample = SAMPLE * (DENSE / self.density).max(1.0);
         self.density >= LEAST && self.length >= self.pause.max(sample)
     }
 
-    /// Several threads have done so much in so long: whether they are to part.
+    /// Accounts for the work of several threads. Returns whether they should part.
     fn part(&mut self, pieces: f64, elapsed: f64) -> bool {
         if self.change == 0.0 {
             self.change = elapsed.max(1.0);
@@ -231,8 +231,8 @@ impl Pace {
         loses || self.is_out_of_date(pieces, elapsed)
     }
 
-    /// Whether the cost of one thread is to be measured anew: that of several is near it, and has changed since the
-    /// first chunk.
+    /// True if the cost of one thread should be measured again: that of several threads is close to it and has changed
+    /// since the first chunk.
     fn is_out_of_date(&mut self, pieces: f64, elapsed: f64) -> bool {
         self.chunk = (self.chunk.0 + pieces, self.chunk.1 + elapsed);
         if self.chunk.1 < CHUNK {
@@ -252,18 +252,19 @@ impl Pace {
 mod tests {
     use super::{Clock, Done, Pace, Rule};
 
-    /// Alone a piece takes 100 ns. In step two threads share the work, and a window takes 1 us more.
+    /// Clock of an idle machine: 100 ns for a piece alone; in step two threads share it, and a window takes 1 us more.
     fn free(_: bool, alone: Done, together: Done) -> u64 {
         let ns = |done: Done, of_piece: u64| (done.windows + done.hops) * of_piece;
         ns(alone, 100) + ns(together, 50) + together.windows * 1_000
     }
 
-    /// Another program has the core of the second thread: a window in step waits 1 ms for it.
+    /// Clock on a loaded machine: another program occupies the core of the second thread, and a window in step waits 1
+    /// ms for it.
     fn loaded(_: bool, alone: Done, together: Done) -> u64 {
         free(true, alone, Done::default()) + together.windows * 1_000_000
     }
 
-    /// Windows in step out of `windows`, of which window `i` has `hops(i)`, and how often the mode changes.
+    /// Number of windows in step out of `windows`, and of changes of mode. Window `i` has `hops(i)` hops.
     fn in_step(clock: Clock, windows: u64, hops: impl Fn(u64) -> u64) -> (u64, u64) {
         let mut pace = Pace::new(Rule::Quicker(clock));
         let (mut in_step, mut changes, mut all) = (0, 0, 0);
@@ -283,14 +284,14 @@ mod tests {
 
     #[test]
     fn dense_windows_are_all_threads() {
-        // but for 1 ms, to measure what one thread costs
+        // all except 1 ms, in which the cost of one thread is measured
         let (windows, changes) = in_step(free, 100_000, |_| 1_000);
         assert!(windows > 99_900 && changes == 1, "{windows}, {changes}");
     }
 
     #[test]
     fn short_runs_of_sparse_windows_have_no_try() {
-        // 64 pieces a window, 6.4 us: the sample is of 8 ms, 1,250 windows
+        // 64 pieces a window, 6.4 us: the sample takes 8 ms, 1,250 windows
         assert_eq!(in_step(free, 1_200, |_| 63).1, 0);
         assert_eq!(in_step(free, 1_500, |_| 63).1, 1);
     }
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn threads_come_and_go_with_the_work() {
-        // 0.5 s and 4 ms of each in turn: the end of the work is seen after some 400 windows of 1.2 us
+        // alternates 0.5 s and 4 ms of each: the end of the work is noticed after some 400 windows of 1.2 us
         let hops = |i: u64| if i / 10_000 % 2 == 0 { 1_000 } else { 3 };
         let (windows, changes) = in_step(free, 100_000, hops);
         assert_eq!(changes, 10);
@@ -328,7 +329,7 @@ mod tests {
 
     #[test]
     fn the_cost_of_one_thread_is_measured_anew_when_that_of_several_changes() {
-        // first two threads gain, then the work of each piece becomes less, which barriers do not
+        // first two threads gain, then the work per piece shrinks, and the cost of barriers does not
         fn lighter(passes: bool, alone: Done, together: Done) -> u64 {
             let late = Done { windows: together.windows.saturating_sub(50_000), hops: 0 };
             free(passes, alone, together) + late.windows * 1_200

@@ -1,9 +1,8 @@
-//! Which domains each thread has.
+//! Distribution of domains among threads.
 
 use std::ops::Range;
 
-/// Cuts `weights`, one a domain, into at most `parts` runs of neighbours, none of them empty, so that the heaviest is
-/// as light as can be.
+/// Cuts `weights`, one for each domain, into at most `parts` contiguous, nonempty runs. Minimises the heaviest.
 pub fn runs(weights: &[u64], parts: usize) -> Vec<Range<usize>> {
     let heaviest = weights.iter().copied().max().unwrap_or(0);
     let (mut low, mut high) = (heaviest, weights.iter().sum::<u64>().max(heaviest));
@@ -18,7 +17,7 @@ pub fn runs(weights: &[u64], parts: usize) -> Vec<Range<usize>> {
     filled(weights, high)
 }
 
-/// Runs of neighbours, each filled until the next would make it heavier than `most`.
+/// Contiguous runs, each filled up to the weight `most`.
 fn filled(weights: &[u64], most: u64) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut weight = 0;

@@ -1,4 +1,4 @@
-//! A stretch of a run: windows that one thread goes through alone, or several in step, each with a share of the work.
+//! A stretch of a run: windows run by one thread alone, or by several in step, each with a share of the work.
 
 use super::barrier::Broken;
 use super::clock::thread_time;
@@ -14,38 +14,38 @@ use std::time::Duration;
 
 /// One thread's share of a run, or all of it.
 pub trait Share: Send {
-    /// What one share hands to another when a window opens.
+    /// Batch that one share passes to another when a window opens.
     type Parcel: Default + Send;
-    /// A window that is open.
+    /// State of an open window.
     type Open;
-    /// How a run ended.
+    /// End of a run.
     type End: Send;
 
     /// State that the other shares need before the next window.
     fn report(&self) -> Report;
 
-    /// Opens the next window in which any share has work by what `all` report, or tells how the run ended: all of them
-    /// do the same.
+    /// Opens the next window in which any share has work, given the merged report. Or returns the end of the run, the
+    /// same for all shares.
     ///
     /// # Errors
-    /// The end.
+    /// The end of the run.
     fn open(&mut self, all: &Report, watch: &mut Watch) -> Result<Self::Open, Self::End>;
 
-    /// Puts what share number `to` gets now into `parcel`, which is empty. Whether there is any.
+    /// Fills `parcel`, an empty batch, for share number `to`. Returns whether it holds anything.
     fn pack(&mut self, to: usize, parcel: &mut Self::Parcel) -> bool;
 
-    /// Empties a parcel for the window that is open.
+    /// Empties a batch into the open window.
     fn unpack(&mut self, open: &mut Self::Open, parcel: &mut Self::Parcel);
 
-    /// Does what there is to do in the window.
+    /// Does the work of the window.
     fn pass(&mut self, open: Self::Open, watch: &mut Watch);
 }
 
-/// Why several threads stop: at the run's end, or, without one, because `pace` has the mode changed. Second, the
-/// processor time of all threads but the caller's.
+/// Reason why several threads stop: the end of the run, or `None` if `pace` changes the mode. Second, the processor
+/// time of all threads except the caller's.
 pub type Stop<End> = (Option<End>, Vec<Duration>);
 
-/// Goes on alone. How the run ended, or nothing where `pace` has others come.
+/// Runs windows alone. Returns the end of the run, or `None` if `pace` wants several threads.
 pub fn alone<S: Share>(share: &mut S, watch: &mut Watch, pace: &mut Pace) -> Option<S::End> {
     loop {
         let all = share.report();
@@ -60,10 +60,10 @@ pub fn alone<S: Share>(share: &mut S, watch: &mut Watch, pace: &mut Pace) -> Opt
     }
 }
 
-/// Every share has a thread, the first the caller's.
+/// Runs windows in step, one thread for each share; the first share has the caller's thread.
 ///
 /// # Errors
-/// How many threads there were when the system refused one, and why. No window was opened.
+/// The number of threads when the system refused one, and the reason. No window was opened.
 pub fn in_step<S: Share>(
     shares: &mut [S],
     watch: &mut Watch,
@@ -95,7 +95,7 @@ pub fn in_step<S: Share>(
     })
 }
 
-/// Goes on in step with the others of the crew; who has a `pace` says when they part.
+/// Runs windows in step with the other threads. The thread with a `pace` decides when they part.
 fn step<S: Share>(
     crew: &Crew<S::Parcel>,
     me: usize,
@@ -121,7 +121,7 @@ fn step<S: Share>(
     }
 }
 
-/// As [`in_step`], but one share after the other on the caller's thread.
+/// Like [`in_step`], but one share after the other on the caller's thread.
 pub fn in_turn<S: Share>(shares: &mut [S], watch: &mut Watch, pace: &mut Pace) -> Option<S::End> {
     let count = shares.len();
     let mut parcels: Vec<S::Parcel> = (0..count * count).map(|_| S::Parcel::default()).collect();

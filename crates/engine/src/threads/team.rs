@@ -1,4 +1,4 @@
-//! Threads for work that has no order: the set-up of a run, and its outcome.
+//! Threads for work without order: the set-up of a run, and its outcome.
 
 use super::clock::thread_time;
 use std::ops::Range;
@@ -8,18 +8,18 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Parts of the work for each thread: the quick ones do more of them.
+/// Parts of the work for each thread. Faster threads do more parts.
 const PARTS_A_THREAD: usize = 4;
-/// Parts of work that somebody may want to end, at least: the caller asks after each of its own.
+/// Minimum number of parts of work that can be stopped: the caller asks after each of its own.
 const WATCHED_PARTS: usize = 64;
 
-/// `items` in such ranges, each with the number of its first item.
+/// `items` cut by `ranges`, each with the number of its first item.
 pub fn cut<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<(usize, &'a mut [T])> {
     let part = |range: &Range<usize>| Some((range.start, items.split_off_mut(..range.len())?));
     ranges.iter().filter_map(part).collect()
 }
 
-/// `count` things, given in parts.
+/// Concatenates parts with `count` items in total.
 fn joined<T>(count: usize, parts: Vec<Vec<T>>) -> Vec<T> {
     let mut parts = parts.into_iter();
     let mut all = parts.next().unwrap_or_default();
@@ -28,50 +28,49 @@ fn joined<T>(count: usize, parts: Vec<Vec<T>>) -> Vec<T> {
     all
 }
 
-/// How many threads share such work.
+/// Number of threads for set-up work, and their processor time.
 #[derive(Debug)]
 pub struct Team {
     threads: usize,
-    /// Processor time of all but the caller's so far, nanoseconds.
+    /// Processor time of all threads except the caller's so far, ns.
     time: AtomicU64,
 }
 
 impl Team {
-    /// Of so many, the caller's included.
+    /// A team of `threads`, including the caller's.
     pub fn new(threads: usize) -> Team {
         Team { threads, time: AtomicU64::new(0) }
     }
 
-    /// How many threads it has.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Processor time that its work took on other threads than the caller's.
+    /// Processor time of the work on threads other than the caller's.
     pub fn time(&self) -> Duration {
         Duration::from_nanos(self.time.load(Relaxed))
     }
 
-    /// `count` things in parts; one part where one thread does it all.
+    /// Ranges of `count` items. A single range if there is one thread.
     pub fn ranges(&self, count: usize) -> Vec<Range<usize>> {
         let parts = if self.threads > 1 { (self.threads * PARTS_A_THREAD).min(count) } else { 1 };
         (0..parts).map(|i| count * i / parts..count * (i + 1) / parts).collect()
     }
 
-    /// `count` things in so many parts that none takes long.
+    /// Ranges of `count` items, each short enough to ask in between.
     pub fn short_ranges(&self, count: usize) -> Vec<Range<usize>> {
         let parts = WATCHED_PARTS.max(self.threads * PARTS_A_THREAD).min(count);
         (0..parts).map(|i| count * i / parts..count * (i + 1) / parts).collect()
     }
 
-    /// Results of `work` on every part, in the order of parts. A thread that the system refuses is not needed: who is
-    /// there does its work.
+    /// Results of `work` on every part, in the order of parts. If the system refuses a thread, the others do its work.
     pub fn share<P: Send, T: Send>(&self, parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
         self.share_watched(parts, &mut |_| true, work).unwrap_or_default()
     }
 
-    /// As [`Team::share`]. After each part that the caller's thread has done, `goes_on` is told which part of the work
-    /// has begun, 0 to 1. Nothing is given once it has said no.
+    /// Like [`Team::share`], but can be stopped. After each part done by the caller's thread, calls `goes_on` with the
+    /// fraction of the work that has begun, 0 to 1. Returns `None` once that returns false.
     pub fn share_watched<P: Send, T: Send>(
         &self,
         parts: Vec<P>,
@@ -115,12 +114,12 @@ impl Team {
         whole.then(|| done.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// The results of `work` for `count` things in their order; it makes those of a range of them.
+    /// Results of `work` for `count` items, in order. `work` returns the results of a range.
     pub fn list<T: Send>(&self, count: usize, work: impl Fn(Range<usize>) -> Vec<T> + Sync) -> Vec<T> {
         joined(count, self.share(self.ranges(count), work))
     }
 
-    /// As [`Team::list`], watched as [`Team::share_watched`].
+    /// Like [`Team::list`], stopped like [`Team::share_watched`].
     pub fn list_watched<T: Send>(
         &self,
         count: usize,

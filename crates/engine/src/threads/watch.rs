@@ -1,12 +1,12 @@
-//! Whoever waits for a run: is told now and then how far it has come, and says whether it goes on.
+//! Progress of a run: reported periodically to a listener, which may stop the run.
 
 use incast_cc::Time;
 use std::time::{Duration, Instant};
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Part of the set-up that is done, 0 to 1.
+    /// Fraction of the set-up that is done, 0 to 1.
     pub set_up: f64,
     /// Simulated time reached.
     pub now: Time,
@@ -16,19 +16,19 @@ pub struct Progress {
     pub hops: u64,
 }
 
-/// Takes the progress of a run, and says whether it goes on.
+/// Receives the progress of a run. Returns false to stop it.
 pub type Listener<'a> = &'a mut dyn FnMut(Progress) -> bool;
 
-/// Where in the set-up a step of it begins and ends, 0 to 1.
+/// Start and end of a step within the set-up, 0 to 1.
 pub type Step = (f64, f64);
 
-/// Time between two questions.
+/// Time between two calls of the listener.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Events between two looks at the clock. Most take 0.1 us; one that acknowledges very many writes may take a
+/// Events between two readings of the clock. Most take 0.1 us; one that acknowledges very many writes may take a
 /// millisecond.
 const EVENTS: u32 = 128;
 
-/// Asks the listener of a run in the middle of long work, too.
+/// Calls the listener of a run, also in the middle of long work.
 pub struct Watch<'a> {
     listener: Listener<'a>,
     progress: Progress,
@@ -38,49 +38,49 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Over a run that ends at `end`.
+    /// Watches a run that ends at `end`.
     pub fn new(listener: Listener<'a>, end: Time) -> Watch<'a> {
         let progress = Progress { set_up: 0.0, now: Time::ZERO, end, hops: 0 };
         Watch { listener, progress, asked: Instant::now(), events: 0, stopped: false }
     }
 
-    /// The run is to stop.
+    /// True if the run is to stop.
     pub fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// Takes how far the run has come.
+    /// Sets the progress of the run.
     #[inline]
     pub fn reached(&mut self, now: Time, hops: u64) {
         (self.progress.now, self.progress.hops) = (now, hops);
     }
 
-    /// Asks at once.
+    /// Calls the listener now.
     pub fn ask(&mut self) {
-        // who has said no is not asked again
+        // not called again once it has stopped the run
         self.stopped = self.stopped || !(self.listener)(self.progress);
         self.asked = Instant::now();
     }
 
-    /// So many events have passed: whether the run goes on.
+    /// Counts `events`. Returns whether the run goes on.
     #[inline]
     pub fn passed(&mut self, events: u32) -> bool {
         self.events += events;
         self.events < EVENTS || self.look()
     }
 
-    /// Takes which part of a step of the set-up is done, and says whether the run goes on.
+    /// Returns a function that reports the fraction of a set-up step done and returns whether the run goes on.
     pub fn step(&mut self, (from, to): Step) -> impl FnMut(f64) -> bool {
         move |part| self.set_up(from + part * (to - from))
     }
 
-    /// So much of the set-up is done: whether the run goes on.
+    /// Reports the fraction of the set-up done. Returns whether the run goes on.
     pub fn set_up(&mut self, part: f64) -> bool {
         self.progress.set_up = part;
         self.look()
     }
 
-    /// Asks unless it did so a moment ago.
+    /// Calls the listener unless it was called a moment ago.
     #[cold]
     fn look(&mut self) -> bool {
         self.events = 0;

@@ -1,5 +1,5 @@
-//! The IP layer beneath a transport: it numbers packets, cuts what the MTU does not take, puts the pieces together
-//! again, and counts both ways.
+//! IP layer of a transport: numbers packets, fragments what exceeds the MTU, reassembles, and counts in both
+//! directions.
 
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::ids::{FlowId, HostIx, NodeId};
@@ -15,7 +15,7 @@ use std::mem::offset_of;
 /// IP header, which every fragment repeats (RFC 791 without options).
 const HEADER: u32 = 20;
 
-/// The IP layer at the source of a flow: it puts packets on the host's NIC.
+/// IP layer at the source of a flow: puts packets on the host's NIC.
 #[derive(Default, Debug)]
 pub struct IpSource {
     /// Flow number.
@@ -27,9 +27,9 @@ pub struct IpSource {
     pub flags: u16,
     /// IP packets so far; fragments share a number.
     pub packets: u32,
-    /// Segments sent again, measured.
+    /// Retransmitted segments, measured.
     retransmissions: u32,
-    /// Where the entropies of its packets come from, if they have any.
+    /// Source of the packets' entropies, if they have any.
     pub entropy: Option<Box<Source>>,
     /// Data segments sent, and those inside the measured interval.
     sent: u64,
@@ -40,7 +40,7 @@ pub struct IpSource {
 }
 
 impl IpSource {
-    /// Nothing is sent yet. `telemetry`: ports stamp its packets.
+    /// Source that has sent nothing. `telemetry`: ports stamp its packets.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, telemetry: bool) -> IpSource {
         let spec = net.flow(flow);
         let observe = &net.spec.observe;
@@ -55,7 +55,7 @@ impl IpSource {
         }
     }
 
-    /// The next packet, counted: `len` bytes of payload from `seq` on, `size` with headers.
+    /// Makes and counts the next packet: `len` bytes of payload from `seq` on, `size` with headers.
     #[inline(always)]
     pub fn packet(
         &mut self,
@@ -109,7 +109,7 @@ impl IpSource {
         }
     }
 
-    /// Adds what it counted to the flow's record.
+    /// Adds the source's counters to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         record.sent = self.sent;
         record.sent_m = self.sent_m;
@@ -125,46 +125,46 @@ struct Partial {
     seen: u16,
 }
 
-/// The IP layer at the destination of a flow: it takes arriving packets. First what every packet counts.
+/// IP layer at the destination of a flow: takes arriving packets. The counters of every packet come first.
 #[derive(Clone, Default, Debug)]
 #[repr(C)]
 pub struct IpSink {
     /// Domain-local host.
     pub host: HostIx,
     group: u32,
-    /// Data segments that arrived (duplicates included).
+    /// Data segments received, duplicates included.
     pub arrived: u64,
-    /// ... of those sent inside the measured interval.
+    /// Data segments received that were sent inside the measured interval.
     arrived_m: u64,
     /// One-way delays of `arrived_m`, and the largest.
     delay_sum: Time,
     delay_max: Time,
-    /// IP packets received that were sent inside the interval, after reassembly; their bytes, their delays, and
-    /// when the last of them came.
+    /// IP packets received that were sent inside the interval, after reassembly; their bytes, their delays, and the
+    /// arrival time of the last.
     packets: u64,
     bytes: u64,
     packet_delay_sum: Time,
     last_rx: Option<Time>,
-    /// Of `arrived_m`, those with a CE mark.
+    /// Segments of `arrived_m` with a CE mark.
     marked: u64,
-    /// Headers of trimmed segments that arrived, of those sent inside the measured interval.
+    /// Headers of trimmed segments received, sent inside the measured interval.
     trimmed: u64,
-    /// Packets of which fragments are missing.
+    /// Packets with missing fragments.
     partial: Vec<Partial>,
-    /// So far the numbers on the wire, sequence and acknowledgement, are ahead of those of packets here.
+    /// Offsets of sequence and acknowledgement numbers on the wire from the receiver's own.
     pub ahead: (u64, u64),
 }
 
 impl IpSink {
-    /// Bytes of what every packet counts.
+    /// Size of the counters of every packet, in bytes.
     pub const HOT: usize = offset_of!(IpSink, marked);
 
-    /// Nothing has come yet.
+    /// Sink that has received nothing.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> IpSink {
         IpSink { host, group: net.flow(flow).group, ..IpSink::default() }
     }
 
-    /// Whether a packet has come whole, seen by whoever traces it.
+    /// Returns whether a packet is complete; traces it then.
     #[inline]
     pub fn is_whole(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) -> bool {
         if p.part().1 > 0 && !self.reassembled(p) {
@@ -184,14 +184,14 @@ impl IpSink {
         }
     }
 
-    /// Notes a fragment; true when the segment is complete. The segment takes the ECN field of
-    /// the fragment that completes it.
+    /// Notes a fragment; returns true when the segment is complete. The segment takes the ECN field of the fragment
+    /// that completes it.
     fn reassembled(&mut self, p: &Packet) -> bool {
         let (number, last) = p.part();
         let bit = 1u16 << number;
         let all = ((1u32 << (last + 1)) - 1) as u16;
         match self.partial.iter().position(|f| f.id == p.id) {
-            // none comes twice: it is of a later packet of that number
+            // a repeated fragment belongs to a later packet with the same number
             Some(i) if self.partial[i].seen & bit != 0 => self.partial[i].seen = bit,
             Some(i) => {
                 self.partial[i].seen |= bit;
@@ -201,7 +201,7 @@ impl IpSink {
                 }
             }
             None => {
-                // what lost a fragment goes before its number comes again, and the oldest where many have
+                // drop incomplete packets before their number is reused, and the oldest of too many
                 self.partial.retain(|f| (p.id.wrapping_sub(f.id) as i16).unsigned_abs() < 1 << 14);
                 if self.partial.len() >= 64 {
                     self.partial.remove(0);
@@ -212,7 +212,7 @@ impl IpSink {
         false
     }
 
-    /// Counts a packet that has come whole.
+    /// Counts a complete packet.
     #[inline(always)]
     pub fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let delay = ctx.now - p.sent_at();
@@ -236,13 +236,13 @@ impl IpSink {
         }
     }
 
-    /// Counts the header of a segment whose payload a queue has cut off.
+    /// Counts the header of a trimmed segment.
     pub fn count_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.trimmed += p.has(flag::MEASURED) as u64;
         self.trace(ctx, p);
     }
 
-    /// Adds what it counted to the flow's record.
+    /// Adds the sink's counters to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         record.arrived = self.arrived;
         record.arrived_m = self.arrived_m;

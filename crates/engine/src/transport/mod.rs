@@ -1,5 +1,5 @@
-//! Transports: what the two endpoints of a flow do. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing
-//! beyond them; a transport is one variant of each.
+//! Transports: the two endpoints of a flow. A host calls [`SendEndpoint`] and [`ReceiveEndpoint`] and nothing beyond
+//! them; a transport is one variant of each.
 
 pub mod driven;
 pub mod ip;
@@ -23,27 +23,27 @@ use crate::node::context::{Effects, NodeCtx};
 use incast_record::{FlowRecord, FlowState, Recorder};
 use timer::Task;
 
-/// Where the data of a flow comes from.
+/// Sending endpoint of a flow.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)] // nearly all are TCP's, and each is reached by every ACK
 pub enum SendEndpoint {
     /// TCP.
     Tcp(tcp::sender::Sender),
-    /// Any other. Of two variants, what a TCP packet calls is found by one comparison: a third cost it 1.2
-    /// instructions a hop.
+    /// Any other. With two variants, one comparison finds the method of a TCP packet; a third variant cost 1.2
+    /// instructions per hop.
     Other(OtherSender),
 }
 
-/// A sender that is not TCP's.
+/// Sender of another transport than TCP.
 #[derive(Debug)]
 pub enum OtherSender {
     /// UDP.
     Udp(udp::Sender),
-    /// A transport that receivers drive.
+    /// Receiver-driven transport.
     Driven(Box<driven::Sender>),
 }
 
-/// Where the data of a flow goes.
+/// Receiving endpoint of a flow.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)]
 pub enum ReceiveEndpoint {
@@ -53,17 +53,17 @@ pub enum ReceiveEndpoint {
     Other(OtherReceiver),
 }
 
-/// A receiver that is not TCP's.
+/// Receiver of another transport than TCP.
 #[derive(Clone, Debug)]
 pub enum OtherReceiver {
     /// UDP.
     Udp(udp::Receiver),
-    /// A transport that receivers drive.
+    /// Receiver-driven transport.
     Driven(Box<driven::Receiver>),
 }
 
-/// Methods of an endpoint that TCP's method of the same name answers, and after the arrow the answer of UDP and of
-/// transports that receivers drive, apart where these differ.
+/// Methods of an endpoint: TCP's method of the same name, and after the arrow the result for UDP and for
+/// receiver-driven transports, separately if they differ.
 macro_rules! forward {
     (@ $other:expr) => { $other };
     (@ $other:expr, $own:expr) => { $own };
@@ -84,7 +84,7 @@ macro_rules! forward {
 }
 
 impl SendEndpoint {
-    /// That of flow `flow`, on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> SendEndpoint {
         match net.flow(flow).app {
             App::Udp(app) => SendEndpoint::Other(OtherSender::Udp(udp::Sender::new(net, flow, host, app))),
@@ -96,59 +96,59 @@ impl SendEndpoint {
     }
 
     forward! { OtherSender, udp, driven:
-        /// Makes it one direction of a two-way connection: `side` is its host's; `passive` if the other host opens
-        /// it.
+        /// Makes the flow one direction of a two-way connection. `side`: the host's side; `passive`: the other host
+        /// opens it.
         fn make_duplex(&mut self, side: u32, passive: bool) => (), driven.make_duplex();
-        /// The trigger that it waits for opens it.
+        /// Opens the flow on its trigger.
         fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx), driven.open(ctx);
-        /// A packet for it arrived.
+        /// Handles a packet.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>)
             => (), driven.on_packet(ctx, p);
-        /// A packet of its two-way connection arrived: one for it, or one of the flow the other way.
+        /// Handles a packet of the two-way connection: of this flow, or of the flow in the other direction.
         fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>)
             => (), driven.on_packet(ctx, p);
-        /// One of its timers fired.
+        /// Handles one of the flow's timers.
         #[inline]
         fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer)
             => udp.on_timer(ctx, timer), driven.on_timer(ctx, timer);
-        /// A task of its host's run queue is its own.
+        /// Runs a task of the host's run queue.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
-        /// Its host's application has a message of so many bytes to send,
+        /// Sends a message of the host's application.
         fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), driven.on_message(ctx, bytes);
-        /// ... which a packet that arrived woke.
+        /// Sends a message of the application, woken by an arrived packet.
         fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), driven.on_message(ctx, bytes);
-        /// ACKs are not predicted from now on.
+        /// Turns off the prediction of ACKs.
         fn spell_out(&mut self) => ();
-        /// An event of it begins.
+        /// Begins an event of the flow.
         #[inline(always)]
         fn begin(&mut self) => ();
-        /// Whether it might act if its host's NIC told it that it has sent something.
+        /// Returns whether the sender might act when the host's NIC has sent something.
         #[inline(always)]
         fn waits_for_room(&mut self) -> bool => false;
-        /// The NIC has room again: it sends what it may.
+        /// Sends what it may, as the NIC has room again.
         fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// Its host's side of a two-way connection.
+        /// The host's side of a two-way connection.
         fn side(&mut self) -> u32 => NO_SIDE;
-        /// Its next connection opens.
+        /// Opens the next connection of the flow.
         fn reopen(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// The next message is the last of the connection.
+        /// Makes the next message the last of the connection.
         fn close_after(&mut self) => ();
-        /// Its application closes the connection,
+        /// Closes the connection, for the application.
         fn close(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// ... or resets it.
+        /// Resets the connection, for the application.
         fn abort(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// A packet of a connection came that is gone: it answers with a reset.
+        /// Answers a packet of a former connection with a reset.
         fn refuse(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// Nothing of the connection is left to send.
+        /// Returns whether the connection has nothing left to send.
         fn is_over(&mut self) -> bool => true;
-        /// The connection was reset, or given up.
+        /// Returns whether the connection was reset or given up.
         fn is_dead(&mut self) -> bool => false;
-        /// Records the writes of its application that the end of the run leaves unfinished.
+        /// Records the writes that are unfinished at the end of the run.
         fn record_writes(&mut self, net: &FabricMap, rec: &mut impl Recorder) => (), driven.record_writes(net, rec);
     }
 
-    /// The next connection of its flow takes its place. The one that was.
+    /// Replaces the connection by the next one of the flow. Returns the former one.
     pub fn renew(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
         match self {
             SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.renew(net))),
@@ -156,21 +156,22 @@ impl SendEndpoint {
         }
     }
 
-    /// It is its turn at its host's wire.
+    /// Called when the NIC is free for this sender.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let SendEndpoint::Other(OtherSender::Driven(sender)) = self {
             sender.on_turn(ctx);
         }
     }
 
-    /// Exchanges with another connection of its flow what these share.
+    /// Exchanges the state that connections of a flow share with another of them.
     pub fn lend(&mut self, to: &mut SendEndpoint) {
         if let (SendEndpoint::Tcp(from), SendEndpoint::Tcp(to)) = (self, to) {
             from.lend(to);
         }
     }
 
-    /// Brings near what a packet for it touches. Which kind it is would be a read: nearly all are TCP's.
+    /// Prefetches what a packet touches. TCP's layout is assumed: reading the variant would touch memory, and nearly
+    /// all endpoints are TCP's.
     #[inline(always)]
     pub fn prefetch(&self) {
         for (first, lines) in tcp::sender::HOT {
@@ -178,7 +179,7 @@ impl SendEndpoint {
         }
     }
 
-    /// ... and what that refers to.
+    /// Prefetches what the endpoint refers to.
     #[inline(always)]
     pub fn prefetch_further(&self) {
         if let SendEndpoint::Tcp(sender) = self {
@@ -186,13 +187,13 @@ impl SendEndpoint {
         }
     }
 
-    /// Brings near what [`SendEndpoint::standing`] reads.
+    /// Prefetches what [`SendEndpoint::standing`] reads.
     #[inline]
     pub fn prefetch_standing(&self) {
         tcp::sender::STANDING.into_iter().for_each(|at| prefetch::lines_from(self, at, 1));
     }
 
-    /// Where the index of its time series is kept, if it has one.
+    /// Index of the flow's time series, if it has one.
     #[inline]
     pub fn probe(&mut self) -> &mut Option<u32> {
         match self {
@@ -202,17 +203,17 @@ impl SendEndpoint {
         }
     }
 
-    /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
+    /// Visits the state for time series: sizes in bytes, times in seconds.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         match self {
             SendEndpoint::Tcp(sender) => sender.observe(visit),
-            // nothing is ever acknowledged
+            // UDP data is never acknowledged
             SendEndpoint::Other(OtherSender::Udp(_)) => visit("acked_bytes", 0.0),
             SendEndpoint::Other(OtherSender::Driven(sender)) => sender.observe(visit),
         }
     }
 
-    /// Window and state, once it has opened.
+    /// Window and state, once the flow has opened.
     pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
         match self {
             SendEndpoint::Tcp(sender) => sender.standing(),
@@ -221,7 +222,7 @@ impl SendEndpoint {
         }
     }
 
-    /// Its flow and its domain-local host.
+    /// IP layer: flow and domain-local host.
     pub fn ip(&self) -> &ip::IpSource {
         match self {
             SendEndpoint::Tcp(sender) => &sender.ip,
@@ -230,7 +231,7 @@ impl SendEndpoint {
         }
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         match self {
             SendEndpoint::Tcp(sender) => sender.record(record),
@@ -241,7 +242,7 @@ impl SendEndpoint {
 }
 
 impl ReceiveEndpoint {
-    /// That of flow `flow`, on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> ReceiveEndpoint {
         match net.flow(flow).app.datagram_gap() {
             Some(_) => ReceiveEndpoint::Other(OtherReceiver::Udp(udp::Receiver::new(net, flow, host))),
@@ -253,37 +254,37 @@ impl ReceiveEndpoint {
     }
 
     forward! { OtherReceiver, udp, driven:
-        /// Makes it one direction of a two-way connection: `side` is its host's, `size` the bytes of the messages
-        /// that arrive. The window it offers.
+        /// Makes the flow one direction of a two-way connection. `side`: the host's side; `size`: bytes of an arriving
+        /// message. Returns the offered window.
         fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0, {
             driven.make_duplex(size);
             0
         };
-        /// Segments are not predicted from now on.
+        /// Turns off the prediction of segments.
         fn spell_out(&mut self) => ();
-        /// A packet for it arrived.
+        /// Handles a packet.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)
             => udp.on_packet(ctx, p), driven.on_packet(ctx, p);
-        /// One of its timers fired.
+        /// Handles one of the flow's timers.
         fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) => (), driven.on_timer(ctx);
-        /// A task of its host's run queue is its own.
+        /// Runs a task of the host's run queue.
         fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) => ();
-        /// Takes a whole message that has come, if there is one.
+        /// Takes a complete message, if one has arrived.
         fn take_message(&mut self) -> bool => false, driven.take_message();
-        /// The peer has closed, and all before that has come.
+        /// Returns whether the peer has closed and all before that has arrived.
         fn has_ended(&mut self) -> bool => true;
-        /// Its application has reset the connection.
+        /// Notes that the application has reset the connection.
         fn abandon(&mut self) => ();
-        /// Takes a packet of a connection that is gone, whose numbers are so far `ahead` on the wire. Whether the peer
-        /// waits for an answer.
+        /// Takes a packet of a former connection, whose numbers on the wire are offset by `ahead`. Returns whether the
+        /// peer waits for an answer.
         fn take_late(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ahead: (u64, u64)) -> bool => false;
-        /// What comes again of a connection that is gone is acknowledged, up to `ack`.
+        /// Acknowledges retransmissions of a former connection, up to `ack`.
         fn answer_late(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: u64) => ();
     }
 
-    /// The next connection of its flow takes its place, whose numbers are so far `ahead` on the wire. The one that was,
-    /// and the window that is offered now.
+    /// Replaces the connection by the next one of the flow, whose numbers on the wire are offset by `ahead`. Returns
+    /// the former one, and the window offered now.
     pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
         match self {
             ReceiveEndpoint::Tcp(receiver) => {
@@ -294,26 +295,26 @@ impl ReceiveEndpoint {
         }
     }
 
-    /// Exchanges with another connection of its flow what these share.
+    /// Exchanges the state that connections of a flow share with another of them.
     pub fn lend(&mut self, to: &mut ReceiveEndpoint) {
         if let (ReceiveEndpoint::Tcp(from), ReceiveEndpoint::Tcp(to)) = (self, to) {
             from.lend(to);
         }
     }
 
-    /// Brings near what a packet for it touches.
+    /// Prefetches what a packet touches.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch::lines(self, tcp::receiver::HOT);
     }
 
-    /// ... and what [`ReceiveEndpoint::delivered`] reads.
+    /// Prefetches what [`ReceiveEndpoint::delivered`] reads.
     #[inline]
     pub fn prefetch_delivered(&self) {
         tcp::receiver::DELIVERED.into_iter().for_each(|at| prefetch::lines_from(self, at, 1));
     }
 
-    /// Its host's pacer has come to it in a list: it gives credit.
+    /// Gives credit on behalf of the host's pacer, which serves `list`.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
         match self {
             ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.grant(ctx, list),
@@ -321,7 +322,7 @@ impl ReceiveEndpoint {
         }
     }
 
-    /// Its message is among those of its host that are granted, at priority `level`. Whether all of it is granted now.
+    /// Grants the flow's message at priority `level`. Returns whether the whole message is granted.
     pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
         match self {
             ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) => receiver.grant_up(ctx, level),
@@ -329,21 +330,21 @@ impl ReceiveEndpoint {
         }
     }
 
-    /// Its host gives its message a token.
+    /// Gives a token of the host to the flow's message.
     pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {
             receiver.give_token(ctx);
         }
     }
 
-    /// A pull of it is due.
+    /// Sends a pull that is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         if let ReceiveEndpoint::Other(OtherReceiver::Driven(receiver)) = self {
             receiver.pull(ctx, pull);
         }
     }
 
-    /// Application bytes delivered in order, by all connections of the flow; of datagrams, all that came.
+    /// Application bytes delivered in order, by all connections of the flow; for datagrams, all received bytes.
     pub fn delivered(&self) -> u64 {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.delivered_in_all(),
@@ -352,7 +353,7 @@ impl ReceiveEndpoint {
         }
     }
 
-    /// Its flow.
+    /// Flow of the receiver.
     pub fn flow(&self) -> FlowId {
         match self {
             ReceiveEndpoint::Tcp(receiver) => receiver.flow,

@@ -1,34 +1,34 @@
-//! When a flow opens.
+//! Opening of flows.
 
 use crate::ids::FlowId;
 use crate::map::fabric::FabricMap;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
-/// When a flow opens: at its start, or when a trigger has opened it too, whichever is later.
+/// Opening of a flow: at its start time or on its trigger, whichever is later.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    /// The trigger that opens it is yet to.
+    /// Set while the flow waits for its trigger.
     waits: bool,
-    /// Its start has come.
+    /// Set once the start time has passed.
     due: bool,
-    /// It opened.
+    /// Time of the opening.
     opened: Option<Time>,
 }
 
 impl Opening {
-    /// Neither has come.
+    /// State before start and trigger.
     pub fn new(net: &FabricMap, flow: FlowId) -> Opening {
         Opening { waits: net.flow(flow).trigger.is_some(), due: false, opened: None }
     }
 
-    /// Its start has come. Whether it opens.
+    /// Notes the start time. Returns whether the flow opens.
     pub fn starts(&mut self, now: Time) -> bool {
         self.due = true;
         self.opens(now)
     }
 
-    /// Its trigger opens it. Whether it does open.
+    /// Notes the trigger. Returns whether the flow opens.
     pub fn triggered(&mut self, now: Time) -> bool {
         self.waits = false;
         self.opens(now)
@@ -42,12 +42,12 @@ impl Opening {
         opens
     }
 
-    /// When it opened, once it has.
+    /// Time of the opening, once the flow has opened.
     pub fn opened(&self) -> Option<Time> {
         self.opened
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the opening to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         record.unopened = self.opened.is_none();
         if let Some(opened) = self.opened {

@@ -1,4 +1,4 @@
-//! Sets of byte ranges, for SACK: what a receiver holds out of order, what a sender knows of it.
+//! Sets of byte ranges, for SACK: out-of-order data at a receiver, and a sender's knowledge of it.
 
 /// Disjoint, sorted, non-touching half-open ranges.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,7 +55,7 @@ impl Ranges {
         }
     }
 
-    /// If a range starts at or below `edge`, where it ends.
+    /// End of the range that starts at or below `edge`; `edge` if there is none.
     pub fn reach_from(&self, edge: u64) -> u64 {
         match self.list.first() {
             Some(r) if r.0 <= edge => r.1.max(edge),
@@ -74,17 +74,17 @@ impl Ranges {
         self.bytes - beyond
     }
 
-    /// No range at all.
+    /// Returns whether there is no range.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The ranges in order.
+    /// Ranges in order.
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.list
     }
 
-    /// The range holding byte `at`.
+    /// Range that holds byte `at`.
     pub fn find(&self, at: u64) -> Option<(u64, u64)> {
         let i = self.list.partition_point(|r| r.1 <= at);
         self.list.get(i).copied().filter(|r| r.0 <= at)

@@ -1,52 +1,52 @@
-//! How far packets arrive out of order: RFC 4737's reordered packets and their extent, and what a receiver has to keep.
+//! Packet reordering: reordered packets and their extent (RFC 4737), and the buffer that a receiver needs.
 //!
-//! A data packet that is no retransmission is late (RFC 4737, section 3.3: reordered) when bytes beyond its end have
-//! come before it. Its extent (section 4.2.1) is the number of arrivals from the first packet that overtook it to it.
-//! Of that, only packets that ended beyond all before them need to be known, and only while the receiver has a hole. So
-//! a late packet below what has come in order, whose retransmission was first, has no extent; one beyond a hole has the
-//! standard's, whether its retransmission was there already or not.
+//! A data packet that is no retransmission is late (RFC 4737, section 3.3: reordered) if bytes beyond its end arrived
+//! before it. Its extent (section 4.2.1) is the number of arrivals from the first packet that overtook it up to it. To
+//! find it, only packets that ended beyond all earlier ones are kept, and only while the receiver has a hole. So a late
+//! packet below the in-order data, whose retransmission arrived first, has no extent. A late packet beyond a hole has
+//! the standard's extent, even if its retransmission has arrived.
 
 use std::collections::VecDeque;
 
-/// Room for so many runs stays with a receiver that has no hole.
+/// Capacity, in runs, that a receiver without a hole keeps.
 const KEPT: usize = 16;
 
-/// The reordering that a receiver has seen.
+/// Reordering statistics of a receiver.
 #[derive(Clone, Debug, Default)]
 pub struct Reordering {
     /// Late packets.
     pub late: u64,
-    /// Those of them that ended beyond what had come in order, and so have an extent.
+    /// Late packets that ended beyond the in-order data, and so have an extent.
     pub extents: u64,
-    /// Sum of the extents, packets.
+    /// Sum of the extents, in packets.
     pub extent_sum: u64,
-    /// Largest, packets.
+    /// Largest extent, in packets.
     pub extent_max: u64,
-    /// Most bytes kept beyond a hole.
+    /// Largest number of bytes kept beyond a hole.
     pub buffer: u64,
-    /// Packets that ended beyond all before them, in order.
+    /// Packets that ended beyond all earlier ones, in order.
     ahead: VecDeque<Run>,
 }
 
-/// Arrivals one after the other, each of which ends as far beyond the one before.
+/// Consecutive arrivals with equal distances between their ends.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// End of the first of them, and its number among arrivals.
+    /// End of the first arrival, and its arrival number.
     end: u64,
     number: u64,
-    /// From one end to the next; 0 of a single one.
+    /// Distance between ends; 0 for a single arrival.
     step: u32,
-    /// So many more than the first.
+    /// Number of arrivals after the first.
     more: u32,
 }
 
 impl Run {
-    /// Where the last of them ends.
+    /// End of the last arrival.
     fn last(&self) -> u64 {
         self.end + u64::from(self.step) * u64::from(self.more)
     }
 
-    /// How many of them end at `end` or before.
+    /// Number of arrivals that end at `end` or before.
     fn up_to(&self, end: u64) -> u64 {
         match end.checked_sub(self.end) {
             None => 0,
@@ -55,7 +55,7 @@ impl Run {
         }
     }
 
-    /// Takes in the arrival `number` that ends at `end`, if it goes on.
+    /// Extends the run by arrival `number` that ends at `end`, if it fits. Returns whether it does.
     fn goes_on(&mut self, end: u64, number: u64) -> bool {
         let step = u32::try_from(end - self.last()).unwrap_or(0);
         let fits =
@@ -69,23 +69,23 @@ impl Run {
 }
 
 impl Reordering {
-    /// Arrival `number`, which ends at `end`, lies beyond a hole and all else.
+    /// Notes arrival `number`, which ends at `end` beyond a hole and beyond all else.
     pub fn overtake(&mut self, end: u64, number: u64) {
         if !self.ahead.back_mut().is_some_and(|run| run.goes_on(end, number)) {
             self.ahead.push_back(Run { end, number, step: 0, more: 0 });
         }
     }
 
-    /// Runs of arrivals kept.
+    /// Number of runs kept.
     pub fn runs(&self) -> usize {
         self.ahead.len()
     }
 
-    /// Arrival `number` is late. What has come in order ends at `next`.
+    /// Notes late arrival `number`; in-order data ends at `next`.
     pub fn late(&mut self, end: u64, number: u64, next: u64) {
         self.late += 1;
         if end <= next {
-            // what overtook it first may be forgotten
+            // the packet that overtook it first may be forgotten
             return;
         }
         let first = self.ahead.partition_point(|run| run.last() <= end);
@@ -97,7 +97,7 @@ impl Reordering {
         }
     }
 
-    /// Everything below `next` has come: nothing is kept beyond a hole now, or `open` there is.
+    /// Drops entries once all below `next` has arrived. `open`: a hole is left.
     pub fn reached(&mut self, next: u64, open: bool) {
         if !open {
             self.ahead.clear();

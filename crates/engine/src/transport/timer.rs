@@ -1,27 +1,27 @@
-//! When timers fire.
+//! Expiry times of timers.
 
 use incast_cc::Time;
 
-/// A task of an endpoint in its host's run queue, done once everything that arrives at this instant is delivered.
+/// Task of an endpoint in its host's run queue, run once all arrivals of this instant are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Task {
-    /// Its timer fires, as one of those of a tick.
+    /// A timer of the endpoint fires, as one of those of a tick.
     Timer,
-    /// Its application, which a packet woke, runs.
+    /// The application, woken by a packet, runs.
     Application,
-    /// Compressed SACKs that were due then go with those of another receiver.
+    /// Compressed SACKs with this deadline go with those of another receiver.
     Compressed(Time),
 }
 
-/// When a timer set at `now` for `wait` fires: exactly then, or on the tick at which a kernel's timer
-/// wheel has it. A slot is wider the longer the wait, and a timer never fires early.
+/// Expiry of a timer set at `now` for `wait`: exact, or on the tick of a kernel's timer wheel. A slot is wider the
+/// longer the wait, and a timer never fires early.
 #[inline]
 pub fn fires_at(tick: Time, now: Time, wait: Time) -> Time {
     if tick == Time::ZERO { now.saturating_add(wait) } else { on_wheel(tick, now, wait) }
 }
 
-/// When a timer that is over at `deadline` fires where all of them are looked at every `scan`: on the first look after
-/// it, and then a two-hundredth of what that look leaves until the next.
+/// Expiry of a timer with `deadline` if all timers are scanned every `scan`: at the first scan after the deadline, plus
+/// a two-hundredth of `scan` less the time from the deadline to that scan.
 pub fn scanned_at(scan: Time, deadline: Time) -> Time {
     let look = scan.saturating_mul(deadline / scan + 1);
     look.saturating_add((scan - (look - deadline)) / 200)

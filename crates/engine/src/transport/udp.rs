@@ -1,4 +1,4 @@
-//! UDP: full segments at a pace of their own, which nobody acknowledges or sends again.
+//! UDP: full segments at their own pace, neither acknowledged nor retransmitted.
 
 use super::ip::{IpSink, IpSource};
 use super::opening::Opening;
@@ -12,24 +12,24 @@ use crate::node::context::{Effects, NodeCtx};
 use incast_cc::Time;
 use incast_record::{FlowRecord, FlowState};
 
-/// The sending endpoint.
+/// UDP sender.
 #[derive(Debug)]
 pub struct Sender {
     /// Index of the probe observing this flow, if any.
     pub probe: Option<u32>,
     pub(super) ip: IpSource,
     transport: u32,
-    /// Time from one datagram to the next, the mean where `random`.
+    /// Time between datagrams; the mean if `random`.
     gap: Time,
     random: bool,
-    /// Times between datagrams that have been drawn.
+    /// Number of times drawn so far.
     drawn: u64,
     written: u64,
     opening: Opening,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx, Udp { gap, random }: Udp) -> Sender {
         Sender {
             probe: None,
@@ -43,14 +43,14 @@ impl Sender {
         }
     }
 
-    /// Its trigger opens it, unless its start is yet to come.
+    /// Opens the flow on its trigger, unless its start time lies ahead.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.opening.triggered(ctx.now) {
             self.send(ctx);
         }
     }
 
-    /// Its start, or the time of a datagram.
+    /// Handles the start timer, or that of a datagram.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         if matches!(timer, Timer::App(_)) || matches!(timer, Timer::Start(_)) && self.opening.starts(ctx.now) {
             self.send(ctx);
@@ -86,12 +86,12 @@ impl Sender {
         Time((gap as u64).max(1))
     }
 
-    /// It has no window, and no end that it knows of.
+    /// Window (none) and state, once the flow has opened.
     pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened().map(|_| (None, FlowState::Avoidance))
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         self.opening.record(record);
@@ -99,25 +99,25 @@ impl Sender {
     }
 }
 
-/// The receiving endpoint.
+/// UDP receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     pub(super) flow: FlowId,
     pub(super) ip: IpSink,
     transport: u32,
     delivered: u64,
-    /// ... of that inside the measured interval.
+    /// Bytes delivered inside the measured interval.
     delivered_m: u64,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let transport = net.flow(flow).transport;
         Receiver { flow, ip: IpSink::new(net, flow, host), transport, delivered: 0, delivered_m: 0 }
     }
 
-    /// A datagram arrived: its bytes are delivered, whatever went before.
+    /// Handles a datagram: its bytes are delivered, whatever arrived before.
     #[cold]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is_trimmed() {
@@ -133,12 +133,12 @@ impl Receiver {
         }
     }
 
-    /// Bytes that have come.
+    /// Bytes received.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the receiver's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         record.delivered = self.delivered;

@@ -6,7 +6,7 @@ use crate::map::fabric::FabricMap;
 use incast_cc::Time;
 use incast_record::{MessageKind, MessageRecord};
 
-/// The record of a write of `flow`, which was acknowledged at `finish` or never.
+/// Record of a write of `flow`, acknowledged at `finish` or never.
 pub fn record(net: &FabricMap, flow: FlowId, write: Write, finish: Option<Time>) -> MessageRecord {
     let spec = net.flow(flow);
     MessageRecord {

@@ -6,17 +6,17 @@ use crate::support::*;
 use incast_engine::testing::{AppState, Kind, Start};
 use proptest::prelude::*;
 
-/// An on-off application one tick after another, as ns-3's `OnOffApplication` lives it: the first
-/// tick comes one tick after the first ON time begins, none at or after an ON time's end, none at or
-/// after the stop; what has passed of a tick when an ON time ends shortens the wait for the first
-/// tick of the next; a write that does not fit is tried again at the next tick.
+/// An on-off application simulated tick by tick, as in ns-3's `OnOffApplication`: the first tick comes one tick after
+/// the start of the first ON period, none at or after the end of an ON period, none at or after the stop. The part of a
+/// tick that has passed when an ON period ends shortens the wait for the first tick of the next one. A write that does
+/// not fit is retried at the next tick.
 struct Naive {
     tick: u64,
     on: u64,
     off: u64,
     write: u64,
     on_since: u64,
-    /// Since when the pending tick is waited for, and what it had waited before that.
+    /// Start of the wait for the pending tick, and the time waited before that.
     since: u64,
     waited: u64,
     next: u64,
@@ -54,7 +54,7 @@ proptest! {
         mbps in 1u64..200, write in prop_oneof![Just(1000u64), 100u64..3000], on in 1u64..3000, off in 0u64..2000,
         begin in begins(), started in 0u64..500, waited in 0u64..500, stop in prop_oneof![Just(u64::MAX), 0u64..20_000],
         buffer in 1000u64..20_000,
-        // gaps between looks, and the share of what is outstanding that is acknowledged then
+        // gaps between steps, and the share of outstanding bytes acknowledged then
         looks in prop::collection::vec((0u64..900, 0u64..101), 1..60),
     ) {
         let us = 1_000_000u64;
@@ -79,7 +79,7 @@ proptest! {
             app.catch_up(Time(now), acked + buffer - app.written);
             naive.up_to(now, acked, buffer);
             prop_assert_eq!(app.written, naive.written, "at {}", now);
-            // the tick it waits for is the next one of the naive application, if any is left
+            // the next tick of both applications is the same, if any is left
             if let Some(at) = app.next_at(u64::MAX) {
                 let (acked, before) = (u64::MAX / 2, naive.accepted.len());
                 let mut ahead = Naive { accepted: naive.accepted.clone(), ..naive };
@@ -101,7 +101,7 @@ fn on_off(rate: Rate, on: Time, off: Time) -> FlowSpec {
     FlowSpec { app: App::OnOff(OnOff { rate, on, off, write: 1000, begin: Begin::Open }), ..bulk(0, 1, None) }
 }
 
-/// Payloads of what h0 sent.
+/// Payloads of segments sent by h0.
 fn payloads(o: &incast_record::Outcome) -> Vec<u32> {
     data_sent(o, "h0").iter().map(|e| e.payload).collect()
 }
@@ -310,8 +310,8 @@ fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
     assert_eq!((told(&outcome, "h1", "RST"), told(&outcome, "h1", "FIN").len()), (vec![], 1));
     assert!(outcome.flows[0].finish_ps.is_some());
 
-    // a flow that still sends hears FIN, acknowledges it and goes on until everything has been sent;
-    // then the next ACK ends it, and what is sent for later ones is a reset
+    // a flow that still sends acknowledges the FIN and goes on until everything has been sent; then the next ACK ends
+    // it, and later ACKs are answered with a reset
     spec.flows[0].stop = Time::ms(150);
     let outcome = compared(&spec);
     assert_eq!(told(&outcome, "h1", "FIN").first(), Some(&(100 * MS)));
@@ -319,7 +319,7 @@ fn a_closing_sink_resets_a_flow_with_a_hole_and_says_fin_to_any_other() {
     assert!(end >= 150 * MS, "{end}");
     let resets = told(&outcome, "h0", "RST");
     assert!(resets.len() > 10 && resets.iter().all(|at| *at > end && *at < end + 20 * MS), "{resets:?}");
-    // what no connection sends is not ECN-capable
+    // a packet without a connection is not ECN-capable
     for sent in events(&outcome, "h0", Happening::Send) {
         assert_eq!(sent.flags.contains("ECT"), !sent.flags.contains("RST"), "{sent:?}");
     }

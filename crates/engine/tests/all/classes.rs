@@ -1,4 +1,4 @@
-//! Traffic classes: who is served first, how much of a link each gets, and whose queue it is that fills.
+//! Traffic classes: order of service, shares of a link, and which queue fills.
 
 use crate::support::fifo::{packet, recorded};
 use crate::support::*;
@@ -6,14 +6,13 @@ use incast_engine::testing::{Interval, Offered, Port};
 use incast_engine::{FlowId, LinkId};
 use proptest::prelude::*;
 
-/// A port at 10 Gb/s (1500 B: 1.2 us) at time 0, to which all of (class, size) come at once: the classes in the order
-/// in which their packets leave.
+/// Order in which classes leave a port at 10 Gb/s (1500 B: 1.2 us), to which all of (class, size) arrive at time 0.
 fn order(queue: &QueueSpec, arrivals: &[(u8, u64)]) -> Vec<u8> {
     let interval = fifo::ALWAYS;
     let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), queue, LinkId(0), 1, &interval);
     let mut ends = None;
     for (class, size) in arrivals {
-        // the number of the class lies in the packet, to be known again
+        // the packet's number identifies its class
         let mut packet = packet(*size, false);
         packet.flow = FlowId(*class as u32);
         let Offered::Waits { ends: end, .. } = port.offer(Time::ZERO, &packet, None, *class, None, &interval) else {
@@ -47,7 +46,7 @@ fn what_leaves_after_the_interval_began_was_below_the_classes() {
     for second in [0, 1] {
         let interval = Interval { from: us(10.0), to: us(20.0), every: Time(1 << 40) };
         let mut port = Port::new(&fifo::link(Rate::gbps(10), 0), &queue, LinkId(0), 1, &interval);
-        // on the wire at 10 us; the port looks when the next one comes
+        // on the wire at 10 us; the port decides when the next one comes
         for (came, left, class) in [(9.1, 10.3, 0), (11.0, 12.2, second)] {
             let ends = Some(us(left));
             let waits = Offered::Waits { ends, marked: false, lost: false };
@@ -84,8 +83,8 @@ fn an_idle_port_begins_anew() {
     assert_eq!(left, [0, 0, 1, 1, 0, 0, 1, 1]);
 }
 
-/// What a port of three classes under one threshold and one limit says of arrivals at once, each (class, size): whether
-/// it marks; `None` where it drops.
+/// Decisions of a port with three classes, one threshold and one limit on simultaneous arrivals (class, size): true if
+/// marked; `None` if dropped.
 fn said(whole: Whole, in_service: bool, arrivals: &[(u8, u64)]) -> Vec<Option<bool>> {
     let discipline = Discipline::Classes { scheduler: Scheduler::Strict, classes: vec![endless_queue(); 3], whole };
     let queue = QueueSpec { count_in_service: in_service, ..queue(discipline, Limit::None) };
@@ -127,8 +126,8 @@ proptest! {
         quantum in 100u32..4000,
         size in 100u64..1500,
     ) {
-        // all have more than enough to send; after so many whole rounds each has sent its quanta, but for what is left
-        // of its deficit, which is less than a packet (Shreedhar and Varghese, lemma 2)
+        // all have more than enough to send: after a number of rounds each has sent its quanta, except for its
+        // remaining deficit, which is less than a packet (Shreedhar and Varghese, lemma 2)
         let (n, rounds) = (weights.len(), 40);
         let quanta: Vec<u32> = weights.iter().map(|w| w * quantum).collect();
         let queue = classes(Scheduler::Weighted { quanta: quanta.clone() }, vec![drop_tail(1_000_000); n]);
@@ -136,7 +135,7 @@ proptest! {
         let arrivals: Vec<(u8, u64)> =
             (0..n).flat_map(|i| (0..need(i)).map(move |_| (i as u8, size))).collect();
         let left = order(&queue, &arrivals);
-        // the whole packets of so many rounds, of all
+        // whole packets of that number of rounds, of all classes
         let share = |i: usize| quanta[i] as u64 * rounds;
         let first = &left[..(0..n).map(|i| share(i) / size).sum::<u64>() as usize];
         for i in 0..n {
@@ -167,7 +166,7 @@ fn every_class_has_its_own_queue_and_its_own_account() {
     assert_eq!((port.accepted, port.drops), (first.packets + second.packets, first.drops + second.drops));
     assert!((port.queue_mean_packets - first.queue_mean_packets - second.queue_mean_packets).abs() < 1e-9);
     assert!(first.queue_max_packets <= 40 && second.queue_max_packets <= 20, "{port:?}");
-    // three initial windows of ten packets are too many for class 1, which hardly gets to send
+    // three initial windows of ten packets are too many for class 1, which is hardly served
     assert_eq!(second.queue_max_packets, 20, "{port:?}");
     assert!(first.drops == 0 && second.drops > 0, "{port:?}");
     let delivered: u64 = outcome.flows.iter().map(|f| f.delivered).sum();
@@ -176,7 +175,7 @@ fn every_class_has_its_own_queue_and_its_own_account() {
 
 #[test]
 fn weighted_classes_share_a_link_whoever_sends() {
-    // Ten flows of class 0 against one of class 1, weights 1 to 3. NewReno keeps both queues full but for a time
+    // Ten flows of class 0 against one of class 1, weights 1 to 3. NewReno keeps both queues full, except for some time
     // after losses.
     let mut spec = rivals(Scheduler::Weighted { quanta: vec![1500, 4500] });
     spec.flows = (0..10).map(|_| bulk(0, 2, None)).chain([spec.flows[1].clone()]).collect();
@@ -209,5 +208,5 @@ fn flows_of_a_class_that_a_port_lacks_are_refused() {
     let mut spec = rivals(Scheduler::Strict);
     spec.flows[1].ack_class = 2;
     let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("link h0>s: has 2 classes, and flows are of class 2"), "{error}");
+    assert!(error.contains("link h0>s: has 2 classes, but flows use class 2"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Datagrams: a constant pace, no acknowledgements, nothing sent again; and runs that they do not keep going.
+//! Datagrams: constant pace, no acknowledgements, no retransmissions. They do not keep a run going.
 
 use crate::support::*;
 
@@ -23,7 +23,7 @@ fn a_packet_every_gap_and_nothing_back() {
     let received = events(&o, "h1", Happening::Receive);
     assert!(received.iter().zip(&sent).all(|(r, s)| r.time_ps == s + 10_000_000), "two links of 4 us and 1 us each");
     let flow = &o.flows[0];
-    // the packets of 984 and 992 us have not come
+    // the packets of 984 and 992 us have not arrived
     assert_eq!((flow.sent, flow.arrived, flow.dropped, flow.delivered), (125, 124, 0, 124 * 460));
     assert_eq!(o.packets_sent, 125, "nobody answers");
     assert_eq!((flow.finish_ps, flow.size, flow.rtt_count), (None, None, 0));
@@ -104,7 +104,7 @@ fn a_run_ends_when_all_that_has_a_size_is_done() {
     spec.links.iter_mut().for_each(|l| l.delay = Time::ZERO);
     let o = compared(&spec);
     assert_eq!(o.end_ps, o.flows[1].finish_ps.unwrap() + 10_000_000);
-    // with nothing that could finish it goes on
+    // without a flow that could finish, the run goes on
     spec.flows.remove(1);
     assert_eq!(compared(&spec).end_ps, spec.duration.0);
 }

@@ -1,4 +1,4 @@
-//! Deadlines: who is told of them, by when it was, and what D2TCP makes of it.
+//! Deadlines: which flows have them, whether they were met, and their effect on D2TCP.
 
 use crate::support::*;
 
@@ -45,7 +45,7 @@ fn deadlines_change_nothing_for_who_does_not_ask() {
     assert!(without.flows.iter().all(|f| f.deadline_ps.is_none()));
 }
 
-/// A write each millisecond, each with its deadline; of a query all connections have the same one.
+/// A deadline for each write, and a common one for all connections of a query.
 #[test]
 fn writes_and_queries_have_deadlines_of_their_own() {
     let due = Some(Deadline { within: Time::us(100), random: true });
@@ -75,7 +75,7 @@ fn writes_and_queries_have_deadlines_of_their_own() {
     assert!(o.flows.iter().all(|f| f.deadline_ps.is_none()), "its queries have");
 }
 
-/// The urgency that the sender of a response knows is that of its query.
+/// A sender of a response uses the urgency of its query.
 #[test]
 fn a_worker_knows_the_deadline_of_its_query() {
     let urgency = |within| {

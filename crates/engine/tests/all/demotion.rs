@@ -1,4 +1,4 @@
-//! Classes of packets by the bytes that went before them (PIAS), counted by hand.
+//! Classes of packets by the bytes sent before them (PIAS), counted by hand.
 
 use crate::support::*;
 
@@ -9,7 +9,7 @@ const MSS: u64 = 1460;
 const WEB_SEARCH: [u64; 7] = [909, 1329, 1648, 1960, 2143, 2337, 2484];
 const DATA_MINING: [u64; 7] = [745, 1083, 1391, 13_689, 14_936, 21_149, 27_245];
 
-/// Every byte is acknowledged by itself; classes by `sizes`.
+/// A transport that acknowledges every segment, with classes by `sizes`.
 fn pias(sizes: &[u64]) -> TransportSpec {
     TransportSpec { demotion: sizes.to_vec(), mss: MSS as u32, mtu: 0, ..plain() }
 }
@@ -18,8 +18,8 @@ fn segments(of: [u64; 7]) -> Vec<u64> {
     of.iter().map(|n| n * MSS).collect()
 }
 
-/// A star at 10 Gb/s whose queues have a class more than there are sizes, the first served first, each with so much
-/// room.
+/// A star at 10 Gb/s whose queues have one class more than there are sizes, in strict priority, each with the same
+/// limit.
 fn priorities(hosts: u32, transport: TransportSpec, limit: Limit) -> Spec {
     let mut spec = star(hosts, Rate::gbps(10), Time::us(1));
     let class = queue(ecn_threshold(65), limit);
@@ -57,14 +57,14 @@ fn sent(sizes: [u64; 7], size: u64) -> Vec<u64> {
 fn a_transfer_falls_a_class_with_every_size_that_it_exceeds() {
     // 3 MB are 2055 segments; the first byte after 909 * 1460 = 1327140 has class 1, those after 1960 * 1460 class 4
     assert_eq!(sent(WEB_SEARCH, 3_000_000), [909, 420, 319, 312, 95, 0, 0, 0]);
-    // what ends with a size is all above it; one byte more is a packet of the next class
+    // the last byte of a class is the one at its size; one byte more is a packet of the next class
     assert_eq!(sent(WEB_SEARCH, 1_327_140), [909, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(sent(WEB_SEARCH, 1_327_141), [909, 1, 0, 0, 0, 0, 0, 0]);
     // 685 segments are below the first size of both, 745 * 1460 = 1087700 of the second
     assert_eq!(sent(WEB_SEARCH, 1_000_000), [685, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(sent(DATA_MINING, 1_000_000), [685, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(sent(DATA_MINING, 3_000_000), [745, 338, 308, 664, 0, 0, 0, 0]);
-    // the lowest class is that of all beyond the last size: 4 MB are 2740 segments
+    // bytes beyond the last size have the lowest class: 4 MB are 2740 segments
     assert_eq!(sent(WEB_SEARCH, 4_000_000), [909, 420, 319, 312, 183, 194, 147, 256]);
 }
 
@@ -79,8 +79,8 @@ fn a_segment_has_the_class_of_its_first_byte() {
 #[test]
 fn syn_and_fin_have_the_class_of_what_goes_before_them() {
     let transport = TransportSpec { handshake: true, ..pias(&[2 * MSS, 4 * MSS]) };
-    // the SYN, the ACK of the SYN-ACK and the first two segments; FIN is of the last segment, and takes a number, after
-    // which the last ACK goes
+    // the SYN, the ACK of the SYN-ACK and the first two segments; FIN belongs to the last segment and takes a number,
+    // after which the last ACK goes
     for (segments, expected) in [(2, [4 + 1, 1, 0]), (3, [4, 1 + 2, 0]), (5, [4, 2, 1 + 2])] {
         let mut spec = priorities(2, transport.clone(), Limit::None);
         spec.flows = vec![flow(&spec, 0, 1, segments * MSS)];
@@ -118,7 +118,7 @@ fn six_at_first(demotion: [u64; 2], by: Rank) -> Bench {
     Bench::new(spec)
 }
 
-/// Where packets begin, and their classes.
+/// Start and class of each packet.
 fn class(sent: &[Caught]) -> Vec<(u64, u8)> {
     sent.iter().map(|c| (c.packet.seq(), c.packet.own_class().unwrap_or(2))).collect()
 }
@@ -147,10 +147,10 @@ fn what_goes_again_has_the_class_of_its_place() {
     let mut bench = six_at_first([1_000, 3_000], Rank::Sent);
     let sent = bench.open();
     assert_eq!(class(&sent), [(0, 0), (1_000, 1), (2_000, 1), (3_000, 2), (4_000, 2), (5_000, 2)]);
-    // nothing answers: the first goes again
+    // without answers the first is retransmitted
     let again = bench.advance(sent[0].at + 1_100 * MS);
     assert_eq!(class(&again)[0], (0, 0), "{again:?}");
-    // the second is missing: it goes again as what it was
+    // the second is missing: its retransmission has the same class
     let ts = again[0].at;
     let sent = bench.ack(1_000, ts, 0, &[]);
     assert_eq!(class(&sent)[0], (1_000, 1), "{sent:?}");
@@ -173,7 +173,7 @@ fn short_transfers_pass_long_ones_of_which_nobody_said_how_long_they_are() {
     let alone = 14 * 1_200_000 + 2 * 7_000_000;
     let (first, end) = all(&[100_000, 1_000_000]);
     assert!(first < alone + 2 * 1_200_000, "{first}");
-    // among equals it waits for the queue that DCTCP leaves, and the link is as busy in both
+    // among equals it waits for the queue that DCTCP leaves, and the link is equally busy in both
     let (among, same) = all(&[]);
     assert!(among > 2 * first, "{among} {first}");
     assert!(end.abs_diff(same) < same / 100, "{end} {same}");
@@ -185,10 +185,10 @@ fn sizes_that_do_not_rise_are_refused() {
         let mut spec = priorities(2, pias(&[]), Limit::None);
         spec.transports[0].demotion = sizes;
         let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
-        assert!(error.contains("expected at most 7 sizes above 0 that rise"), "{error}");
+        assert!(error.contains("expected tcp, and at most 7 sizes above 0 that rise"), "{error}");
     }
     let mut spec = priorities(2, pias(&[1_000]), Limit::None);
     spec.flows = vec![FlowSpec { class: 2, ..bulk(0, 1, Some(1)) }];
     let error = incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string();
-    assert!(error.contains("has 2 classes, and flows are of class 2"), "{error}");
+    assert!(error.contains("has 2 classes, but flows use class 2"), "{error}");
 }

@@ -1,12 +1,12 @@
-//! NDP, EQDS and UET: flows alone and incasts as htsim has them (Broadcom/csg-htsim 841d9e7, ultraethernet/uet-htsim
-//! 40ccb05, measured), and what must hold on any network.
+//! NDP, EQDS and UET: flows alone and incasts as in htsim (Broadcom/csg-htsim 841d9e7, ultraethernet/uet-htsim 40ccb05,
+//! measured), and laws that hold on any network.
 
 use crate::support::*;
 use incast_engine::testing::Kind;
 
 pub const PACKET: u64 = 4160;
 
-/// Sizes of htsim's: 4096 bytes and a header of 64, control packets of 64.
+/// htsim's sizes: 4096 bytes with a header of 64, control packets of 64.
 fn sizes(protocol: Protocol) -> TransportSpec {
     TransportSpec {
         protocol,
@@ -31,12 +31,12 @@ pub fn eqds(htsim: bool) -> TransportSpec {
     sizes(Protocol::Eqds(Eqds { window: 50, pull_rate: 0.99, entropies: 64, htsim }))
 }
 
-/// UET with NSCC, RCCC, or both, on a fabric of that round-trip time.
+/// UET with NSCC, RCCC, or both, on a fabric with the round-trip time `rtt`.
 fn uet(window: bool, credit: bool, rtt: Time, spread: Spread) -> TransportSpec {
     uets(window, credit, rtt, spread, true)
 }
 
-/// The same, with its accidents or without.
+/// The same, with or without the peculiarities of htsim.
 pub fn uets(window: bool, credit: bool, rtt: Time, spread: Spread, htsim: bool) -> TransportSpec {
     let rtt = Some(rtt);
     let (pull_rate, ack_bytes, entropies) = (0.99, 16_384, 64);
@@ -66,7 +66,7 @@ pub fn sleek(rtt: Time) -> TransportSpec {
     transport
 }
 
-/// As [`cutting`], but what would be cut is dropped.
+/// Like [`cutting`], but packets that would be trimmed are dropped.
 pub fn dropping(limit: u64) -> QueueSpec {
     let mut queue = cutting(limit);
     if let Discipline::Trimming(cut) = &mut queue.discipline {
@@ -79,7 +79,7 @@ pub fn dropping(limit: u64) -> QueueSpec {
 pub const STAR: Time = Time(9_351_680);
 const TREE: Time = Time(14_027_520);
 
-/// Data up to `limit` bytes, headers up to twice that; the arrival is cut.
+/// Data up to `limit` bytes, headers up to twice that. The arrival is trimmed.
 pub fn cutting(limit: u64) -> QueueSpec {
     let header_limit = Limit::Bytes(2 * limit);
     let cut = Trimming {
@@ -94,7 +94,7 @@ pub fn cutting(limit: u64) -> QueueSpec {
     queue(Discipline::Trimming(cut), Limit::Bytes(limit))
 }
 
-/// The transport, and the queue at switches.
+/// `spec` with this transport, and this queue at switches.
 pub fn with(mut spec: Spec, transport: TransportSpec, queue: QueueSpec) -> Spec {
     spec.transports = vec![transport];
     spec.queues = vec![queue, endless_queue()];
@@ -125,7 +125,7 @@ fn trims(o: &Outcome) -> u64 {
     o.ports.iter().map(|p| p.trimmed).sum()
 }
 
-/// The completion time of a flow alone on a k = 8 fat tree, to the same switch or to another pod.
+/// Completion time of a flow alone on a k = 8 fat tree, to the same switch or to another pod.
 fn alone(transport: TransportSpec, far: bool, bytes: u64) -> u64 {
     let mut spec = with(fat_tree(8, Rate::gbps(100), Time::us(1)), transport, cutting(35 * PACKET));
     spec.flows = vec![bulk(0, if far { 127 } else { 1 }, Some(bytes))];
@@ -156,12 +156,12 @@ fn flows_alone_take_the_time_of_htsims() {
     let long = |t: &TransportSpec| [false, true].map(|far| alone(t.clone(), far, 2_000_000));
     assert_eq!(long(&nscc), [166_846_720, 176_198_400]);
     assert_eq!([long(&rccc), long(&both)], [[168_083_800, 177_346_426]; 2]);
-    // 489 packets, of which NDP sends the last at full size
+    // 489 packets, of which NDP sends the last one at full size
     assert_eq!([false, true].map(|far| alone(ndp(50, true), far, 2_000_000)), [167_082_240, 176_433_920]);
     assert_eq!([false, true].map(|far| alone(eqds(true), far, 2_000_000)), [168_715_015, 177_787_910]);
 }
 
-/// `m` hosts send 100 packets each to a further one, a microsecond after each other.
+/// `m` hosts send 100 packets each to another one, starting a microsecond apart.
 fn incast(m: u32, transport: TransportSpec, limit: u64) -> Spec {
     let mut spec = with(star(m + 1, Rate::gbps(100), Time::us(1)), transport, cutting(limit));
     let flow = |h: u32| FlowSpec { start: Time(h as u64 * 1_000_037), ..bulk(h, m, Some(409_600)) };
@@ -193,7 +193,7 @@ fn incasts_of_uet_are_those_of_uet_htsim() {
     let three = compared(&both(3));
     assert_eq!((times(&three), trims(&three)), (vec![101_899_520, 103_229_083, 101_230_646], 9));
     assert_eq!([trims(&run(&rccc(8))), trims(&run(&both(8)))], [92, 92]);
-    // NSCC alone lives by marks: those of a step at nine packets
+    // NSCC alone relies on marks: those of a step at nine packets
     let nscc = |m| {
         let mut spec = incast(m, uet(true, false, STAR, Spread::Oblivious), queue);
         let Discipline::Trimming(cut) = &mut spec.queues[0].discipline else { return spec };
@@ -203,7 +203,7 @@ fn incasts_of_uet_are_those_of_uet_htsim() {
     let two = compared(&nscc(2));
     let marked: u64 = two.flows.iter().map(|f| f.marked).sum();
     assert_eq!((times(&two), trims(&two), marked), (vec![70_903_040, 69_570_203], 0, 178));
-    // from three on packets of several hosts meet at one picosecond: they come in the order of their causes
+    // with three or more flows, packets of several hosts meet at one picosecond: they come in the order of their causes
     let three = compared(&nscc(3));
     assert_eq!((times(&three), trims(&three)), (vec![79_678_720, 103_305_883, 100_309_046], 24));
     assert_eq!([trims(&run(&nscc(8))), trims(&run(&nscc(31)))], [123, 843]);
@@ -250,8 +250,8 @@ fn a_short_flow_is_given_credit_for_ever_by_htsim_alone() {
     }
 }
 
-/// Pull targets in the first packets of a flow of so many, whose sender is given credit for `pulled` quanta behind the
-/// first.
+/// Pull targets in the first packets of a flow with `packets` packets. After the first, its sender is given credit for
+/// `pulled` quanta.
 fn targets(htsim: bool, packets: u64, pulled: u32) -> Vec<u64> {
     let flow = bulk(0, 1, Some(packets * 4096));
     let mut bench = Bench::new(wire(Rate::gbps(100), Time::us(1), eqds(htsim), "newreno", flow));
@@ -267,10 +267,10 @@ fn more_credit_than_backlog_lowers_the_pull_target_by_htsim() {
     // make whole. With 1000 quanta more the second leaves 711,680, and the backlog fills a window:
     // (-503,680 + 511)/512 is -982, rounded towards zero. The third leaves 4160 less.
     assert_eq!(targets(true, 100, 1000), [9, 1000 - 982, 1000 - 974]);
-    // of ours more credit asks for nothing
+    // without htsim's rule more credit requests nothing
     assert_eq!(targets(false, 100, 1000), [9, 1000, 1000]);
-    // One packet is left: (4160 - 203,840 + 511)/512 is -389, and nothing was given that could be taken off. The last
-    // takes off 389 more than was given, whatever that is.
+    // One packet is left: (4160 - 203,840 + 511)/512 is -389, and no credit was given from which to subtract it. The
+    // last one subtracts 389 more than was given, in any case.
     let huge = u32::MAX as u64 / 2;
     assert_eq!(targets(true, 2, 1000), [huge, huge]);
     assert_eq!(targets(true, 2, 5000), [huge, huge]);
@@ -297,9 +297,10 @@ fn a_flow_beyond_its_window_is_given_no_credit_after_its_end() {
 
 #[test]
 fn a_flow_that_outlives_its_speculation_by_less_than_the_window_is_pulled() {
-    // The ACK of the first packet is back after 4.68 us, when 14 of 30 packets have gone. All 30 fit the speculative
-    // credit, so none of the 14 would ask for any if that counted. The first asks for a packet's, 9 quanta; the
-    // receiver gives 8 with its answer. That is here before the fifteenth packet has gone: none waits for any.
+    // The ACK of the first packet returns after 4.68 us, when 14 of 30 packets have gone. All 30 fit the speculative
+    // credit, so with that counted none of the 14 would request any. The first requests one packet's credit, 9 quanta;
+    // the receiver gives 8 with its answer. That arrives before the fifteenth packet has gone: no packet waits for
+    // credit.
     let mut spec = with(star(2, Rate::gbps(100), Time::us(1)), eqds(false), cutting(35 * PACKET));
     spec.flows = vec![bulk(0, 1, Some(30 * 4096))];
     let o = compared(&spec);
@@ -310,7 +311,7 @@ fn a_flow_that_outlives_its_speculation_by_less_than_the_window_is_pulled() {
 }
 
 /// Three long flows to a host have its credit; then eight more hosts send it a packet each at once, most of which are
-/// cut: the completion times of these, and all timeouts.
+/// trimmed. Returns the completion times of the latter, and the number of all timeouts.
 fn packets_among_long(transport: TransportSpec) -> (Vec<u64>, u64) {
     let mut spec = with(star(12, Rate::gbps(100), Time::us(1)), transport, cutting(2 * PACKET));
     let long = (0..3).map(|h| bulk(h, 11, Some(4_000_000)));
@@ -323,8 +324,8 @@ fn packets_among_long(transport: TransportSpec) -> (Vec<u64>, u64) {
 
 #[test]
 fn a_cut_packet_asks_for_its_own_credit() {
-    // What is cut has credit within a round of eleven flows, of which the long ones have four packets each, some 7 us.
-    // The queue has room for two packets, so that it may be cut again, twice.
+    // A trimmed packet gets credit within a round of eleven flows, of which the long ones have four packets each: some
+    // 7 us. The queue has room for two packets, so that it may be trimmed again, twice.
     for transport in [eqds(false), uets(false, true, STAR, Spread::Oblivious, false)] {
         let (times, timeouts) = packets_among_long(transport);
         assert_eq!(timeouts, 0);
@@ -368,7 +369,7 @@ fn sleek_knows_of_losses_before_the_timer_does() {
     assert!(sum(&plain, |f| f.timeouts) >= drops(&plain), "a timer for each");
     assert_eq!(sum(&sleek, |f| f.timeouts), 0);
     let again = sum(&sleek, |f| f.retransmissions);
-    // a few of what is dropped are probes
+    // a few of the dropped packets are probes
     assert!(again.abs_diff(drops(&sleek)) < 40, "{again} for {}", drops(&sleek));
     let last = |o: &Outcome| times(o).into_iter().max().unwrap();
     assert!(last(&sleek) < last(&plain) * 3 / 4, "{} {}", last(&sleek), last(&plain));
@@ -402,7 +403,7 @@ fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
                     assert_eq!(Some(f.delivered), f.size, "{f:?}");
                     assert!(f.finish_ps.is_some() && f.received_ps.is_some(), "{f:?}");
                 }
-                // some losses leave no trace, which SLEEK's probes find before a timer does
+                // some losses leave no trace; SLEEK's probes find them before a timer does
                 let sleeks = matches!(&transport.protocol, Protocol::Uet(uet) if uet.sleek);
                 assert!(sleeks || o.flows.iter().map(|f| f.timeouts).sum::<u64>() > 0);
             }
@@ -410,7 +411,7 @@ fn every_flow_ends_with_all_its_bytes_whatever_is_lost() {
     }
 }
 
-/// Timeouts of the flows of an incast whose receiver's link is down from 200 us on, in that time.
+/// Number of timeouts of an incast's flows, with the receiver's link down from 200 us to the end.
 fn timeouts_of_a_dead_incast(transport: TransportSpec, duration: Time) -> Vec<u64> {
     let mut spec = with(star(9, Rate::gbps(10), Time::us(1)), transport, cutting(8 * PACKET));
     spec.flows = (0..8).map(|h| bulk(h, 8, Some(100_000))).collect();
@@ -426,7 +427,8 @@ fn who_gets_no_answer_asks_with_one_question_at_a_time() {
     let uet = |window, credit| uets(window, credit, STAR, Spread::Oblivious, false);
     for transport in [eqds(false), uet(true, false), uet(false, true), uet(true, true)] {
         let [one, two] = [20, 40].map(|ms| timeouts_of_a_dead_incast(transport.clone(), Time::ms(ms)));
-        // each packet of a window, and the question, once a timeout: as many in the second half as in the first
+        // at each timeout the packets of a window and the query are repeated: as many in the second half as in the
+        // first
         let grows = one.iter().zip(&two).all(|(one, two)| *one > 10 && two - one <= one + one / 10);
         assert!(grows, "{:?}: {one:?}, then {two:?}", transport.protocol);
     }
@@ -456,7 +458,7 @@ fn queries_closed_loops_and_endless_flows_run_over_them() {
         let queries = messages(&o, MessageKind::Query);
         assert_eq!(queries.len(), 3);
         assert!(queries.iter().all(|q| q.finish_ps.is_some()), "{queries:?}");
-        // six responses of 50 kB at 10 Gb/s, and what the last timer leaves
+        // six responses of 50 kB at 10 Gb/s, and the delay of the last timer
         assert!(queries.iter().all(|q| q.finish_ps.unwrap() - q.start_ps < 1_200_000_000), "{queries:?}");
 
         let o = closed_loop_beside_endless(incast(2, transport.clone(), 35 * PACKET));
@@ -465,7 +467,7 @@ fn queries_closed_loops_and_endless_flows_run_over_them() {
     }
 }
 
-/// Links of the way between hosts of two pods of a k = 4 fat tree over one aggregation switch and core.
+/// Links of a path between hosts of two pods of a k = 4 fat tree over one aggregation switch and core.
 fn over(spec: &Spec, names: &[&str]) -> Option<Vec<u32>> {
     let link = |ends: &[&str]| spec.links.iter().position(|l| *l.name == *format!("{}>{}", ends[0], ends[1]));
     Some(names.windows(2).map(|ends| link(ends).unwrap() as u32).collect())
@@ -504,7 +506,7 @@ fn pulls_take_a_path_of_their_own() {
         assert!(packets(&apart, core[0], agg[0]) > 0, "ACKs keep to the path back");
         assert_eq!(pulls + packets(&apart, core[0], agg[0]), packets(&shared, core[0], agg[0]));
         assert_eq!(times(&apart), times(&shared), "both ways are as long");
-        // ACKs by routing, pulls by their path
+        // ACKs follow routing, pulls their path
         spec.flows[0].reverse_path = None;
         assert!(packets(&compared(&spec), core[3], agg[1]) >= pulls);
     }
@@ -512,7 +514,7 @@ fn pulls_take_a_path_of_their_own() {
 
 #[test]
 fn hosts_lower_the_rate_of_their_credit_for_what_the_core_cuts() {
-    // four hosts a pod, which have 400 Gb/s, over cores that have 100 of each pod
+    // four hosts with 400 Gb/s in each pod, over cores with 100 Gb/s to each pod
     let transport = uets(false, true, TREE, Spread::Oblivious, false);
     let mut spec = with(fat_tree(4, Rate::gbps(100), Time::us(1)), transport, cutting(32 * PACKET));
     spec.links.iter_mut().filter(|l| l.from.min(l.to) >= 24).for_each(|l| l.rate = Rate::gbps(25));
@@ -524,7 +526,7 @@ fn hosts_lower_the_rate_of_their_credit_for_what_the_core_cuts() {
     }
     let controlled = compared(&spec);
     assert!(trims(&controlled) * 4 < trims(&uncontrolled), "{} of {}", trims(&controlled), trims(&uncontrolled));
-    // a pod's 8 MB take 650 us on its cores' links, headers with them
+    // a pod's 8 MB with headers take 650 us on its core links
     let last = |o: &Outcome| times(o).into_iter().max().unwrap();
     assert!((650_000_000..800_000_000).contains(&last(&controlled)), "{}, {}", last(&controlled), last(&uncontrolled));
 }
@@ -540,7 +542,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&|s| s.transports[0].extra_packets = 1).contains("which TCP alone has"));
     assert!(told(&|s| s.transports[0].mtu = 1500).contains("MTU below a segment"));
     assert!(told(&|s| s.queues[1].discipline = Discipline::FairNic { per_flow: 2 }).contains("has a queue of its own"));
-    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that cut nothing"));
+    assert!(told(&|s| s.transports = vec![sleek(STAR)]).contains("switches that drop instead of trimming"));
     let entropies = Eqds { window: 50, pull_rate: 0.99, entropies: 48, htsim: false };
     assert!(told(&|s| s.transports = vec![sizes(Protocol::Eqds(entropies.clone()))]).contains("a power of two"));
     assert!(told(&|s| s.transports = vec![uet(false, false, STAR, Spread::Reps)]).contains("one of them, or both"));
@@ -553,7 +555,7 @@ fn what_contradicts_itself_is_refused() {
     };
     let oversubscribed = |credit: bool, ratio: f64| told(&|s| s.transports = vec![over(credit, STAR, ratio)]);
     let two = told(&|s| s.transports = [1.0, 2.0, 4.0].map(|ratio| over(true, STAR, ratio)).into());
-    assert!(two.contains("have 2 and 4 times the capacity, expected one ratio above 1"), "{two}");
+    assert!(two.contains("oversubscription 2 and 4, expected one ratio above 1"), "{two}");
     let short = told(&|s| s.transports = vec![over(true, Time::ns(99), 2.0)]);
     assert!(short.contains("expected at least 100ns"), "{short}");
     for (credit, ratio) in [(false, 2.0), (true, 0.5), (true, f64::NAN), (true, f64::INFINITY)] {

@@ -11,7 +11,7 @@ fn queue(discipline: Discipline, limit: Limit, device: u32, count_in_service: bo
     QueueSpec { device, count_in_service, ..crate::support::queue(discipline, limit) }
 }
 
-/// Marks what finds at least K queued before it; what does not fit is dropped, marked or not.
+/// Marks packets that find at least K queued before them. Packets that do not fit are dropped, marked or not.
 fn threshold(fifo: &Fifo, now: u64, o: &Offer, mark: Limit, drop_not_ect: bool) -> Verdict {
     if fifo.full(now, o.size) {
         return Verdict::Drop;
@@ -71,7 +71,7 @@ proptest! {
     }
 }
 
-/// A port that starts empty, everything measured.
+/// A port that starts empty, with everything measured.
 fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
     let interval = fifo::ALWAYS;
     (Port::new(&link(rate, 0), queue, LinkId(0), 1, &interval), interval)
@@ -79,8 +79,7 @@ fn port(rate: Rate, queue: &QueueSpec) -> (Port, Interval) {
 
 #[test]
 fn a_burst_at_one_instant_is_marked_from_k_on() {
-    // Without the one in service: packet 1 is on the wire, packets 2..=66 find 0..64 queued, packet
-    // 67 finds 65.
+    // Without the one in service: packet 1 is on the wire, packets 2..=66 find 0..64 queued, packet 67 finds 65.
     let mark = ecn_threshold(65);
     for (in_service, first) in [(false, 67), (true, 66)] {
         let (mut port, interval) = port(Rate::gbps(10), &queue(mark.clone(), Limit::None, 0, in_service));
@@ -115,7 +114,7 @@ fn what_the_limit_drops_may_count_as_marked() {
                 Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(2), drop_not_ect: true, count_dropped });
             let queue = QueueSpec { explicit, ..queue(mark, Limit::Packets(5), 0, false) };
             let (mut port, interval) = port(Rate::gbps(1), &queue);
-            // one is sent, two wait without a mark, three with one
+            // one is sent, two wait unmarked, three marked
             let ect = [true, true, true, true, true, true, true, true, false];
             for ect in ect {
                 if explicit {
@@ -182,9 +181,9 @@ fn a_saturated_port_is_busy_all_the_time() {
 
 #[test]
 fn a_mark_at_departure_counts_what_waits_behind() {
-    // 100 packets of 1500 B at one instant at 10 Gb/s: packet n leaves a queue of 101 - n with itself.
-    // Whether the packet in service is counted otherwise makes no difference to it. Nothing that came
-    // first is spared, as it is by a threshold at arrival.
+    // 100 packets of 1500 B at one instant at 10 Gb/s: packet n leaves a queue of 101 - n including itself. Counting
+    // the packet in service elsewhere does not change this. No early packet is spared, unlike with a threshold at
+    // arrival.
     for in_service in [true, false] {
         for mark in [Limit::Packets(65), Limit::Bytes(65 * 1500)] {
             let discipline = Discipline::EcnAtDeparture(EcnAtDeparture { mark });

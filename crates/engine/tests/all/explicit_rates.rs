@@ -1,4 +1,4 @@
-//! Rates that switches grant to flows (RCP): the program of ports, and the senders that ask.
+//! Rates that switches grant to flows (RCP): the program of ports, and the senders that request them.
 
 use crate::support::{self, *};
 
@@ -37,7 +37,7 @@ fn a_flow_that_joins_has_the_same_rate_at_once_and_both_a_fair_share_within_a_fe
     spec.programs[0].program = Program::Rcp(Rcp { period: Time::us(10), ..rcp_program() });
     let o = compared(&spec);
     let rate = |flow: usize, us: u64| value_at(&o, &format!("flow {flow}"), "pacing_rate_bps", us * US) / 1e9 / GAIN;
-    // both get what the port grants, the newcomer from its first segment on
+    // both get the rate that the port grants, the newcomer from its first segment on
     for us in [3200, 3400, 4000, 9000] {
         let (a, b) = (rate(0, us), rate(1, us));
         assert!((a - b).abs() < 0.25 * a.max(b), "{us} us: {a} {b}");
@@ -69,7 +69,7 @@ fn the_least_rate_of_several_switches_counts() {
         let rate = value_at(&o, flow, "pacing_rate_bps", 9_900 * US) / 1e9 / GAIN;
         assert!((0.45..0.55).contains(&rate), "{flow}: {rate}");
     }
-    // what the second switch would grant
+    // the grant of the second switch
     assert!((value_at(&o, "t>h2", "rcp_rate_bps", 9_900 * US) / 1e9 - 10.0).abs() < 1e-6);
 }
 
@@ -95,7 +95,7 @@ fn explicit_queues_grant_the_rate_as_it_is_when_a_packet_leaves() {
     spec.queues[0].explicit = true;
     let explicit = compared(&spec);
     let longest = |o: &Outcome| o.ports.iter().find(|p| &*p.name == "s>h0").unwrap().queue_max_packets;
-    // what waits behind three newcomers at full rate tells of a rate as old as the queue is long
+    // packets queued behind three newcomers at full rate carry a rate as old as the queue is long
     assert!(longest(&explicit) < longest(&fifo) * 3 / 4, "{} {}", longest(&explicit), longest(&fifo));
 }
 

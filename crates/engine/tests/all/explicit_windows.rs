@@ -1,4 +1,4 @@
-//! Windows that switches allow (XCP): the program of ports, and the senders that ask.
+//! Windows that switches allow (XCP): the program of ports, and the senders that request them.
 
 use crate::support::{self, *};
 
@@ -21,7 +21,7 @@ fn joining(starts: &[Time], size: Option<u64>) -> Spec {
     support::joining("xcp", Program::Xcp(xcp_program()), starts, size)
 }
 
-/// Its greatest value from a time on.
+/// Maximum of a series from a time on.
 fn most(o: &Outcome, entity: &str, name: &str, from: u64) -> f64 {
     series(o, entity, name).into_iter().filter(|(t, _)| *t >= from).map(|(_, v)| v).fold(0.0, f64::max)
 }
@@ -71,7 +71,7 @@ fn equal_shares_do_not_depend_on_round_trips() {
 
 #[test]
 fn a_port_that_others_leave_less_gives_the_rest_away() {
-    // h0 sends over a link of 1 Gb/s to h2, h1 beside it to h3: their last links are as good as idle
+    // h0 sends over a link of 1 Gb/s to h2, h1 beside it to h3: their last links are nearly idle
     let mut spec = joining(&[Time::ZERO; 3], None);
     let hosts = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 0), (4, 1), (5, 2), (5, 3)];
     rewire(&mut spec, &["h0", "h1", "h2", "h3", "s", "t"], &[&hosts[..], &[(4, 5), (5, 4)]].concat());
@@ -86,7 +86,7 @@ fn a_port_that_others_leave_less_gives_the_rest_away() {
     run_for(&mut spec, Time::ms(20));
     let o = compared(&spec);
     let [a, b] = ["flow 0", "flow 1"].map(|flow| value_at(&o, flow, "acked_bytes", 19_900 * US));
-    // a gigabit for 20 ms, the start included
+    // one gigabit per second for 20 ms, with the start
     assert!(a + b > 2.2e6, "{a} {b}");
     assert!(most(&o, "s>t", "queue_packets", 10_000 * US) < 8.0);
     let [a, b] = ["flow 0", "flow 1"].map(|flow| value_at(&o, flow, "cwnd_bytes", 19_900 * US));
@@ -127,7 +127,7 @@ fn changes_come_back_once_on_two_way_connections() {
     assert!(messages(&o, MessageKind::Query).iter().all(|q| q.finish_ps.is_some()));
     assert_eq!(o.ports.iter().map(|p| p.drops).sum::<u64>(), 0);
     let longest = o.ports.iter().map(|p| p.queue_max_packets).max().unwrap();
-    // eight first windows of ten
+    // eight initial windows of ten
     assert!(longest <= 90, "{longest}");
 }
 

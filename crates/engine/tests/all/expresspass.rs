@@ -1,10 +1,10 @@
-//! ExpressPass: times by hand, credits at ports, how flows share a link, and what must hold whatever is lost.
+//! ExpressPass: times computed by hand, credits at ports, shares of a link, and laws that hold under any losses.
 
 use crate::properties::networks::dumbbell;
 use crate::support::*;
 use incast_engine::hash;
 
-/// Packets of 1538 bytes with 1460 of payload and credits of 84; credits come evenly, at the greatest rate.
+/// Packets of 1538 bytes with 1460 of payload and credits of 84. Credits are evenly spaced, at the maximum rate.
 fn even() -> ExpressPass {
     ExpressPass {
         credit: (84, 84),
@@ -39,7 +39,7 @@ fn transport(own: ExpressPass) -> TransportSpec {
     }
 }
 
-/// Ports as the authors have them: 8 credits wait, two go at once, and 250 packets.
+/// Ports as in the authors' code: 8 credits wait, two go at once, and 250 packets.
 fn shaping() -> QueueSpec {
     let credits = queue(Discipline::DropTail, Limit::Bytes(8 * 84));
     let data = queue(Discipline::DropTail, Limit::Bytes(250 * 1538));
@@ -47,7 +47,7 @@ fn shaping() -> QueueSpec {
     QueueSpec { count_in_service: false, ..classes(scheduler, vec![credits, data]) }
 }
 
-/// The transport, and ports that shape credits.
+/// `spec` with this transport, and ports that shape credits.
 pub fn with(mut spec: Spec, own: ExpressPass) -> Spec {
     spec.transports = vec![transport(own)];
     spec.queues = vec![shaping()];
@@ -57,7 +57,7 @@ pub fn with(mut spec: Spec, own: ExpressPass) -> Spec {
     spec
 }
 
-/// Flows of one host each to another around a switch: (source, destination, start, bytes).
+/// Flows between hosts around a switch: (source, destination, start, bytes).
 fn around(flows: &[(u32, u32, u64, Option<u64>)], own: ExpressPass) -> Spec {
     let mut spec = star(5, Rate::gbps(10), Time::us(1));
     let flow = |&(src, dst, start, bytes)| FlowSpec { start: Time(start), ..bulk(src, dst, bytes) };
@@ -65,7 +65,7 @@ fn around(flows: &[(u32, u32, u64, Option<u64>)], own: ExpressPass) -> Spec {
     with(spec, own)
 }
 
-/// When the last byte of each flow has come, ps after its start.
+/// Arrival time of the last byte of each flow, in ps after its start.
 fn received(o: &Outcome) -> Vec<u64> {
     o.flows.iter().map(|f| f.received_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()
 }
@@ -74,8 +74,8 @@ fn sum(o: &Outcome, f: fn(&FlowRecord) -> u64) -> u64 {
     o.flows.iter().map(f).sum()
 }
 
-/// Credits wait for tokens at ports where short messages meet behind one another, over links that are short for their
-/// rate: what waits goes as soon as what is before it has gone, and not when the next credit may.
+/// Credits wait for tokens at ports where short messages follow one another, over links that are short for their rate.
+/// A waiting packet goes as soon as the one before it has gone, and not when the next credit may.
 #[test]
 fn short_messages_pass_credits_that_wait() {
     for (delay, size) in [(100, 1), (200, 300), (300, 1), (1_000, 3_000)] {
@@ -96,7 +96,7 @@ fn short_messages_pass_credits_that_wait() {
     }
 }
 
-/// 84 bytes over two links of 1 us, ps; 1538 bytes; and the time between credits at the greatest rate.
+/// Time of 84 bytes over two links of 1 us, ps; of 1538 bytes; and the gap between credits at the maximum rate.
 const SMALL: u64 = 2 * (67_200 + 1_000_000);
 const FULL: u64 = 2 * (1_230_400 + 1_000_000);
 const GAP: u64 = 1622 * 800;
@@ -107,14 +107,14 @@ fn a_flow_alone_waits_for_a_credit_and_then_has_one_a_gap() {
     let o = compared(&around(&[(0, 1, 0, Some(1460))], even()));
     assert_eq!(received(&o), [2 * SMALL + FULL]);
     assert_eq!(o.flows[0].finish_ps, Some(3 * SMALL + FULL));
-    // a packet a credit, a credit a gap: no port delays one or drops one
+    // one packet per credit, one credit per gap: no port delays or drops any
     let o = compared(&around(&[(0, 1, 0, Some(30 * 1460))], even()));
     assert_eq!(received(&o), [2 * SMALL + FULL + 29 * GAP]);
     assert_eq!((o.flows[0].sent, o.flows[0].delivered, o.packets_dropped), (30, 30 * 1460, 0));
-    // the stop goes behind the last packet, and is at the receiver 4528 ns after the last credit was used: five credits
-    // more have gone by then. One request, one stop, one ACK
+    // the stop follows the last packet, and reaches the receiver 4528 ns after the last credit was used: five more
+    // credits have gone by then. One request, one stop, one ACK
     assert_eq!(o.packets_sent, 30 + 35 + 3);
-    // with an early stop every fourth credit looks at what is left: the 29th finds one packet, and a credit less goes
+    // with an early stop every fourth credit checks the rest: the 29th finds one packet, and one credit less goes
     let o = compared(&around(&[(0, 1, 0, Some(30 * 1460))], ExpressPass { early_stop: true, ..even() }));
     assert_eq!(received(&o), [2 * SMALL + FULL + 29 * GAP]);
     assert_eq!(o.packets_sent, 30 + 34 + 3);
@@ -122,7 +122,7 @@ fn a_flow_alone_waits_for_a_credit_and_then_has_one_a_gap() {
 
 #[test]
 fn ports_drop_credits_and_no_data() {
-    // four senders with a receiver each behind one link between two switches: credits of all meet at the second
+    // four senders with a receiver each behind one link between two switches: credits of all meet at the second one
     let mut spec = dumbbell(4, Rate::gbps(10), Time::us(4));
     spec.flows = (0..4).map(|h| bulk(h, h + 4, None)).collect();
     run_for(&mut spec, Time::ms(20));
@@ -130,13 +130,13 @@ fn ports_drop_credits_and_no_data() {
     let o = compared(&with(spec, authors()));
     let class = |i: usize| o.ports.iter().map(|p| p.classes[i].drops).sum::<u64>();
     assert!(class(0) > 1000 && class(1) == 0, "{} {}", class(0), class(1));
-    // 1460 of 1622 bytes of the link, less what credits that are not used leave
+    // 1460 of 1622 bytes of the link, less the gaps of unused credits
     let rate = |f: &FlowRecord| f.delivered_m as f64 * 8.0 / 15e-3;
     let all = o.flows.iter().map(rate).sum::<f64>();
     assert!(all < 10e9 * 1460.0 / 1622.0 && all > 0.97 * 10e9 * 1460.0 / 1622.0, "{all}");
     let squares = o.flows.iter().map(|f| rate(f) * rate(f)).sum::<f64>();
     assert!(all * all / (4.0 * squares) > 0.99, "fair: {:?}", o.flows.iter().map(rate).collect::<Vec<_>>());
-    // data waits behind no more than what credits of other sizes and other ways let come together
+    // data waits only behind packets that credits of other sizes and paths let arrive together
     assert!(o.ports.iter().all(|p| p.classes[1].queue_max_packets <= 8), "{:?}", o.ports);
 }
 
@@ -146,10 +146,10 @@ fn an_incast_has_no_queue_of_data_and_loses_none() {
     spec.flows = (1..41).map(|h| bulk(h, 0, Some(146_000))).collect();
     let o = compared(&with(spec, authors()));
     assert!(o.flows.iter().all(|f| f.delivered == 146_000 && f.finish_ps.is_some() && f.retransmissions == 0));
-    // 4000 packets and as many credits at 10 Gb/s, less than half as much again for what is wasted on the way
+    // 4000 packets and as many credits at 10 Gb/s, and up to half as much again for credits wasted on the way
     let last = received(&o).into_iter().max().unwrap();
     assert!(last > 4000 * GAP && last < 4000 * GAP * 3 / 2, "{last}");
-    // 40 requests meet, of 84 bytes; then a packet or two
+    // 40 requests of 84 bytes meet; then one or two packets
     assert!(
         o.ports.iter().all(|p| p.classes[1].drops == 0 && p.classes[1].queue_max_bytes < 6 * 1538),
         "{:?}",
@@ -199,7 +199,7 @@ fn queries_closed_loops_and_other_traffic_run_beside_it() {
     let mut spec = around(&[(0, 4, 0, Some(1)), (1, 4, 0, None), (2, 3, 0, Some(500_000))], authors());
     let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
     spec.flows[0].app = App::ClosedLoop(app);
-    // a flow of TCP, whose packets have the class of all that are no credits
+    // a TCP flow, whose packets have the class of all packets other than credits
     spec.transports.push(plain());
     spec.flows[2].transport = 1;
     run_for(&mut spec, Time::ms(8));
@@ -225,20 +225,20 @@ fn what_contradicts_itself_is_refused() {
             spec.transports = vec![transport(own)];
         })
     };
-    let wrong = "expected sizes above 0 that rise, shares above 0";
+    let wrong = "expected a range above 0";
     assert!(own(&|x| x.credit = (92, 76)).contains(wrong) && own(&|x| x.alpha = 0.0).contains(wrong));
     assert!(own(&|x| x.min_weight = 0.5).contains(wrong) && own(&|x| x.jitter = 1.0).contains(wrong));
     assert!(told(&|s| s.choice = PathChoice::Ecmp).contains("expected symmetric"));
     assert!(told(&|s| s.flows[0].ack_class = 0).contains("class 0 is for credits"));
-    // one link on the way of the credits, from the receiver's host or from the switch
+    // one link on the path of the credits, from the receiver's host or from the switch
     for link in [(1, 5), (5, 0)] {
         let told = told(&|s| {
             s.queues.push(classes(Scheduler::Strict, vec![endless_queue(); 2]));
             s.links.iter_mut().filter(|l| (l.from, l.to) == link).for_each(|l| l.queue = 1);
         });
-        assert!(told.contains("on the way of its credits does not shape them"), "{told}");
+        assert!(told.contains("on the path of its credits does not shape them"), "{told}");
     }
-    // the other links need not
+    // the other links need no shaping
     let mut spec = around(&[(0, 1, 0, Some(100))], authors());
     spec.queues.push(classes(Scheduler::Strict, vec![endless_queue(); 2]));
     spec.links.iter_mut().filter(|l| ![(1, 5), (5, 0)].contains(&(l.from, l.to))).for_each(|l| l.queue = 1);

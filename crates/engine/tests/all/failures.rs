@@ -1,5 +1,4 @@
-//! Links that fail, work otherwise for some time, and are repaired: what is lost and when what is not arrives, by hand;
-//! ways around.
+//! Links that fail, degrade for some time, and are repaired: losses and arrivals computed by hand, and detours.
 
 use crate::routing::policies;
 use crate::support::*;
@@ -9,8 +8,8 @@ use incast_engine::map::failover::{Stranded, reroute, stranded};
 use incast_engine::map::paths::{Timetable, hops_at};
 use std::collections::VecDeque;
 
-/// Twelve packets of 4000 bytes, one behind the other from 0 on, over 10 Gb/s (3.2 us each) and 1 us; the effect holds
-/// from 10 us until 20 us.
+/// Twelve packets of 4000 bytes, back to back from 0 on, over 10 Gb/s (3.2 us each) and 1 us. The effect lasts from 10
+/// us to 20 us.
 fn twelve(effect: Effect, explicit: bool) -> Spec {
     let mut spec = wire(Rate::gbps(10), Time::us(1), htsim(), "swift", bulk(0, 1, Some(11 * 4000)));
     spec.transports[0].initial_window = 20.0;
@@ -19,7 +18,7 @@ fn twelve(effect: Effect, explicit: bool) -> Spec {
     spec
 }
 
-/// When the packets arrive at the switch, in tens of nanoseconds, by number; those that are lost do not.
+/// Arrival times of packets at the switch, in tens of nanoseconds, with their numbers. Lost packets are absent.
 fn arrivals(o: &Outcome) -> Vec<(u64, u64)> {
     let mut first: Vec<(u64, u64)> = Vec::new();
     for e in o.trace.iter().filter(|e| e.place == "s" && e.event == Happening::Arrive && e.payload > 0) {
@@ -32,8 +31,8 @@ fn arrivals(o: &Outcome) -> Vec<(u64, u64)> {
     first
 }
 
-/// Packet i is on its way from 3.2 i to 3.2 (i + 1) + 1 us. What is on its way at 10 us is lost, and what begins
-/// before 20 us.
+/// Packet i is on the link from 3.2 i to 3.2 (i + 1) + 1 us. Packets on the link at 10 us, and those that begin before
+/// 20 us, are lost.
 #[test]
 fn what_meets_a_failure_is_lost() {
     let down = Effect::Down { detection: Time::ZERO };
@@ -52,7 +51,8 @@ fn what_meets_a_failure_is_lost() {
     }
 }
 
-/// Packets whose loss is sure long before their transmissions end leave the frames of flows as long as the run needs.
+/// Packets certain to be lost long before their transmissions end do not make the frames of flows longer than the run
+/// needs.
 #[test]
 fn frames_go_by_what_has_happened() {
     let mut spec = twelve(Effect::Down { detection: Time::ZERO }, false);
@@ -67,15 +67,15 @@ fn frames_go_by_what_has_happened() {
     assert_eq!(given.len(), 2, "a frame each for the two that arrive: {given:?}");
 }
 
-/// Packets 3 to 6 of the five that are lost end their transmission at 12.8, 16, 19.2 and 22.4 us. They count where they
-/// end, whether or not anything comes to the port later.
+/// Packets 3 to 6 of the five that are lost end their transmission at 12.8, 16, 19.2 and 22.4 us. They count at the end
+/// of their transmission, with or without a later event at the port.
 #[test]
 fn a_loss_counts_to_the_interval_in_which_its_transmission_ends() {
     for explicit in [false, true] {
         let losses = |from: u64, to: u64| {
             let mut spec = twelve(Effect::Down { detection: Time::ZERO }, explicit);
             (spec.measure_from, spec.measure_to) = (Time(from), Time(to));
-            // without what is sent again
+            // without retransmissions
             spec.flows[0].stop = Time::us(1);
             spec.transports[0].dupthresh = 100;
             let o = run(&spec);
@@ -112,7 +112,7 @@ fn another_rate_counts_to_the_part_of_a_packet() {
         // all of it was time on the wire
         let port = o.ports.iter().find(|p| p.name == "h0>s").unwrap();
         assert_eq!(port.busy_ps, 20_300_000 + 8 * 3_200_000);
-        // quicker, up to no time at all: what has begun ends at once, and so does the rest
+        // faster, up to infinite rate: a transmission in progress ends at once, and so do the rest
         let quick = Effect::Degraded { rate: Some(Rate::INFINITE), delay: None, loss: 0.0 };
         let o = run(&twelve(quick, explicit));
         let expected: Vec<(u64, u64)> = (0..12).map(|i| (i, if i < 3 { 320 * i + 420 } else { 1100 })).collect();
@@ -120,7 +120,7 @@ fn another_rate_counts_to_the_part_of_a_packet() {
     }
 }
 
-/// Packets 3, 4 and 5 end inside the failure. Packet 6 ends at 22.4 us and would come before packet 5.
+/// Packets 3, 4 and 5 end inside the failure. Packet 6 ends at 22.4 us and would arrive before packet 5.
 #[test]
 fn another_delay_lets_none_overtake() {
     for explicit in [false, true] {
@@ -128,7 +128,7 @@ fn another_delay_lets_none_overtake() {
         let o = compared(&twelve(far, explicit));
         let expected = [420, 740, 1060, 1780, 2100, 2420, 2420, 2660, 2980, 3300, 3620, 3940];
         assert_eq!(arrivals(&o), (0..).zip(expected).collect::<Vec<_>>());
-        // nearer, below the usual lookahead
+        // shorter, below the usual lookahead
         let near = Effect::Degraded { rate: None, delay: Some(Time::ns(60)), loss: 0.0 };
         let o = compared(&twelve(near, explicit));
         let expected: Vec<(u64, u64)> =
@@ -137,7 +137,7 @@ fn another_delay_lets_none_overtake() {
     }
 }
 
-/// Packet 5 would arrive at 24.2 us, but the wire loses it: packet 6 comes as early as it can.
+/// Packet 5 would arrive at 24.2 us, but is lost on the wire: packet 6 comes as early as it can.
 #[test]
 fn what_the_wire_loses_holds_nothing_back() {
     for explicit in [false, true] {
@@ -172,9 +172,9 @@ fn impossible_failures_are_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     let said = refused(&|s| s.failures[0].until = s.failures[0].from);
-    assert!(said.contains("a failure of link h0>s is over before it begins"), "{said}");
+    assert!(said.contains("a failure of link h0>s ends before it begins"), "{said}");
     let said = refused(&|s| s.failures.push(s.failures[0].clone()));
-    assert!(said.contains("two failures of link h0>s at one time"), "{said}");
+    assert!(said.contains("two failures of link h0>s overlap"), "{said}");
     assert!(refused(&|s| s.failures[0].link = 99).contains("a failure of link 99"));
     let rate = |rate| Effect::Degraded { rate: Some(rate), delay: None, loss: 0.0 };
     assert!(refused(&|s| s.failures[0].effect = rate(Rate(0))).contains("a rate of 0"));
@@ -189,7 +189,7 @@ fn link(spec: &Spec, name: &str) -> u32 {
     spec.links.iter().position(|l| l.name == name).unwrap() as u32
 }
 
-/// Fails a link both ways for good.
+/// Fails a link permanently, in both directions.
 fn cut(spec: &mut Spec, a: &str, b: &str, from: Time, detection: Time) {
     for name in [format!("{a}>{b}"), format!("{b}>{a}")] {
         let link = link(spec, &name);
@@ -201,8 +201,8 @@ fn permutation(choice: PathChoice) -> Spec {
     crate::support::permutation(choice, 30, 400_000)
 }
 
-/// A core link and an edge link die under load and are seen 20 us later: every flow still ends, and nothing more is
-/// lost to them than until then.
+/// A core link and an edge link fail under load and are detected 20 us later. Every flow still ends, and further
+/// packets are lost only until then.
 #[test]
 fn every_policy_goes_around() {
     for choice in policies() {
@@ -219,7 +219,7 @@ fn every_policy_goes_around() {
             // 35 us of a link at 100 Gb/s carry 109 packets with payload: all flows together have 1600
             assert!(port.packets < 200, "{choice:?} {name}: {} packets", port.packets);
         }
-        // seen at once and from the beginning on, nothing is lost
+        // with immediate detection from the start, nothing is lost
         spec.routers = permutation(choice.clone()).routers;
         for failure in &mut spec.failures {
             failure.from = Time::ZERO;
@@ -232,7 +232,7 @@ fn every_policy_goes_around() {
     }
 }
 
-/// Until a failure is seen nothing is different for it, whatever the policy.
+/// A failure changes nothing before its detection, under any policy.
 #[test]
 fn a_failure_to_come_changes_nothing() {
     for choice in policies() {
@@ -252,7 +252,7 @@ fn a_failure_to_come_changes_nothing() {
     }
 }
 
-/// A link that flaps makes two states of the network, however often it does.
+/// A link that flaps makes two states of the network, however often.
 #[test]
 fn states_are_counted_once() {
     let mut spec = permutation(PathChoice::SpraySource);
@@ -274,8 +274,8 @@ fn states_are_counted_once() {
     assert_eq!(bytes(&spec), 4);
 }
 
-/// Of three paths left two go by the second uplink of the edge: a source route takes each as often, a switch each
-/// uplink.
+/// Three paths are left, two of them by the second uplink of the edge: a source route takes each path equally often, a
+/// switch each uplink.
 #[test]
 fn what_is_left_is_shared_out_evenly() {
     let share = |choice: PathChoice| {
@@ -296,7 +296,7 @@ fn what_is_left_is_shared_out_evenly() {
     assert!((share(PathChoice::RoundRobin(5)) - 0.5).abs() < 0.001);
 }
 
-/// A repair is seen after the detection's delay too, and a failure shorter than that never.
+/// A repair is detected after the same delay, and a failure shorter than that never.
 #[test]
 fn repairs_are_used_and_short_failures_are_not_seen() {
     let o = |length: u64| {
@@ -322,7 +322,7 @@ fn repairs_are_used_and_short_failures_are_not_seen() {
     assert!(short.routers.iter().all(|r| !matches!(r, Router::Rerouted(_))));
 }
 
-/// A link fails again, and that is seen, before its repair is: it is not used in between.
+/// A link fails again, and that is detected before its repair is: it is not used in between.
 #[test]
 fn a_repair_seen_late_hides_no_failure_seen_before() {
     let mut spec = permutation(PathChoice::Ecmp);
@@ -340,7 +340,7 @@ fn a_repair_seen_late_hides_no_failure_seen_before() {
     assert_eq!(found, [2, 1, 1, 1, 1, 2]);
 }
 
-/// Next hops towards every host are those on shortest paths over what is left, found the slow way.
+/// Next hops towards every host are those on shortest paths over the remaining links, as found by brute force.
 #[test]
 fn detours_are_the_shortest() {
     for round in 0..60 {
@@ -398,7 +398,7 @@ fn flows_without_a_way_are_named() {
     reroute(&mut both);
     let of = |spec: &Spec| stranded(spec).map(|Stranded { flow, from, failure }| (flow.0, from, failure / 2));
     assert_eq!(of(&both), Some((1, Time::us(8), 1)));
-    // done by then, begun after a repair, prescribed: none of them
+    // done by then, started after a repair, or prescribed: none of them
     both.flows[1].stop = Time::us(8);
     assert_eq!(of(&both), None);
     spec.failures.iter_mut().for_each(|f| f.until = Time::us(20));
@@ -413,7 +413,8 @@ fn flows_without_a_way_are_named() {
     assert_eq!(of(&spec), Some((0, Time::us(5), 2)));
 }
 
-/// A FIFO port, which settles all at an arrival by arithmetic, and an explicit queue, which acts event by event, agree.
+/// A FIFO port, which settles everything at an arrival by arithmetic, and an explicit queue, which acts event by event,
+/// agree.
 #[test]
 fn explicit_queues_lose_the_same() {
     let mut spec = permutation(PathChoice::Spray);
@@ -430,8 +431,8 @@ fn explicit_queues_lose_the_same() {
     assert_eq!(format!("{:?}", fifo.ports), format!("{:?}", explicit.ports));
 }
 
-/// Wherever the run is cut off: what will be lost to a failure is under way until its transmission ends, what an error
-/// rate takes is lost from the beginning, and an end at the instant of a departure comes before it.
+/// At any end of the run: packets that a failure will drop are in flight until their transmission ends, losses by an
+/// error rate count from the start, and the end of a run precedes a departure at the same instant.
 #[test]
 fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
     let both = |spec: &Spec| {
@@ -445,7 +446,7 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
     let lossy = Effect::Degraded { rate: Some(Rate::gbps(5)), delay: None, loss: 0.6 };
     let mut lost_later = 0;
     for (effect, error_rate) in [(down.clone(), 0.0), (lossy.clone(), 0.0), (down, 0.3), (lossy, 0.3)] {
-        // departures are at whole multiples of 3.2 us, where nothing is degraded
+        // departures are at multiples of 3.2 us, unless degraded
         for step in 0..48 {
             let mut spec = twelve(effect.clone(), false);
             run_for(&mut spec, Time(8_000_000 + 800_000 * step));
@@ -461,9 +462,9 @@ fn the_end_of_a_run_finds_the_same_lost_and_under_way() {
     assert!(lost_later > 20, "{lost_later}");
 }
 
-/// Twenty datagrams, 3.2 us each, on a link that fails for good at 10 us: the third has been sent by 9.6 us and is on
-/// its way, so two arrive. The last is lost at 64 us, and nothing is left to happen then. Where the run ends at 50 us,
-/// 13 are lost by then, the fifteenth at 48 us, and five are under way.
+/// Twenty datagrams, 3.2 us each, on a link that fails permanently at 10 us: the third has been sent by 9.6 us and is
+/// on its way, so two arrive. The last is lost at 64 us, and nothing is left to happen then. If the run ends at 50 us,
+/// 13 are lost by then, the fifteenth at 48 us, and five are in flight.
 #[test]
 fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
     for explicit in [false, true] {
@@ -485,7 +486,7 @@ fn a_run_that_is_over_ends_with_the_last_loss_to_a_failure() {
     }
 }
 
-/// A link without serialization that is slow for a while: what has gathered leaves at one instant, however much it is.
+/// A link without serialization time that is slow for a while: all queued packets leave at one instant, however many.
 #[test]
 fn any_number_of_packets_may_leave_at_one_instant() {
     let slow = Effect::Degraded { rate: Some(Rate(1_000_000)), delay: None, loss: 0.0 };

@@ -1,5 +1,5 @@
 //! Controller x loss x buffer as one table, `grid.txt`. `UPDATE_SNAPSHOTS=1 cargo test -p incast-engine grid` writes it
-//! anew; `git diff` then says what a change moved.
+//! anew; `git diff` then shows the effect of a change.
 
 use crate::explicit_rates::rcp_program;
 use crate::explicit_windows::xcp_program;

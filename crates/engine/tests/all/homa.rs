@@ -1,4 +1,4 @@
-//! Homa: times by hand, the order of messages at both ends, and what must hold on any network.
+//! Homa: times computed by hand, the order of messages at both ends, and laws that hold on any network.
 
 use crate::support::*;
 
@@ -20,7 +20,7 @@ pub fn homa(change: impl FnOnce(&mut Homa)) -> TransportSpec {
     }
 }
 
-/// The transport, switches with 8 strict priorities, and flows of the lowest.
+/// `spec` with this transport, switches with 8 strict priorities, and flows of the lowest.
 pub fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
     let class = queue(Discipline::DropTail, limit);
     let lowest = transport.protocol.homa().map_or(0, |homa| homa.levels - 1);
@@ -33,7 +33,7 @@ pub fn with(mut spec: Spec, transport: TransportSpec, limit: Limit) -> Spec {
     spec
 }
 
-/// Messages of one host each to another around a switch: (source, destination, start, bytes).
+/// Messages between hosts around a switch: (source, destination, start, bytes).
 fn messages_of(flows: &[(u32, u32, u64, u64)], transport: TransportSpec) -> Spec {
     let mut spec = star(5, Rate::gbps(10), Time::us(1));
     let flow = |&(src, dst, start, bytes)| FlowSpec { start: Time(start), ..bulk(src, dst, Some(bytes)) };
@@ -41,7 +41,7 @@ fn messages_of(flows: &[(u32, u32, u64, u64)], transport: TransportSpec) -> Spec
     with(spec, transport, Limit::None)
 }
 
-/// When the last byte of each flow has come, ps after its start.
+/// Arrival time of the last byte of each flow, in ps after its start.
 fn received(o: &Outcome) -> Vec<u64> {
     o.flows.iter().map(|f| f.received_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()
 }
@@ -57,8 +57,8 @@ fn a_message_alone_takes_the_time_of_its_bytes() {
     assert_eq!(received(&o), [2 * 102_400 + 2_000_000]);
     // the ACK: 64 bytes twice, and two links
     assert_eq!(o.flows[0].finish_ps, Some(2_204_800 + 2 * 51_200 + 2_000_000));
-    // 22 packets: 30000 bytes and 22 headers leave the host without a pause; the last, of 92 bytes, waits at the switch
-    // for the one before it
+    // 22 packets: 30000 bytes and 22 headers leave the host back to back; the last one, of 92 bytes, waits at the
+    // switch for the previous one
     let o = compared(&messages_of(&[(0, 1, 0, 30_000)], homa(|_| ())));
     let sent = (30_000 + 22 * 28) * 800;
     assert_eq!(received(&o), [sent - 73_600 + 1_000_000 + 1_200_000 + 73_600 + 1_000_000]);
@@ -71,10 +71,11 @@ fn a_message_alone_takes_the_time_of_its_bytes() {
 fn a_sender_gives_its_wire_to_the_shortest_message() {
     let all = homa(|homa| homa.unscheduled = 1 << 20);
     let o = compared(&messages_of(&[(0, 1, 0, 100_000), (0, 2, 1_000_000, 3_000)], all));
-    // the wire is free at 1.2 us; then 1500, 1500 and 84 bytes, of which the last waits at the switch
+    // the wire is free at 1.2 us; then 1500, 1500 and 84 bytes, of which the last one waits at the switch
     let last = 1_200_000 + 2 * 1_200_000 + 1_000_000 + 1_200_000 + 67_200 + 1_000_000;
     assert_eq!(received(&o)[1], last - 1_000_000);
-    // the long one ends later by those 3084 bytes, and what its last packet waits for the one before at the switch
+    // the long one ends later by those 3084 bytes, and by the wait of its last packet for the previous one at the
+    // switch
     let packets = 100_000_u64.div_ceil(1472);
     let rest = 100_000 - (packets - 1) * 1472 + 28;
     let sent = (100_000 + packets * 28 + 3_084) * 800;
@@ -92,7 +93,7 @@ fn a_receiver_grants_the_shortest_message_first() {
         assert!(short < middle && middle < long, "{overcommit}: {short} {middle} {long}");
         // 350 kB and headers at 10 Gb/s are 285.4 us
         assert!(long > 285_400_000 && long < 300_000_000, "{long}");
-        // it waits at most for what the others send unasked
+        // waits at most for the unscheduled bytes of the others
         assert!(short < (50_000 + 20_000) * 820 + 8_000_000, "{short}");
     }
 }
@@ -101,15 +102,15 @@ fn a_receiver_grants_the_shortest_message_first() {
 fn priorities_follow_from_sizes() {
     let own = Homa { unscheduled: 9328, levels: 8, overcommit: None, cutoffs: Some(vec![100, 1000]) };
     assert_eq!([1, 100, 101, 1000, 1001].map(|size| own.level_of(size)), [0, 0, 1, 1, 2]);
-    // granted messages use the lowest levels, and share the first that unscheduled packets leave
+    // granted messages use the lowest levels, and share the first one left by unscheduled packets
     assert_eq!([(0, 1), (0, 2), (1, 2), (0, 5), (0, 7)].map(|(i, of)| own.level_of_rank(i, of)), [7, 6, 7, 3, 3]);
     assert_eq!(own.overcommit(), 5);
     // all bytes unscheduled: seven levels of 704 bytes, of which the first size alone has less
     let sizes = |counts: &[(u64, usize)]| counts.iter().flat_map(|(s, n)| vec![*s; *n]).collect::<Vec<u64>>();
     assert_eq!(own.derive((1..=7).map(|i| 700 + i).collect()), [702, 703, 704, 705, 706]);
-    // an eighth is: one level, without a cutoff
+    // an eighth unscheduled: one level, without a cutoff
     assert!(own.derive(vec![9328 * 8; 5]).is_empty());
-    // 33328 of 84000 bytes are: three levels of 11109 bytes
+    // 33328 of 84000 bytes unscheduled: three levels of 11109 bytes
     assert_eq!(own.derive(sizes(&[(1000, 12), (2000, 6), (60_000, 1)])), [1000, 2000]);
     assert!(own.derive(Vec::new()).is_empty() && own.derive(vec![500; 9]).is_empty());
 }
@@ -138,7 +139,7 @@ fn every_message_comes_whole_and_once_whatever_is_lost() {
 
 #[test]
 fn what_a_message_lacks_is_asked_for_while_others_come() {
-    // a packet each 20 us: that of 100 us is lost, and asked for 1 ms after the next has told of it
+    // a packet every 20 us: the one at 100 us is lost, and requested 1 ms after the next one has revealed it
     let mut spec = messages_of(&[(0, 1, 0, 1)], homa(|_| ()));
     let rate = Rate(1472 * 8 * 50_000);
     let app = OnOff { rate, on: Time::s(1), off: Time::ZERO, write: 1472, begin: Begin::Open };
@@ -156,7 +157,7 @@ fn what_a_message_lacks_is_asked_for_while_others_come() {
 
 #[test]
 fn the_next_message_does_not_put_off_what_the_one_before_it_lacks() {
-    // two packets each 800 us: the second of the first message is lost, and asked for 1 ms after the first came
+    // two packets every 800 us: the second of the first message is lost, and requested 1 ms after the first one arrived
     let mut spec = messages_of(&[(0, 1, 0, 1)], homa(|_| ()));
     let rate = Rate(2 * 1472 * 8 * 1250);
     let app = OnOff { rate, on: Time::s(1), off: Time::ZERO, write: 2 * 1472, begin: Begin::Open };
@@ -183,7 +184,7 @@ fn queries_closed_loops_and_endless_flows_run_over_it() {
     assert!(queries.iter().all(|q| q.finish_ps.is_some_and(|end| end - q.start_ps < 300_000_000)), "{queries:?}");
 
     let o = closed_loop_beside_endless(messages_of(&[(0, 4, 0, 1), (1, 4, 0, 1)], transport));
-    // 1472 of 1500 bytes, with what the closed loop leaves
+    // 1472 of 1500 bytes, less the share of the closed loop
     let rate = (o.flows[0].delivered + o.flows[1].delivered) as f64 * 8.0 / 4e-3;
     assert!(rate > 9.5e9 && rate < 9.82e9, "{rate}");
 }
@@ -195,7 +196,7 @@ fn what_contradicts_itself_is_refused() {
         change(&mut spec);
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
-    let wrong = "expected at least 1, 1 to 8, at least 1, and rising ones";
+    let wrong = "expected rising, and fewer than levels";
     assert!(told(&|s| s.transports = vec![homa(|homa| homa.unscheduled = 0)]).contains(wrong));
     assert!(told(&|s| s.transports = vec![homa(|homa| homa.levels = 9)]).contains(wrong));
     assert!(told(&|s| s.transports = vec![homa(|homa| homa.cutoffs = Some(vec![5, 5]))]).contains(wrong));

@@ -1,14 +1,14 @@
-//! Packets in hosts: waiting, losses, and the delays that controllers are told.
+//! Packets in hosts: waiting, losses, and the delays reported to controllers.
 
 use crate::support::*;
 
-/// One engine that takes so long for a packet and for an ACK.
+/// One engine with these times for a packet and for an ACK.
 fn engine(packet_time: Time, ack_time: Time) -> ProcessingSpec {
     ProcessingSpec { engines: 1, packet_time, ack_time, rate: Rate::INFINITE, limit: 0 }
 }
 
-/// Segments of 1000 B in 1040, an ACK of 40 B a segment, no handshake.
-/// Host 0 sends `size` bytes to host 1 over 10 Gb/s links of 1 us, with Swift; hosts cost `costs`.
+/// Segments of 1000 B in 1040, an ACK of 40 B for each segment, no handshake. Host 0 sends `size` bytes to host 1 over
+/// 10 Gb/s links of 1 us, with Swift. `costs`: processing in hosts.
 fn costly(size: u64, costs: [HostSpec; 2]) -> Spec {
     let mut spec = wire(Rate::gbps(10), Time::us(1), plain(), "swift", bulk(0, 1, Some(size)));
     spec.host_costs = costs.to_vec();
@@ -35,8 +35,8 @@ fn delays_are_told_apart_by_where_they_arise() {
     let (there, here) = (engine(Time::us(3), Time::ZERO), engine(Time::us(9), Time::ns(500)));
     assert_eq!(delays([none.clone(), receiving(there.clone())]), (fabric + 3 * US, fabric));
     assert_eq!(delays([receiving(here.clone()), receiving(there)]), (fabric + 3 * US + 500_000, fabric));
-    // what the sender spends before the packet reaches its NIC is no part of the round trip, what the receiver spends
-    // on the ACK is the host's
+    // sender processing before the NIC is not part of the round trip; receiver processing of the ACK counts as host
+    // delay
     let send = |costs| HostSpec { receive: None, send: Some(costs) };
     assert_eq!(delays([send(here.clone()), send(here)]), (fabric + 500_000, fabric));
 }
@@ -94,7 +94,7 @@ fn flows_spread_over_the_engines_of_a_host_and_keep_theirs() {
 
 #[test]
 fn both_ways_of_a_connection_pass_the_engines() {
-    // queries, fragments, losses at hosts and switches: as the reference engine has it
+    // queries, fragments, losses at hosts and switches: as in the reference engine
     let t = TransportSpec { mtu: 600, rto_min: Time::ms(1), rto_initial: Time::ms(1), ..plain() };
     let costs = HostSpec {
         receive: Some(ProcessingSpec { engines: 2, limit: 12, ..engine(Time::ns(700), Time::ns(200)) }),
@@ -137,9 +137,9 @@ fn hosts_without_costs_change_nothing() {
     assert_eq!(flows(&a), flows(&run(&free)), "engines that take no time");
     let wrong = Spec { host_costs: vec![HostSpec::default()], ..plain.clone() };
     let told = incast_engine::run(&wrong, &mut |_| true).unwrap_err().to_string();
-    assert_eq!(told, "costs of 1 hosts are given for 2");
+    assert_eq!(told, "processing times of 1 hosts, expected 2");
     let none = ProcessingSpec { engines: 0, ..engine(Time::ZERO, Time::ZERO) };
     let wrong = Spec { host_costs: vec![receiving(none); 2], ..plain };
     let told = incast_engine::run(&wrong, &mut |_| true).unwrap_err().to_string();
-    assert_eq!(told, "a host has 0 engines a side, expected 1 to 64");
+    assert_eq!(told, "0 engines per direction of a host, expected 1 to 64");
 }

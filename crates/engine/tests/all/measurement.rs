@@ -3,7 +3,7 @@
 
 use crate::support::*;
 
-/// 1000 B a millisecond for ever: 40 B headers, ACK per segment.
+/// 1000 B every millisecond, endless: 40 B headers, an ACK for each segment.
 fn ticking() -> Spec {
     let app =
         App::OnOff(OnOff { rate: Rate::mbps(8), on: Time::s(1), off: Time::ZERO, write: 1000, begin: Begin::Open });
@@ -12,7 +12,7 @@ fn ticking() -> Spec {
     spec
 }
 
-/// On the idle path of [`ticking`], ps: a segment there, its ACK back.
+/// Time of a segment on the idle path of [`ticking`], ps; and of its ACK.
 const THERE: u64 = 2 * (1040 * 80_000 + 10 * US);
 const BACK: u64 = 2 * (40 * 80_000 + 10 * US);
 
@@ -53,7 +53,7 @@ fn ack_directions_are_entries_of_their_own() {
         last_rx_ps: Some(first + 98 * MS + BACK),
     };
     assert_eq!(outcome.flows[0].fm_acks, Some(entry));
-    // those sent inside an interval count wherever it ends
+    // packets sent inside an interval count, however it ends
     (spec.measure_from, spec.measure_to) = (Time::ms(20), Time(60 * MS + THERE + 1));
     spec.links[1].loss = Loss::None;
     let entry = compared(&spec).flows[0].fm_acks.unwrap();
@@ -85,7 +85,7 @@ fn acks_under_way_at_the_end_are_neither_received_nor_lost() {
 #[test]
 fn only_the_measured_interval_counts() {
     let mut spec = ticking();
-    // from the very instant of a sending, to just before one
+    // from the instant of a transmission to just before another
     (spec.measure_from, spec.measure_to) = (Time::ms(20), Time::ms(60));
     let outcome = run(&spec);
     let flow = &outcome.flows[0];
@@ -111,7 +111,7 @@ fn a_packet_belongs_to_the_interval_in_which_it_was_sent() {
     (spec.measure_from, spec.measure_to) = (Time::us(20_050), Time::us(60_050));
     let outcome = run(&spec);
     let flow = &outcome.flows[0];
-    // sent at 21 .. 60 ms; delivered inside the interval: those of 20 .. 59 ms
+    // sent at 21 .. 60 ms; delivered inside the interval: packets of 20 .. 59 ms
     assert_eq!((flow.sent_m, flow.arrived_m, flow.delivered_m), (40, 40, 40_000));
     assert_eq!(flow.fm_last_rx_ps, Some(60 * MS + THERE), "it is followed to its arrival");
     assert_eq!(flow.delay_sum_ps, 40 * THERE);
@@ -120,7 +120,7 @@ fn a_packet_belongs_to_the_interval_in_which_it_was_sent() {
 
 #[test]
 fn what_is_under_way_is_not_lost() {
-    // a run that ends while packets are in queues and on wires
+    // a run that ends with packets in queues and on wires
     let mut spec = wire(Rate::mbps(10), Time::ms(5), tcp(), "newreno", bulk(0, 1, None));
     spec.links[3].rate = Rate::mbps(5);
     spec.queues = vec![drop_tail(20)];
@@ -153,7 +153,7 @@ fn a_saturated_link_is_busy_all_the_time() {
     assert!((outcome.flows[0].delivered_m as f64 - line).abs() <= 1448.0, "{}", outcome.flows[0].delivered_m);
 }
 
-/// The value that held at `t` according to a series of changes.
+/// Value at `t` in a series of changes.
 fn at(changes: &[(u64, f64)], t: u64) -> Option<f64> {
     changes.iter().take_while(|c| c.0 < t).last().map(|c| c.1)
 }
@@ -198,7 +198,7 @@ fn a_series_at_an_interval_shows_the_same_as_every_change() {
     let mean = integral / (changes.measure_to_ps - changes.measure_from_ps) as f64;
     // sums of some thousand products in f64
     assert!((mean / changes.ports[3].queue_mean_packets - 1.0).abs() < 1e-9, "{mean}");
-    // the rate is the slope of what was acknowledged
+    // the rate is the slope of the acknowledged bytes
     let rate = series(&regular, "flow 0", "rate_bps");
     let acked = series(&regular, "flow 0", "acked_bytes");
     for i in 1..rate.len() {
@@ -285,7 +285,7 @@ fn a_group_gathers_its_flows() {
 
 #[test]
 fn dropped_segments_are_those_the_network_dropped() {
-    // counted twice: as sent less arrived less under way, and as drops and losses in the trace
+    // counted twice: as sent less arrived less in flight, and as drops and losses in the trace
     let mut spec = star(5, Rate::gbps(1), Time::us(20));
     spec.transports = vec![tcp()];
     spec.controllers = vec![controller("newreno", &[])];
@@ -316,7 +316,7 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
     // each node may have a thread of its own
     spec.domain_of = vec![0, 1, 2, 3];
     run_for(&mut spec, Time::ms(30));
-    // frames of one length, and frames that become longer, whose rows are written again
+    // frames of constant length, and frames that become longer, whose rows are rewritten
     for most in [u32::MAX, 20_000] {
         spec.observe.timeline = Some(TimelineSpec { every: Time::us(1), most });
         spec.observe.timeline_near = None;
@@ -337,7 +337,7 @@ fn rows_of_frames_are_the_same_where_they_lie_in_a_file() {
     }
 }
 
-/// Times of 2000 packets in a queue for four hours add up to more than 2^64 ps.
+/// Waiting times of 2000 packets in a queue over four hours add up to more than 2^64 ps.
 #[test]
 fn the_mean_of_a_long_queue_is_exact_after_hours() {
     let flow = bulk(0, 1, Some(20_000_000));
@@ -381,7 +381,7 @@ fn frames_of_flows_have_the_window_that_the_series_has_at_their_ends() {
             let mut shown = None;
             for frame in 0..=last {
                 shown = own.next_if(|row| row.frame == frame).map_or(shown, |row| row.cwnd_bytes);
-                // what happens at the very end belongs to the last frame
+                // events at the very end belong to the last frame
                 let end = if frame == last { u64::MAX } else { every * (frame as u64 + 1) };
                 let is = changes.iter().take_while(|(at, _)| *at < end).last().map(|(_, bytes)| bytes.round() as u64);
                 assert_eq!(shown, is, "flow {flow}, frame {frame} of {every} ps");
@@ -419,7 +419,7 @@ fn a_run_ends_when_its_links_have_carried_all_at_the_earliest() {
     assert_eq!(earliest_end(&spec), Time::ms(100), "the fourth has no end");
     spec.ends_when_finished = true;
     assert_eq!(earliest_end(&spec), Time::us(2_600), "nothing waits for the fourth");
-    // hosts have one link each, whatever way packets take between them
+    // hosts have one link each, whatever path packets take between them
     spec.choice = PathChoice::Spray;
     assert_eq!(earliest_end(&spec), Time::us(2_600));
     spec.duration = Time::ms(1);

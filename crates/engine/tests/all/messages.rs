@@ -25,7 +25,7 @@ fn a_query_takes_the_request_and_the_response_over_the_path() {
     assert_eq!([o.flows[0].role, o.flows[1].role], [Role::Request, Role::Response]);
     assert_eq!([o.flows[0].delivered, o.flows[1].delivered], [300, 43_440]);
     assert_eq!([o.flows[0].sent, o.flows[1].sent], [3, 30], "segments");
-    // the response acknowledges the request; the root's delayed ACKs are one per two segments
+    // the response acknowledges the request; the root sends one delayed ACK for every two segments
     assert_eq!(o.packets_sent, 3 + 30 + 15);
 }
 
@@ -84,7 +84,7 @@ fn an_early_query_waits_for_its_connections() {
     let exchange = 41_600 + 2_243_200 + 2 * 841_600 + 2_000_000;
     assert_eq!((q.start_ps, q.finish_ps), (0, Some(handshake + exchange)));
     assert!(o.flows.iter().all(|f| !f.unopened), "both flows of a connection open");
-    // without a handshake too; and nothing does whose start is after the end
+    // also without a handshake; a flow that starts after the end stays unopened
     let mut spec = asking(1, 1000, opened());
     assert!(run(&spec).flows.iter().all(|f| !f.unopened));
     spec.flows.iter_mut().for_each(|f| f.start = spec.duration);
@@ -135,7 +135,7 @@ fn queries_over_full_queues_count_their_timeouts() {
     assert!(timeouts > 0);
     assert!(timeouts <= o.flows.iter().map(|f| f.timeouts).sum());
     for q in queries {
-        // the floor of the timeout is 10 ms: nothing else takes that long
+        // the minimum timeout is 10 ms: nothing else takes that long
         let took = q.finish_ps.unwrap() - q.start_ps;
         assert_eq!(q.timeouts > 0, took > 10_000_000_000, "{q:?}");
     }
@@ -146,7 +146,7 @@ fn queries_over_full_queues_count_their_timeouts() {
 
 #[test]
 fn lost_requests_and_acknowledgements_are_repaired() {
-    // links lose every twentieth packet: both flows recover, ACKs riding on data included
+    // links lose every twentieth packet: both flows recover, including ACKs carried by data
     let mut spec = asking(3, 30_000, TransportSpec { quickack: 16, ..tcp() });
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
     spec.queries[0].count = Some(20);
@@ -159,8 +159,8 @@ fn lost_requests_and_acknowledgements_are_repaired() {
 
 #[test]
 fn data_echoes_the_time_stamp_that_the_last_acknowledgement_echoed() {
-    // the worker's acknowledgement of the second request is lost, and the response, which comes a think
-    // time after the previous one, makes up for it: the round trip is still the path's
+    // the worker's acknowledgement of the second request is lost, and the response, which follows a think time after
+    // the previous one, makes up for it: the round trip is still the path's
     let mut spec = asking(1, 1000, TransportSpec { quickack: 16, ..opened() });
     spec.queries[0].think = Time::us(500);
     let up = spec.links.iter().position(|l| l.from == 1).unwrap();
@@ -254,15 +254,15 @@ fn what_is_no_connection_is_refused() {
     refused(|s| s.flows[1].app = App::Bulk(Bulk { size: None, write: 1 }), "sends more than messages");
 }
 
-/// (flow, payload) of what reaches host `place`, in that order.
+/// (flow, payload) of packets that reach host `place`, in order.
 fn arrivals(o: &Outcome, place: &str) -> Vec<(u32, u32)> {
     events(o, place, Happening::Arrive).iter().map(|e| (e.flow, e.payload)).collect()
 }
 
 #[test]
 fn a_process_begins_at_once_and_arrivals_interrupt_it() {
-    // four requests reach host 1 at one instant, in the order of their connections; what it sends
-    // takes time on the way back. The first response has begun when the others come.
+    // four requests reach host 1 at one instant, in the order of their connections; its transmissions take time on the
+    // way back. The first response has begun when the others arrive.
     let order = |wakeup| {
         let mut spec = asking(1, 1448, TransportSpec { wakeup, delayed_ack: 1, ..opened() });
         spec.links[0].rate = Rate::INFINITE;
@@ -302,14 +302,14 @@ fn timers_of_a_tick_fire_the_last_set_first() {
     assert_eq!(order(false), [0, 1, 2]);
 }
 
-/// When `place` sent pure ACKs, ps.
+/// Times at which `place` sent pure ACKs, ps.
 fn pure_acks(o: &Outcome, place: &str) -> Vec<u64> {
     let sent = events(o, place, Happening::Send).into_iter();
     sent.filter(|e| e.payload == 0 && e.flags.contains("ACK")).map(|e| e.time_ps).collect()
 }
 
-/// One worker that answers with 1000 B; delayed ACKs wait for 1 ms. Pure ACKs of the root after the end of
-/// each of three queries, and how many the worker sent.
+/// A worker that answers with 1000 B, and delayed ACKs of 1 ms. Returns the delays of the root's pure ACKs after each
+/// of three queries, and the number of the worker's.
 fn interactive(change: impl FnOnce(&mut Spec)) -> (Vec<u64>, usize) {
     let t = TransportSpec { pingpong: true, quickack: 16, delayed_ack_timeout: Time::ms(1), ..opened() };
     let mut spec = asking(1, 1000, t);
@@ -326,22 +326,22 @@ const DELAYED: u64 = 1_000_000_000;
 
 #[test]
 fn interactive_sides_acknowledge_on_what_they_send() {
-    // for `quickack` alone each segment is acknowledged at once
+    // with `quickack` alone each segment is acknowledged at once
     assert_eq!(interactive(|s| s.transports[0].pingpong = false), (vec![0; 3], 3));
-    // ... as often as that: data that carries no ACK which is owed does not count
+    // as often as `quickack` says: data without an owed ACK does not count
     let two = |s: &mut Spec| (s.transports[0].pingpong, s.transports[0].quickack) = (false, 2);
     assert_eq!(interactive(two), (vec![0, 0, DELAYED], 2));
-    // interactive once they have answered: the worker with its first response, the root with its second
-    // request. The last response is acknowledged by the timer
+    // interactive once they have answered: the worker with its first response, the root with its second request. The
+    // last response is acknowledged by the timer
     assert_eq!(interactive(|_| ()), (vec![0, DELAYED], 1));
-    // a root that thinks for longer than a delayed ACK waits answers nobody
+    // a root that thinks for longer than the delayed ACK timeout answers nobody
     assert_eq!(interactive(|s| s.queries[0].think = Time::ms(2)), (vec![0; 3], 1));
 }
 
 #[test]
 fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
-    // every packet on the way to the worker is marked, and each says CWR for the one before it: the worker
-    // acknowledges all of them at once, without a quick ACK to spend
+    // every packet to the worker is marked, and each carries CWR for the previous one: the worker acknowledges all of
+    // them at once, without a quick ACK left
     let marked = |kind: &'static str, mark_quickack| {
         interactive(move |s| {
             s.transports[0].quickack = 0;
@@ -356,7 +356,7 @@ fn marks_silences_and_delayed_acks_end_the_interactive_mode() {
     assert_eq!(marked("dctcp", true), (vec![DELAYED], 3));
     assert_eq!(marked("dctcp", false), (vec![DELAYED], 0), "as a kernel whose DCTCP has noted the mark before");
     assert_eq!(marked("newreno", true), (vec![DELAYED], 0), "without ECN nothing is at once");
-    // the root's quick ACK is of the first response; a silence longer than the timeout of 10 ms brings another
+    // the root's quick ACK is for the first response; a silence longer than the timeout of 10 ms allows another
     let silence = |think| {
         interactive(move |s| {
             s.transports[0].quickack = 1;
@@ -405,7 +405,7 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     assert_eq!(side.ack_wait(&t), Time::ms(40));
     assert!(!side.on_data(&t, Time::ms(20) + Time(1), true));
     assert_eq!(side.ack_wait(&t), Time::ms(40), "no pause: half of it and half of 40 ms");
-    // a pause of 21 ms: no longer than the timeout, which an ACK beside the data changes only afterwards
+    // a pause of 21 ms: no longer than the timeout, which an ACK carried by the data changes only afterwards
     side.on_data(&t, Time::ms(41), true);
     assert_eq!(side.ack_wait(&t), Time::ms(14));
     side.on_data(&t, Time::ms(41), true);
@@ -421,7 +421,7 @@ fn how_long_an_ack_waits_follows_the_times_between_segments() {
     assert_eq!((side.ack_wait(&t), side.pingpong), (Time::ms(40), false));
     assert!(side.on_data(&t, Time::ms(104), true), "a silence beyond the timeout begins anew");
     assert_eq!(side.ack_wait(&TransportSpec { adaptive_ack: false, ..t.clone() }), Time::ms(40));
-    // data sent within that wait answers what was heard, however long it has become
+    // data sent within that wait answers the received data, however long the wait has become
     let side = ConnectionSide { data_at: Some(Time::ZERO), ack_wait: Time::ms(55), ..ConnectionSide::default() };
     assert!(side.answers(&t, Time::ms(50)) && !side.answers(&t, Time::ms(55)));
     assert!(!side.answers(&TransportSpec { adaptive_ack: false, ..t }, Time::ms(50)));
@@ -448,8 +448,8 @@ fn a_worker_that_has_sent_nothing_delays_its_acks_as_any_other() {
         acks.extend(bench.advance(1000 * MS));
         acks.iter().map(|a| (a.at / MS, a.packet.ack)).collect::<Vec<_>>()
     };
-    // the segment at 30 ms finds an ACK that is due at 41 ms, a quarter of the wait from now: both go. The pause
-    // before that at 60 ms makes the wait longer, and the worker's timeout of 1 s does not make it shorter
+    // the segment at 30 ms finds an ACK due at 41 ms, a quarter of the wait from now: both go. The pause before the one
+    // at 60 ms makes the wait longer, and the worker's timeout of 1 s does not make it shorter
     assert_eq!(acks(true), [(30, 20), (101, 40)]);
     assert_eq!(acks(false), [(41, 20), (101, 40)]);
 }
@@ -464,7 +464,7 @@ fn data_carries_what_compressed_sacks_would_report() {
     assert_eq!(acks, [1, 1, 1, 0]);
     let request = bench.fire(Timer::Query(QueryId(0)));
     assert_eq!(request[0].blocks(), [(1000, 5000)]);
-    // that one is reported: the next begins a wait of its own, and nothing goes for the first
+    // the fourth is reported: the next one starts its own wait, and nothing is sent for the first
     bench.advance(50 * US);
     assert!(bench.duplex_data(1, 2, 5000, 1000).is_empty());
     let late = bench.advance(5000 * US);
@@ -475,7 +475,7 @@ fn data_carries_what_compressed_sacks_would_report() {
 
 #[test]
 fn linux_hosts_ask_each_other_through_a_small_buffer() {
-    // everything that Linux does, with losses, timeouts and ACKs at equal instants
+    // all rules of Linux, with losses, timeouts and ACKs at equal instants
     for sack in [true, false] {
         let t = TransportSpec {
             recovery: Recovery::Linux,
@@ -504,7 +504,7 @@ fn linux_hosts_ask_each_other_through_a_small_buffer() {
         };
         let mut spec = asking(6, 40_000, t);
         spec.links.iter_mut().for_each(|l| (l.rate, l.delay) = (Rate::INFINITE, Time::ZERO));
-        // the root's link is the bottleneck, its way back takes the time
+        // the root's link is the bottleneck, its opposite link has the delay
         let queue = spec.queues.len() as u32;
         spec.queues.push(drop_tail(30));
         spec.links[7] = LinkSpec { rate: Rate::gbps(1), bucket: 1600, queue, ..spec.links[7].clone() };

@@ -1,8 +1,9 @@
-//! Hosts that pace flows which hear of marks (HULL).
+//! Hosts that pace flows after marks (HULL).
 
 use crate::support::*;
 
-/// HULL's constants for 10 Gb/s, but every flow is paced from its first mark on, and for longer than marks keep away.
+/// HULL's constants for 10 Gb/s, except that every flow is paced from its first mark on, and for longer than the gaps
+/// between marks.
 fn pacer() -> Pacer {
     Pacer {
         period: Time::ns(7_200),
@@ -15,8 +16,7 @@ fn pacer() -> Pacer {
     }
 }
 
-/// Two senders of DCTCP whose ACKs come for 8 packets at a time, so that they send bursts, through a port with a
-/// phantom queue.
+/// Two DCTCP senders, whose ACKs cover 8 packets each so that they send bursts, through a port with a phantom queue.
 fn bursts(rule: Option<Pacer>) -> Spec {
     let mut spec = star(3, Rate::gbps(10), Time::us(24));
     spec.transports = vec![TransportSpec { delayed_ack: 8, initial_window: 48.0, ..asking_transport() }];
@@ -65,7 +65,7 @@ fn flows_that_hear_of_no_mark_are_as_without_a_pacer() {
         format!("{:?}", compared(&spec).flows)
     };
     assert_eq!(with(Some(pacer()), false), with(None, false));
-    // no echo lets a flow be paced
+    // with a share of 0 no echo paces a flow
     assert_eq!(with(Some(Pacer { share: 0.0, ..pacer() }), true), with(None, true));
     assert_ne!(with(Some(pacer()), true), with(None, true));
 }
@@ -84,7 +84,7 @@ fn flows_that_come_and_go_between_pacer_and_wire_keep_their_order() {
 #[test]
 fn what_waits_when_the_run_ends_is_in_flight() {
     let mut spec = bursts(Some(Pacer { eta: 0.0, beta: 0.0, least: Rate::mbps(10), ..pacer() }));
-    // the rate stays the link's: lower it by a slow first link
+    // the rate stays the link's: lowered by a slow first link
     spec.links[1].rate = Rate::mbps(500);
     run_for(&mut spec, Time::ms(3));
     let o = compared(&spec);

@@ -1,5 +1,5 @@
-//! pFabric (SIGCOMM 2013): queues that go by the ranks of packets, what ranks are, and silence after timeouts. Numbers
-//! are computed by hand.
+//! pFabric (SIGCOMM 2013): queues ordered by the ranks of packets, the ranks themselves, and silence after timeouts.
+//! Numbers are computed by hand.
 
 use crate::support::fifo::{ALWAYS, link, packet, recorded};
 use crate::support::*;
@@ -19,7 +19,7 @@ fn by_rank(limit: Limit) -> QueueSpec {
 struct Ranked(u32, u32, u64);
 
 impl Ranked {
-    /// Its packet, which is known again by the number.
+    /// The packet, identified by `number`.
     fn packet(self, number: u16) -> Packet {
         let mut packet = packet(self.2, false);
         (packet.flow, packet.id) = (FlowId(self.0), number);
@@ -28,8 +28,8 @@ impl Ranked {
     }
 }
 
-/// A port at 10 Gb/s, to which these come at once behind one of flow 99 that is under way: numbers, in the order in
-/// which they leave, and the drops.
+/// Sends these packets at once to a port at 10 Gb/s, behind one of flow 99 in transmission. Returns their numbers in
+/// the order in which they leave, and the drops.
 fn leaving(queue: &QueueSpec, packets: &[Ranked]) -> (Vec<u16>, u64) {
     let mut port = Port::new(&link(Rate::gbps(10), 0), queue, LinkId(0), 1, &ALWAYS);
     let first = Ranked(99, 0, 1500).packet(u16::MAX);
@@ -40,7 +40,7 @@ fn leaving(queue: &QueueSpec, packets: &[Ranked]) -> (Vec<u16>, u64) {
     }
     let left = fifo::drain(&mut port, ends, &ALWAYS);
     let record = recorded(&mut port, Time(1 << 40), &ALWAYS);
-    // what has left was transmitted, at 800 ps a byte
+    // all packets that left were transmitted, at 800 ps a byte
     let bytes: u64 = left.iter().map(|p| p.size as u64).sum();
     assert_eq!((record.bytes, record.busy_ps), (bytes, bytes * 800), "{record:?}");
     (left.iter().map(|p| p.id).filter(|id| *id != u16::MAX).collect(), record.drops)
@@ -52,10 +52,10 @@ fn the_flow_with_the_least_rank_is_served_its_packets_in_order() {
     let full = |flow, rank| Ranked(flow, rank, 1500);
     let four = [full(0, 30), full(1, 5), full(0, 28), full(1, 4)];
     assert_eq!(leaving(&by_rank(Limit::None), &four), (vec![1, 3, 0, 2], 0));
-    // a rank that falls takes what came before it along: A1 goes for A3's sake, and B between A2 and A4
+    // a falling rank advances earlier packets of its flow: A1 goes because of A3, and B between A2 and A4
     let five = [full(0, 30), full(0, 20), full(1, 10), full(0, 9), full(0, 11)];
     assert_eq!(leaving(&by_rank(Limit::None), &five), (vec![0, 1, 3, 2, 4], 0));
-    // of equal ranks the first; 0 is that of all that is no data
+    // of equal ranks the first; 0 is the rank of everything but data
     let equal = [full(0, 7), full(1, 7), full(2, 0)];
     assert_eq!(leaving(&by_rank(Limit::None), &equal), (vec![2, 0, 1], 0));
 }
@@ -63,36 +63,36 @@ fn the_flow_with_the_least_rank_is_served_its_packets_in_order() {
 #[test]
 fn an_arrival_takes_the_place_of_the_greatest_rank() {
     let full = |flow, rank| Ranked(flow, rank, 1500);
-    // room for three, the one under way counted: C has rank 90; D of 95 is dropped, D of 80 takes its place
+    // room for three including the one in transmission: C has rank 90; D of 95 is dropped, D of 80 takes its place
     let queue = by_rank(Limit::Packets(3));
     assert_eq!(leaving(&queue, &[full(0, 10), full(2, 90), full(3, 95)]), (vec![0, 1], 1));
     assert_eq!(leaving(&queue, &[full(0, 10), full(2, 90), full(3, 80)]), (vec![0, 2], 1));
-    // of equal ranks the newest is dropped: the arrival, or what came last
+    // of equal ranks the newest is dropped: the arrival, or the last one in the queue
     assert_eq!(leaving(&queue, &[full(0, 90), full(2, 90), full(3, 90)]), (vec![0, 1], 1));
     assert_eq!(leaving(&queue, &[full(0, 90), full(2, 90), full(3, 80)]), (vec![2, 0], 1));
-    // not the packet under way, whatever its rank
+    // never the packet in transmission, whatever its rank
     assert_eq!(leaving(&by_rank(Limit::Packets(1)), &[full(0, 0)]), (vec![], 1));
-    // where it is not counted there is room for one more
+    // without counting it there is room for one more
     let unseen = QueueSpec { count_in_service: false, ..by_rank(Limit::Packets(1)) };
     assert_eq!(leaving(&unseen, &[full(0, 10), full(1, 5), full(2, 7)]), (vec![1], 2));
 }
 
 #[test]
 fn by_bytes_as_many_go_as_make_room_or_none() {
-    // 3000 B, 1500 of them under way: two of 600 and one of 100 wait
+    // 3000 B, 1500 of them in transmission: two of 600 and one of 100 wait
     let queue = by_rank(Limit::Bytes(3000));
     let waiting = [Ranked(0, 50, 600), Ranked(1, 60, 600), Ranked(2, 70, 100)];
     let with = |last| leaving(&queue, &[&waiting[..], &[last]].concat());
-    // 300 fit beside what is left once the one of rank 70 and the one of 60 are gone; 200 fit at once
+    // 300 fit once those of rank 70 and 60 are gone; 200 fit at once
     assert_eq!(with(Ranked(3, 40, 200)), (vec![3, 0, 1, 2], 0));
     assert_eq!(with(Ranked(3, 40, 300)), (vec![3, 0, 1], 1));
     assert_eq!(with(Ranked(3, 40, 400)), (vec![3, 0], 2));
     assert_eq!(with(Ranked(3, 40, 1500)), (vec![3], 3));
-    // rank 55: only 700 bytes give way, which are not enough for 1000: none of them is dropped
+    // rank 55: only 700 bytes could be freed, too few for 1000: none is dropped
     assert_eq!(with(Ranked(3, 55, 1000)), (vec![0, 1, 2], 1));
 }
 
-/// The same written plainly: a list of what waits, (number, packet), in the order of arrival.
+/// The same as a plain list of waiting packets, (number, packet), in the order of arrival.
 struct Naive {
     room: usize,
     waiting: Vec<(u16, Ranked)>,
@@ -175,7 +175,7 @@ fn minimal() -> TransportSpec {
     }
 }
 
-/// A sender of so many bytes.
+/// A sender of this application.
 fn sender(transport: TransportSpec, app: App) -> Bench {
     let flow = FlowSpec { app, ..bulk(0, 1, None) };
     Bench::new(wire(Rate::gbps(10), Time::us(1), transport, "newreno", flow))
@@ -196,7 +196,7 @@ fn a_rank_is_what_is_neither_acknowledged_nor_sacked() {
     let sent = bench.open();
     let all = 20 * MSS as u32;
     assert_eq!(ranks(&sent), (0..12).map(|i| (i, all)).collect::<Vec<_>>());
-    // two acknowledged by one ACK: a window of 13 takes three more, 18 segments being left
+    // two acknowledged by one ACK: a window of 13 takes three more, with 18 segments left
     let ts = sent[0].at;
     let sent = bench.ack(2 * MSS, ts, 0, &[]);
     assert_eq!(ranks(&sent), (12..15).map(|i| (i, 18 * MSS as u32)).collect::<Vec<_>>());
@@ -214,7 +214,7 @@ fn other_ranks_are_the_size_and_what_went_before() {
     let mss = MSS as u32;
     assert_eq!(first(Rank::Size, transfer(4 * MSS)), [4 * mss; 3]);
     assert_eq!(first(Rank::Sent, transfer(4 * MSS)), [0, mss, 2 * mss]);
-    // without an end: the greatest; what went before is known
+    // without an end: the maximum; the bytes sent before are known
     let endless = App::Bulk(Bulk { size: None, write: 65_160 });
     assert_eq!(first(Rank::Remaining, endless), [u32::MAX; 3]);
     assert_eq!(first(Rank::Size, endless), [u32::MAX; 3]);
@@ -251,13 +251,13 @@ fn a_timeout_is_fixed_and_a_window_begins_at_one_segment() {
     let mut bench = sender(minimal(), transfer(10 * MSS));
     assert_eq!(bench.open().len(), 10);
     for i in 1..=4 {
-        // one segment goes again after 45 us, and after 45 us more
+        // one segment is retransmitted after 45 us, and after 45 us more
         let sent = bench.advance(i * 45 * US);
         assert_eq!(ranks(&sent), [(0, 10 * MSS as u32)], "timeout {i}");
         assert_eq!(bench.state("cwnd_bytes"), MSS as f64);
     }
     assert_eq!(bench.state("ssthresh_bytes"), 5.0 * MSS as f64, "half of what was outstanding");
-    // slow start: the first acknowledged, two go
+    // slow start: the first one acknowledged, two go
     let sent = bench.ack(MSS, 180 * US, 0, &[]);
     assert_eq!(ranks(&sent), [(1, 9 * MSS as u32), (2, 9 * MSS as u32)]);
 }
@@ -270,17 +270,17 @@ fn after_five_timeouts_headers_go_until_one_is_answered() {
     for i in 5..=9 {
         let sent = bench.advance(i * 45 * US);
         let [probe] = &sent[..] else { panic!("one packet at timeout {i}: {sent:?}") };
-        // a header, of the rank of what it stands for
+        // a header, with the rank of the segment that it stands for
         assert_eq!((probe.at, probe.packet.len, probe.packet.size), (i * 45 * US, 0, 40));
         assert_eq!(probe.packet.rank(None), 10 * MSS as u32);
     }
-    // the answer acknowledges nothing: the first segment goes again, and may be lost four times more
+    // the answer acknowledges nothing: the first segment is retransmitted, and may be lost four more times
     let sent = bench.ack(0, 9 * 45 * US, 0, &[]);
     assert_eq!(ranks(&sent), [(0, 10 * MSS as u32)]);
     let rest = bench.advance(14 * 45 * US);
     let lens: Vec<u16> = rest.iter().map(|c| c.packet.len).collect();
     assert_eq!(lens, [1460, 1460, 1460, 1460, 0]);
-    // data acknowledged ends it, too
+    // an ACK of data ends it, too
     let sent = bench.ack(MSS, 14 * 45 * US, 0, &[]);
     assert_eq!(ranks(&sent).first(), Some(&(1, 9 * MSS as u32)));
     assert_eq!(bench.record().timeouts, 14);
@@ -314,7 +314,7 @@ fn transfers_end_in_the_order_of_their_sizes() {
     let mut order: Vec<usize> = (0..6).collect();
     order.sort_by_key(|i| ends[*i]);
     assert_eq!(order, [5, 1, 3, 4, 2, 0]);
-    // the least is as quick as alone, but for the packets that were under way before it
+    // the shortest is as fast as alone, except for packets in transmission before it
     let alone = run(&incast(&sizes[5..], by_rank(Limit::Packets(24)), minimal())).flows[0].finish_ps.unwrap();
     assert!(ends[5] < alone + 3 * 1_200_000, "{} {alone}", ends[5]);
     // and the link is hardly ever idle: 830 packets of 1500 B and 40 B less of each header
@@ -325,13 +325,13 @@ fn transfers_end_in_the_order_of_their_sizes() {
 
 #[test]
 fn an_incast_beyond_the_buffer_ends_and_its_senders_fall_silent() {
-    // 60 senders of 12 segments find 24 places: those that come last wait in silence
+    // 60 senders of 12 segments find 24 places: the last ones wait in silence
     let sizes: Vec<u64> = (0..60).map(|i| (12 + i % 7) * MSS).collect();
     let spec = incast(&sizes, by_rank(Limit::Packets(24)), minimal());
     let o = compared(&spec);
     assert!(o.flows.iter().all(|f| Some(f.delivered) == f.size && f.finish_ps.is_some()));
     assert!(o.flows.iter().any(|f| f.timeouts > 5), "some timeouts follow one another");
-    // headers alone spare the ports what would be dropped again
+    // headers alone spare the ports packets that would be dropped again
     let mut loud = spec.clone();
     loud.transports[0].probe_after = 0;
     let wasted = |o: &Outcome| o.flows.iter().map(|f| f.retransmissions).sum::<u64>();
@@ -344,14 +344,14 @@ fn what_does_not_go_with_ranks_is_refused() {
     let refused = |spec: &Spec| incast_engine::run(spec, &mut |_| true).unwrap_err().to_string();
     let mut other = spec.clone();
     other.queues[0].device = 1;
-    assert!(refused(&other).contains("no device queue below it and shares no buffer"));
+    assert!(refused(&other).contains("does not support a device queue or a shared buffer"));
     let mut other = spec.clone();
     other.buffer = Some(BufferSpec { size: 1 << 20, alpha: 1.0, reserve: 0, pfc: None });
-    assert!(refused(&other).contains("no device queue below it and shares no buffer"));
+    assert!(refused(&other).contains("does not support a device queue or a shared buffer"));
     let mut other = spec.clone();
     other.links[0].bucket = 3000;
-    assert!(refused(&other).contains("an explicit queue takes no token bucket"));
+    assert!(refused(&other).contains("an explicit queue does not support a token bucket"));
     let mut other = spec.clone();
     other.queues[0] = classes(Scheduler::Strict, vec![by_rank(Limit::None)]);
-    assert!(refused(&other).contains("not by ranks"));
+    assert!(refused(&other).contains("not by rank"));
 }

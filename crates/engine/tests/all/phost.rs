@@ -1,4 +1,4 @@
-//! pHost: times by hand, the order of messages at both ends, and that all comes once whatever is lost.
+//! pHost: times computed by hand, the order of messages at both ends, and exactly-once delivery under any losses.
 
 use crate::support::*;
 
@@ -30,7 +30,7 @@ fn transport(own: PHost) -> TransportSpec {
     }
 }
 
-/// The transport, switches with a queue that goes by priorities, and flows of the lowest.
+/// `spec` with this transport, switches with a priority queue, and flows of the lowest priority.
 pub fn with(mut spec: Spec, own: PHost, queue: QueueSpec) -> Spec {
     let hosts = spec.hosts;
     spec.queues = vec![queue, endless_queue()];
@@ -45,12 +45,12 @@ pub fn strict(limit: Limit) -> QueueSpec {
     classes(Scheduler::Strict, vec![queue(Discipline::DropTail, limit); 3])
 }
 
-/// As the authors have it.
+/// The queue of the authors' simulations.
 pub fn ranked() -> QueueSpec {
     queue(Discipline::Pfabric, Limit::Bytes(36_864))
 }
 
-/// Messages of one host each to another around a switch: (source, destination, start, bytes).
+/// Messages between hosts around a switch: (source, destination, start, bytes).
 fn messages_of(flows: &[(u32, u32, u64, u64)], own: PHost, delay: Time) -> Spec {
     let mut spec = star(5, Rate::gbps(10), delay);
     let flow = |&(src, dst, start, bytes)| FlowSpec { start: Time(start), ..bulk(src, dst, Some(bytes)) };
@@ -58,7 +58,7 @@ fn messages_of(flows: &[(u32, u32, u64, u64)], own: PHost, delay: Time) -> Spec 
     with(spec, own, strict(Limit::None))
 }
 
-/// When the last byte of each flow has come, ps after its start.
+/// Arrival time of the last byte of each flow, in ps after its start.
 fn received(o: &Outcome) -> Vec<u64> {
     o.flows.iter().map(|f| f.received_ps.unwrap_or(0).saturating_sub(f.start_ps)).collect()
 }
@@ -67,7 +67,7 @@ fn sum(o: &Outcome, f: fn(&FlowRecord) -> u64) -> u64 {
     o.flows.iter().map(f).sum()
 }
 
-/// 40 bytes and 1500 on the wire, ps; both over two links of 1 us.
+/// Time of 40 bytes and of 1500 on the wire, ps; and of both over two links of 1 us.
 const SHORT: u64 = 32_000;
 const FULL: u64 = 1_200_000;
 const SMALL: u64 = 2 * (SHORT + 1_000_000);
@@ -86,7 +86,7 @@ fn a_short_message_goes_behind_its_request() {
 
 #[test]
 fn a_long_message_has_a_token_a_packet() {
-    // the request, then a token each 1.2 us, of which each brings a packet
+    // the request, then a token every 1.2 us, each of which brings a packet
     let o = compared(&messages_of(&[(0, 1, 0, 20 * 1460)], authors(), Time::us(1)));
     assert_eq!(received(&o), [2 * SMALL + LARGE + 19 * FULL]);
     assert_eq!((o.packets_sent, o.flows[0].retransmissions), (1 + 20 + 20 + 1, 0));
@@ -94,9 +94,9 @@ fn a_long_message_has_a_token_a_packet() {
     let wide = PHost { gap: 1540.0 / 1500.0, ..authors() };
     let o = compared(&messages_of(&[(0, 1, 0, 20 * 1460)], wide, Time::us(1)));
     assert_eq!(received(&o), [2 * SMALL + LARGE + 19 * 1_232_000]);
-    // the paper's form: eight packets at once and twelve tokens, each when a packet has come that leaves seven
-    // unanswered. Links of 2 us: the first token is at the sender 864 ns after its wire has become free, the ninth goes
-    // when that token's packet has come
+    // the paper's form: eight packets at once and twelve tokens, each when a packet arrives that leaves seven
+    // unanswered. Links of 2 us: the first token reaches the sender 864 ns after its wire becomes free, the ninth goes
+    // when that token's packet arrives
     let paper = PHost { free: Free::All, ..authors() };
     let o = compared(&messages_of(&[(0, 1, 0, 20 * 1460)], paper, Time::us(2)));
     let (small, large) = (SMALL + 2_000_000, LARGE + 2_000_000);
@@ -106,12 +106,12 @@ fn a_long_message_has_a_token_a_packet() {
 
 #[test]
 fn a_token_that_is_late_dies_and_goes_again() {
-    // host 0 has a packet of TCP on its wire at all times: every token waits for 1.2 us and more
+    // host 0 always has a TCP packet on its wire: every token waits for at least 1.2 us
     let mut spec = messages_of(&[(0, 1, 0, 20 * 1460), (0, 2, 0, 14_600)], authors(), Time::us(1));
     spec.transports.push(TransportSpec { initial_window: 1000.0, mss: 8960, header: 40, ..plain() });
     spec.flows[1] = FlowSpec { transport: 1, ..bulk(0, 2, Some(400_000)) };
     let o = compared(&spec);
-    // 400 kB at once: 322 us, in which all tokens die
+    // 400 kB at once: 322 us, in which all tokens expire
     assert!(received(&o)[0] > 322_000_000 && o.flows[0].retransmissions == 0, "{:?}", o.flows);
     assert_eq!((o.flows[0].delivered, o.flows[0].sent), (20 * 1460, 20));
 }
@@ -122,7 +122,7 @@ fn a_receiver_gives_its_tokens_to_the_shortest_message() {
     for queue in [strict(Limit::None), ranked()] {
         let o = compared(&with(messages_of(&flows, authors(), Time::us(1)), authors(), queue));
         let [long, middle, short] = received(&o)[..] else { panic!() };
-        // requests meet, and the first to come has a token or two before the shortest has one each 1.2 us
+        // requests meet, and the first to arrive gets one or two tokens before the shortest gets one every 1.2 us
         let alone = |packets: u64| 2 * SMALL + LARGE + (packets - 1) * FULL;
         assert!(short >= alone(50) && short < alone(54), "{short}");
         assert!(middle >= alone(150) && middle < alone(160), "{middle}");
@@ -133,9 +133,9 @@ fn a_receiver_gives_its_tokens_to_the_shortest_message() {
 #[test]
 fn a_sender_gives_its_wire_to_the_message_that_lacks_least() {
     let o = compared(&messages_of(&[(0, 1, 0, 300 * 1460), (0, 2, 20_000_000, 3 * 1460)], authors(), Time::us(1)));
-    // the short one waits for the packet that is under way, and its request goes before
+    // the short one waits for the packet in transmission, and its request goes first
     assert!(received(&o)[1] <= SHORT + 3 * FULL + LARGE, "{:?}", received(&o));
-    // packets of the long one whose tokens died meanwhile have others
+    // packets of the long one whose tokens expired meanwhile get new ones
     let alone = 2 * SMALL + LARGE + 299 * FULL;
     assert!(received(&o)[0] > alone && received(&o)[0] < alone + 40_000_000, "{:?}", received(&o));
     assert_eq!(sum(&o, |f| f.retransmissions), 0);
@@ -148,7 +148,7 @@ fn priorities_follow_from_sizes() {
     let flows = [(0, 4, 0, 20 * 1460), (1, 4, 0, 8 * 1460)];
     let o = compared(&messages_of(&flows, own, Time::us(1)));
     let class = |i: usize| o.ports.iter().filter_map(|p| p.classes.get(i)).map(|c| c.packets).sum::<u64>();
-    // over one port of the switch each: requests, tokens and ACKs; the eight packets; the twenty
+    // each over one port of the switch: requests, tokens and ACKs; the eight packets; the twenty
     assert_eq!((class(1), class(2)), (8, 20));
     assert_eq!(PHost { large: None, ..authors() }.lowest_class(), 1);
 }
@@ -187,7 +187,7 @@ fn queries_closed_loops_and_endless_flows_run_over_it() {
     assert!(queries.iter().all(|q| q.finish_ps.is_some_and(|end| end - q.start_ps < 320_000_000)), "{queries:?}");
 
     let o = closed_loop_beside_endless(messages_of(&[(0, 4, 0, 1), (1, 4, 0, 1)], authors(), Time::us(1)));
-    // 1460 of 1500 bytes, less tokens that die
+    // 1460 of 1500 bytes, less expired tokens
     let rate = (o.flows[0].delivered + o.flows[1].delivered) as f64 * 8.0 / 4e-3;
     assert!(rate > 9.4e9 && rate < 9.74e9, "{rate}");
 }
@@ -200,7 +200,7 @@ fn a_message_that_is_given_up_ends() {
     run_for(&mut spec, Time::ms(2));
     let o = compared(&spec);
     assert!(o.flows[0].delivered < 90_000 && o.flows[0].delivered > 30_000, "{:?}", o.flows[0]);
-    // beside a token a packet: requests, ACKs, and tokens that were under way, each of which has a request and an ACK
+    // beside a token for each packet: requests, ACKs, and tokens in flight, each of which has a request and an ACK
     let beside = o.packets_sent - o.flows[0].sent * 2 - o.flows[1].sent * 2;
     assert!(beside < 24, "{beside}");
 }
@@ -213,7 +213,7 @@ fn what_contradicts_itself_is_refused() {
         incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string()
     };
     let own = |own: PHost| told(&|s| s.transports = vec![transport(own.clone())]);
-    let wrong = "expected times above 0, at least 1, and more than 0";
+    let wrong = "(expected above 0), a window of";
     for gap in [0.0, -1.0, f64::INFINITY, f64::NAN] {
         assert!(own(PHost { gap, ..authors() }).contains(wrong));
     }
@@ -226,7 +226,7 @@ fn what_contradicts_itself_is_refused() {
     assert!(told(&two).contains("has 2 classes"));
 }
 
-/// A flow writes a packet, which is a message, each 20 us for so long; its link loses all from 90 us until then.
+/// A flow writes a packet, which is a message, every 20 us for the time `on`. Its link is down from 90 us to `until`.
 fn interrupted(on: Time, until: Time) -> (Outcome, usize) {
     let mut spec = messages_of(&[(0, 1, 0, 1)], authors(), Time::us(1));
     let rate = Rate(1460 * 8 * 50_000);
@@ -240,14 +240,14 @@ fn interrupted(on: Time, until: Time) -> (Outcome, usize) {
     (o, lost)
 }
 
-/// When the last packet of a run arrives.
+/// Arrival time of the last packet of a run.
 fn last_arrival(o: &Outcome) -> u64 {
     o.trace.iter().filter(|e| e.event == Happening::Receive && e.payload > 0).map(|e| e.time_ps).max().unwrap()
 }
 
 #[test]
 fn all_messages_that_nobody_has_answered_are_announced_again() {
-    // those of 100, 120 and 140 us; the first was sent 32 ns after its request
+    // messages of 100, 120 and 140 us; the first was sent 32 ns after its request
     let (o, lost) = interrupted(Time::us(150), Time::us(150));
     let flow = &o.flows[0];
     assert_eq!((lost, flow.timeouts, flow.retransmissions), (3, 1, 3));
@@ -258,14 +258,14 @@ fn all_messages_that_nobody_has_answered_are_announced_again() {
 
 #[test]
 fn a_long_silence_is_ended_by_so_many_requests_at_once() {
-    // 125 messages from 100 us to before 2.6 ms; after a millisecond of silence the 51 until then, after two 64 of 101
+    // 125 messages from 100 us to just before 2.6 ms; requests for the 51 so far after 1 ms, for 64 of 101 after 2 ms
     let (o, lost) = interrupted(Time::ms(2) + Time::us(700), Time::ms(2) + Time::us(590));
     assert_eq!((lost, o.flows[0].timeouts), (125 + 51 + 64, 2));
 }
 
 #[test]
 fn a_message_is_announced_again_while_others_follow() {
-    // that of 100 us; the receiver serves and acknowledges all that come after it
+    // the message of 100 us; the receiver serves and acknowledges all later ones
     let (o, lost) = interrupted(Time::s(1), Time::us(110));
     let flow = &o.flows[0];
     assert_eq!((lost, flow.timeouts, flow.retransmissions), (1, 1, 1));

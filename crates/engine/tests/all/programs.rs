@@ -4,7 +4,7 @@ use crate::support::*;
 
 const SWITCH: &str = "s";
 
-/// The paper's rule: 300 us, no window below a byte.
+/// The paper's rule: 300 us, no window below one byte.
 fn sccp() -> Sccp {
     Sccp {
         common_rtt: Time::us(300),
@@ -18,8 +18,8 @@ fn sccp() -> Sccp {
     }
 }
 
-/// `workers` hosts of a star at 1 Gb/s with links of 25 us send `size` bytes each to host 0, at once; an ACK a segment,
-/// and no window is too small to be used. Nodes `at` run `rule`.
+/// `workers` hosts of a star at 1 Gb/s with links of 25 us send `size` bytes each to host 0 at once, with an ACK for
+/// each segment and no window too small to be used. Nodes `at` run `rule`.
 fn incast(workers: u32, size: u64, at: &[u32], rule: Sccp) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(1), Time::us(25));
     spec.transports = vec![TransportSpec { handshake: true, delayed_ack: 1, sws_avoidance: false, ..tcp() }];
@@ -88,12 +88,12 @@ fn no_window_is_larger_than_the_share_when_all_have_opened() {
 
 #[test]
 fn a_program_at_the_host_that_receives_sets_no_windows_of_others() {
-    // at host 0 the ACKs of its own receivers leave: it is their ingress at the senders' side that would lower them
+    // at host 0 the ACKs of its own receivers leave: only on arrival at the senders would windows be lowered
     let at_receiver = incast(40, 25_000, &[0], sccp());
     let plain = compared(&Spec { programs: Vec::new(), ..at_receiver.clone() });
     let o = compared(&at_receiver);
     assert_eq!(format!("{:?}", o.flows), format!("{:?}", plain.flows));
-    // at the senders each counts its own flow alone: 37,500 bytes
+    // at the senders each counts its own flow only: 37,500 bytes
     let at_senders = compared(&incast(40, 25_000, &(1..=40).collect::<Vec<_>>(), sccp()));
     assert_eq!(values(&at_senders, "h1>s", "flows"), [1.0, 0.0]);
     assert_eq!(values(&at_senders, "h1>s", "share_bytes")[0], 37_500.0);
@@ -101,7 +101,7 @@ fn a_program_at_the_host_that_receives_sets_no_windows_of_others() {
 
 #[test]
 fn a_syn_that_is_sent_again_counts_twice_unless_flows_are_remembered() {
-    // a queue of 4 packets takes some five of the SYNs that come at once, at 0, 3 and 9 s
+    // a queue of 4 packets accepts some five of the SYNs that arrive at once, at 0, 3 and 9 s
     let lossy = |rule: Sccp| {
         let mut spec = incast(12, 5_000, &[13], rule);
         spec.queues = vec![drop_tail(4)];
@@ -167,20 +167,20 @@ fn a_phantom_queue_marks_before_the_real_one_is_long() {
     let o = compared(&spec(0.95));
     let p = port(&o);
     let used = p.bytes as f64 * 8.0 / 0.15 / 1e9;
-    // DCTCP's windows swing around what the phantom link takes
+    // DCTCP's windows oscillate around the rate of the phantom link
     assert!((0.85..0.95).contains(&used), "{used} of the link");
     assert!(p.queue_mean_packets < 5.0, "{} packets", p.queue_mean_packets);
     assert!(p.marks > 0);
     let lengths = values(&o, "s>h0", "phantom_bytes");
     assert!(lengths.iter().any(|b| *b > 6_000.0));
-    // one as quick as the link keeps what a threshold of the real queue would
+    // one as fast as the link keeps the queue of a threshold on the real queue
     let full = port(&compared(&spec(1.0)));
     assert!(full.bytes as f64 * 8.0 / 0.15 / 1e9 > 0.97, "{}", full.bytes);
     assert!(full.queue_mean_packets > p.queue_mean_packets);
 }
 
-/// Host 0 asks `workers` hosts for 10 kB each, now and then, on connections that stay open (`close` none) or not; the
-/// switch counts flows, and hosts tell it which are idle.
+/// Host 0 asks `workers` hosts for 10 kB each, from time to time, on connections that stay open (`close` is `None`) or
+/// not. The switch counts flows, and hosts report idle ones.
 fn pausing(workers: u32, close: Option<Close>, timeout: Time) -> Spec {
     let mut spec = asking(workers, 10_000, TransportSpec { delayed_ack: 1, sws_avoidance: false, ..tcp() });
     let query = &mut spec.queries[0];
@@ -213,7 +213,7 @@ fn hosts_tell_of_flows_that_are_idle_and_of_those_that_are_no_longer() {
     let idle = series(&o, "h1>s", "idle_flows").into_iter().find(|(_, n)| *n == 1.0).unwrap().0;
     let finish = messages(&o, MessageKind::Query)[0].finish_ps.unwrap();
     assert!((finish..finish + 6 * MS).contains(&idle), "{idle} after {finish}");
-    // one packet when it falls silent, one when it speaks again
+    // one packet when it becomes idle, one when it becomes active
     assert_eq!(values(&o, "h1>s", "idle_packets"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     let silent = compared(&Spec { programs: spec.programs[1..].to_vec(), ..spec.clone() });
     assert_eq!(values(&silent, "s>h0", "flows").last(), Some(&4.0), "without, they count for good");
@@ -222,7 +222,7 @@ fn hosts_tell_of_flows_that_are_idle_and_of_those_that_are_no_longer() {
 
 #[test]
 fn a_flow_that_ends_while_it_is_idle_counts_once() {
-    // the connections close 8 ms after they fell silent
+    // the connections close 8 ms after they became idle
     let mut spec = incast(4, 20_000, &[5], sccp());
     let on_off = OnOff { rate: Rate::mbps(100), on: Time::ms(2), off: Time::ms(8), write: 10_000, begin: Begin::Open };
     spec.flows.iter_mut().for_each(|f| (f.app, f.stop) = (App::OnOff(on_off), Time::ms(19)));

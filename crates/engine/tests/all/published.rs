@@ -1,10 +1,10 @@
-//! Controllers without published vectors do what their sources say, on small networks:
-//! each test is a statement from a paper, and its page in docs/controllers tells the numbers.
+//! Controllers without published vectors behave as their sources say, on small networks. Each test is a statement from
+//! a paper; its page in docs/controllers has the numbers.
 
 use crate::support::*;
 
-/// RED on the queue as it is: marks with a probability that rises from 0 at `from` packets to
-/// `most` at `to`, and everything above.
+/// RED on the instantaneous queue: marks with a probability that rises from 0 at `from` packets to `most` at `to`, and
+/// all packets above.
 fn linear_marking(from: f64, to: f64, most: f64, limit: u64) -> QueueSpec {
     let red = Red {
         min_th: from,
@@ -20,8 +20,8 @@ fn linear_marking(from: f64, to: f64, most: f64, limit: u64) -> QueueSpec {
     queue(Discipline::Red(red), Limit::Packets(limit))
 }
 
-/// `n` endless flows from hosts of their own to host `n`, at 100 Gb/s and 1 us a link with packets of
-/// 4000 B, measured from `from` to `to`.
+/// `n` endless flows from separate hosts to host `n`, at 100 Gb/s and 1 us a link with packets of 4000 B, measured from
+/// `from` to `to`.
 fn incast(n: u32, kind: &str, params: &[(&str, &str)], queue: QueueSpec, from: Time, to: Time) -> Spec {
     let mut spec = star(n + 1, Rate::gbps(100), Time::us(3));
     spec.controllers = vec![controller(kind, params)];
@@ -36,12 +36,12 @@ fn incast(n: u32, kind: &str, params: &[(&str, &str)], queue: QueueSpec, from: T
     spec
 }
 
-/// The bottleneck into the receiving host, and what the flows got.
+/// The bottleneck at the receiving host, and the shares of the flows.
 #[derive(Debug)]
 struct Shared {
-    /// Time that the link was busy, as a share.
+    /// Busy time of the link, as a share.
     utilisation: f64,
-    /// Mean queue, packets.
+    /// Mean queue, in packets.
     queue: f64,
     drops: u64,
     /// Jain's index of the goodputs.
@@ -61,8 +61,8 @@ fn shared(spec: &Spec, o: &Outcome) -> Shared {
     }
 }
 
-/// The idle round trip of these paths is 12.6 us, 39 packets: queues of 40, marked from 8 on, surely from
-/// 32 on, as the paper has them (one bandwidth-delay product, 20 and 80 %).
+/// The idle round trip of these paths is 12.6 us, 39 packets: queues of 40, marked from 8 on and always from 32 on, as
+/// in the paper (one bandwidth-delay product, 20 and 80 %).
 fn fastflow_queue() -> QueueSpec {
     linear_marking(8.0, 32.0, 1.0, 40)
 }
@@ -120,7 +120,7 @@ fn timelys_rate_falls_in_proportion_to_the_gradient_of_the_rtt_and_rises_without
             let expected = (before * (1.0 - 0.8 * gradient).max(0.0)).max(1e8);
             assert!((after - expected).abs() < 1.0, "{at}: {before} to {after} with a gradient of {gradient}");
         } else {
-            // only below t_low, 2.5 idle round trips, does it rise whatever the gradient
+            // the rate rises whatever the gradient only below t_low, 2.5 idle round trips
             let rtt = rtts[rtts.partition_point(|r| r.0 <= at) - 1].1;
             assert!(gradient <= 0.0 || rtt < t_low, "{at}: {before} to {after}, gradient {gradient}, {rtt} s");
         }
@@ -156,7 +156,7 @@ fn hpcc_keeps_a_link_at_its_target_utilisation_with_a_queue_near_empty() {
         assert!((0.92..0.96).contains(&shared.utilisation), "{n} flows: {shared:?}");
         // the packet in transmission is one of them
         assert!(shared.queue < 1.5 && shared.drops == 0, "{n} flows: {shared:?}");
-        // two flows come to equal shares, four settle a little beside them
+        // two flows converge to equal shares, four to nearly equal ones
         assert!(shared.jain > if n <= 2 { 0.99 } else { 0.95 }, "{n} flows: {shared:?}");
     }
 }
@@ -166,7 +166,7 @@ fn hpcc_is_the_same_under_every_partition() {
     compared(&incast(4, "hpcc", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
 }
 
-/// Packets of queue that `n` flows keep by appendix A of the paper, n beta: each a tenth of 12.6 us at 100 Gb/s.
+/// Queue in packets that `n` flows keep by appendix A of the paper, n beta: each a tenth of 12.6 us at 100 Gb/s.
 fn queue_of_beta(n: u32) -> f64 {
     f64::from(n) * 0.1 * 157_500.0 / 4_000.0
 }
@@ -179,7 +179,7 @@ fn powertcp_keeps_a_full_link_and_a_queue_of_beta_a_flow() {
             let shared = shared(&spec, &run(&spec));
             println!("{kind}, {n} flows: {shared:?}, {} packets wanted", queue_of_beta(n));
             assert!(shared.utilisation > 0.999 && shared.drops == 0 && shared.jain > 0.99, "{kind} {n}: {shared:?}");
-            // a packet of 4000 B, and what lies in it of headers and of the rounding of windows to packets
+            // tolerance: a packet of 4000 B, with headers and the rounding of windows to packets
             assert!((shared.queue - queue_of_beta(n)).abs() < 1.5, "{kind} {n}: {shared:?}");
         }
     }
@@ -191,7 +191,7 @@ fn powertcp_is_the_same_under_every_partition() {
     compared(&incast(4, "theta-powertcp", &[], drop_tail(1000), Time::ZERO, Time::us(200)));
 }
 
-/// Packets of queue where `n` flows of one hop rest: 2 us and 40 us ln n / ln 100 of 100 Gb/s.
+/// Queue in packets at which `n` flows of one hop settle: 2 us and 40 us ln n / ln 100 of 100 Gb/s.
 fn queue_of_shares(n: u32) -> f64 {
     (2.0 + 40.0 * f64::from(n).ln() / 100f64.ln()) * 12_500.0 / 4_000.0
 }
@@ -207,8 +207,8 @@ fn poseidon_flows_keep_the_queue_that_their_shares_want() {
     }
 }
 
-/// Three switches in a row with two hosts each: one flow from the first switch to the last, and beside it another on
-/// each of the two links between them.
+/// Three switches in a row with two hosts each: one flow from the first switch to the last, and another flow on each of
+/// the two links between them.
 fn parking_lot(kind: &str) -> Spec {
     let mut spec = incast(5, kind, &[], drop_tail(1000), Time::ms(10), Time::ms(14));
     let (rate, delay) = (spec.links[0].rate, spec.links[0].delay);
@@ -252,7 +252,7 @@ fn poseidon_is_the_same_under_every_partition() {
 
 #[test]
 fn dcqcn_flows_come_to_a_fair_share() {
-    // 400 and 1600 kB at 100 Gb/s, 0.2: the switches of HPCC's authors
+    // 400 and 1600 kB at 100 Gb/s, 0.2: the switches in HPCC's paper
     let queue = || linear_marking(100.0, 400.0, 0.2, 10_000);
     for n in [2, 8] {
         for params in [&[][..], &[("form", "vendor")][..]] {
@@ -291,7 +291,7 @@ fn bbr_keeps_about_two_bandwidth_delay_products_in_flight() {
         spec.observe.flows = vec![0];
         let o = run(&spec);
         let all = shared(&spec, &o);
-        // a flow's own: its estimates of the bandwidth and of the round trip
+        // a flow's own estimates of the bandwidth and of the round trip
         let (bandwidth, rtprop) = (series(&o, "flow 0", "bandwidth_bps"), series(&o, "flow 0", "rtprop_s"));
         let latest = |values: &[(u64, f64)], at: u64| values[values.partition_point(|v| v.0 <= at).max(1) - 1].1;
         let product = |at: u64| latest(&bandwidth, at) / 8.0 * latest(&rtprop, at);
@@ -300,7 +300,7 @@ fn bbr_keeps_about_two_bandwidth_delay_products_in_flight() {
         let most = later.map(|(t, bytes)| bytes / product(*t)).fold(0.0, f64::max);
         println!("{n} flows: {all:?}, at most {most:.2} bandwidth-delay products in flight");
         assert!(all.utilisation > 0.98 && all.drops == 0, "{n} flows: {all:?}");
-        // more than two flows' estimates fall while what they let out is still under way
+        // with more than two flows the estimates fall while earlier packets are still in flight
         assert!(most < if n <= 2 { 2.1 } else { 3.0 }, "{n} flows: {most}");
         assert!(all.queue < 60.0, "{n} flows: {all:?}");
         assert!(n > 2 || all.jain > 0.98, "{n} flows: {all:?}");

@@ -1,4 +1,4 @@
-//! Levels of which hosts may send so much an epoch (QJUMP).
+//! Levels with a limit on each host's packets per epoch (QJUMP).
 
 use crate::support::*;
 
@@ -28,7 +28,7 @@ fn levels(factor: Option<f64>) -> Spec {
     spec
 }
 
-/// The longest queue of class 0 at the port that all share, bytes.
+/// The longest queue of class 0 at the shared port, bytes.
 fn longest(o: &Outcome) -> u64 {
     o.ports.iter().find(|port| port.name == "s>h16").unwrap().classes[0].queue_max_bytes
 }
@@ -37,7 +37,7 @@ fn longest(o: &Outcome) -> u64 {
 fn with_one_packet_a_host_and_epoch_none_waits_longer_than_an_epoch() {
     // 2 * 17 * 1500 B at 10 Gb/s and 1 us: 41.8 us, in which the link takes 52,250 B
     let o = compared(&levels(Some(1.0)));
-    // at most two packets of a host come in one epoch: at the end of its own, and at the beginning of its next
+    // at most two packets of a host arrive in one epoch: at the end of its own, and at the beginning of its next
     assert!(longest(&o) <= 2 * 8 * 1500, "{}", longest(&o));
     let each: Vec<f64> = o.flows.iter().map(|f| f.delivered as f64 * 8.0 / 10e-3).collect();
     let most = 1500.0 * 8.0 / 41.8e-6;
@@ -49,7 +49,7 @@ fn with_one_packet_a_host_and_epoch_none_waits_longer_than_an_epoch() {
 #[test]
 fn without_a_limit_those_served_first_wait_for_one_another() {
     assert!(longest(&compared(&levels(None))) > 5 * 2 * 8 * 1500);
-    // a level may send so much that the network bounds nothing: as many packets as there are hosts, each host
+    // a level may be so high that the network bounds nothing: every host may send as many packets as there are hosts
     let free = longest(&run(&levels(Some(17.0))));
     assert!(free > 2 * 8 * 1500, "{free}");
 }

@@ -1,4 +1,4 @@
-//! htsim's random-drop queue against its rule written plainly, and how many it drops.
+//! htsim's random-drop queue against its rule in plain form, and the number of its drops.
 
 use crate::support::fifo::{Verdict, link, packet, same_decisions};
 use crate::support::*;
@@ -40,8 +40,8 @@ proptest! {
 
 #[test]
 fn a_tenth_of_what_comes_close_to_the_limit_is_dropped() {
-    // htsim's switch of 8 packets of 4000 B at 100 Gb/s (320 ns each): the sixth packet is the first in danger.
-    // Arrivals at the rate of departures keep the queue at six, so that each is a lot drawn by itself.
+    // htsim's switch of 8 packets of 4000 B at 100 Gb/s (320 ns each): the sixth packet is the first that may be
+    // dropped. Arrivals at the rate of departures keep the queue at six, so that each is an independent draw.
     let queue = queue(Limit::Bytes(32_000), Limit::Bytes(20_000), 0.1, 0, true);
     let interval = fifo::ALWAYS;
     let mut port = Port::new(&link(Rate::gbps(100), 0), &queue, LinkId(0), 1, &interval);
@@ -62,7 +62,7 @@ fn a_tenth_of_what_comes_close_to_the_limit_is_dropped() {
             held -= 1;
         }
     }
-    // the standard deviation of 100,000 lots is 95
+    // the standard deviation of 100,000 draws is 95
     assert!((9_620..10_380).contains(&drops), "{drops} of 100000");
     assert_eq!(held + (0..200).filter(|_| offer(now)).count(), 8, "32,000 B are the limit");
 }

@@ -7,7 +7,7 @@ pub fn d3_program() -> D3 {
     D3 { alpha: 0.1, beta: 1.0, period: Time::us(100), least: 1500, forget: Time::ms(10) }
 }
 
-/// Four hosts send 2 MB each to host 0 at 10 Gb/s. Shared evenly that takes 6.4 ms; all are due at the given times.
+/// Four hosts send 2 MB each to host 0 at 10 Gb/s. Shared evenly that takes 6.4 ms. `due`: the deadlines.
 fn four(kind: &str, due: [Option<Time>; 4]) -> Spec {
     let program =
         if kind == "d3" { Program::D3(d3_program()) } else { Program::Rcp(crate::explicit_rates::rcp_program()) };
@@ -42,7 +42,7 @@ fn without_deadlines_flows_share_evenly() {
 
 #[test]
 fn more_than_the_link_is_given_to_those_that_come_first() {
-    // each needs 5.3 Gb/s: two do not fit beside one another, and the first has what it asks for
+    // each needs 5.3 Gb/s: two exceed the link, and the first gets its request
     let o = compared(&four("d3", [Some(Time::ms(3)); 4]));
     let met = took(&o).iter().filter(|ms| **ms < 3.0).count();
     assert_eq!(met, 1, "{:?}", took(&o));

@@ -1,5 +1,5 @@
-//! RED with the semantics of ns-3's `RedQueueDisc` against the same rules written plainly, packet
-//! by packet, and the inequalities of ns-3's own unit suite.
+//! RED with the semantics of ns-3's `RedQueueDisc` against the same rules in plain form, packet by packet, and the
+//! inequalities of ns-3's own unit suite.
 
 use crate::support::fifo::{Fifo, Offer, Verdict, link, packet, recorded, same_decisions};
 use crate::support::*;
@@ -22,12 +22,12 @@ fn defaults() -> Red {
     }
 }
 
-/// The state of the plain version.
+/// State of the plain version.
 struct Plain {
     red: Red,
     seed: u64,
     average: f64,
-    /// Arrivals, and bytes of them, since the last early drop or mark.
+    /// Arrivals, and their bytes, since the last early drop or mark.
     since: u64,
     bytes_since: u64,
     above_before: bool,
@@ -165,7 +165,7 @@ proptest! {
         let port = |queue: &QueueSpec| Port::new(&link(Rate::gbps(10), 0), queue, LinkId(7), seed, &interval);
         let (mut arithmetic, mut explicit) = (port(&queue), port(&QueueSpec { explicit: true, ..queue.clone() }));
         let (mut now, mut ends) = (Time::ZERO, None);
-        // bursts of 1 us a packet, after pauses in which the queue may or may not have become empty
+        // bursts of 1 us a packet, after pauses in which the queue may become empty
         let arrivals = bursts.iter().flat_map(|(pause, n)| (0..*n).map(move |i| if i == 0 { *pause } else { 0 }));
         for (i, gap) in arrivals.enumerate() {
             now += Time(gap);
@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// Drops among 300 packets of 500 B that meet a queue from which nothing leaves.
+/// Drops among 300 packets of 500 B that arrive at a queue from which nothing leaves.
 fn drops_of_300(red: Red, seed: u64) -> u64 {
     let interval = Interval { from: Time::ZERO, to: Time(1 << 62), every: Time(1 << 61) };
     let queue = queue(Discipline::Red(red), Limit::Packets(300));
@@ -233,7 +233,7 @@ fn red_with_equal_thresholds_is_threshold_marking() {
         assert_eq!(got, Sent::Arrives { time: Time((n + 1) * 1_200_000 + 1_000_000), marked }, "packet {n}");
     }
     assert_eq!(port.enqueue(Time::ZERO, &packet(1500, true), &interval), Sent::Dropped, "100 are queued");
-    // what cannot be marked is dropped above K, and passes below
+    // packets that cannot be marked are dropped above K, and pass below
     let now = 101 * 1_200_000 - 64 * 1_200_000;
     assert!(matches!(port.enqueue(Time(now), &packet(1500, false), &interval), Sent::Arrives { marked: false, .. }));
     assert!(matches!(port.enqueue(Time(now), &packet(1500, false), &interval), Sent::Arrives { marked: false, .. }));
@@ -242,7 +242,7 @@ fn red_with_equal_thresholds_is_threshold_marking() {
 
 #[test]
 fn without_ecn_even_forced_packets_are_dropped() {
-    // hard drops off, but ECN off too: there is nothing to mark with
+    // hard drops off, but ECN off too: marking is not possible
     let red = Red { min_th: 2.0, max_th: 4.0, qw: 1.0, gentle: false, use_hard_drop: false, ..defaults() };
     let queue = queue(Discipline::Red(red), Limit::Packets(100));
     let interval = Interval { from: Time::ZERO, to: Time(1 << 50), every: Time(1 << 49) };

@@ -1,5 +1,5 @@
-//! The engine of windows against the naive one, byte for byte: every partition, every order of
-//! domains, on what is hard: losses, timers, equal times, deep queues, links without latency.
+//! The engine of windows against the naive one, byte for byte: every partition and every order of domains, in hard
+//! cases: losses, timers, equal times, deep queues, links without latency.
 
 use crate::support::*;
 
@@ -15,7 +15,7 @@ fn one_flow_meets_the_closed_form() {
 
 #[test]
 fn linux_hosts_over_links_that_take_no_time() {
-    // everything happens at the instants at which a token bucket lets a packet go and its ACK is back
+    // everything happens at the instants at which a token bucket releases a packet and at which its ACK returns
     let cases = [
         (true, Rules::Rack, true),
         (true, Rules::Rack, false),
@@ -81,10 +81,10 @@ fn permutation_on_a_fat_tree() {
 
 #[test]
 fn synchronised_senders_and_losses() {
-    // everyone starts at 0 towards one host, over queues of 8 packets: equal times at every port,
-    // drops, fast retransmits, timeouts
+    // all start at 0 towards one host, over queues of 8 packets: equal times at every port, drops, fast retransmits,
+    // timeouts
     let mut spec = fat_tree(4, Rate::gbps(10), Time::us(1));
-    // Swift acknowledges every packet
+    // Swift needs an ACK for every packet
     spec.transports = vec![tcp(), TransportSpec { delayed_ack: 1, ..tcp() }];
     spec.queues = vec![drop_tail(8)];
     spec.controllers = vec![controller("newreno", &[]), controller("dctcp", &[]), controller("swift", &[])];
@@ -214,7 +214,7 @@ fn fair_nic_and_explicit_paths() {
     assert!(outcome.ports[path[2] as usize].packets >= 50);
 }
 
-/// Everyone to one host, so that its port marks at departures: equal times at every port.
+/// All hosts send to one, so that its port marks at departures: equal times at every port.
 fn marking_at_departures(delay: Time, mark: Limit) -> Spec {
     let mut spec = fat_tree(4, Rate::gbps(10), delay);
     spec.transports = vec![TransportSpec { lone_syn: true, syn_size: 1, ..htsim() }];
@@ -232,7 +232,7 @@ fn marks_at_departures() {
     let marked: u64 = unseen.flows.iter().map(|f| f.marked).sum();
     let marks: u64 = unseen.ports.iter().map(|p| p.marks).sum();
     assert!(marks > marked && marked > 500, "{marked} packets, some at two queues: {marks} marks");
-    // a port that is watched has events for its departures, and so has every one where a flow is traced
+    // departures are events at a watched port, and at every port with a traced flow
     spec.observe.ports = (0..spec.links.len() as u32).filter(|l| l % 3 != 0).collect();
     let watched = compared(&spec);
     assert_eq!(format!("{:?}{:?}", watched.flows, watched.ports), format!("{:?}{:?}", unseen.flows, unseen.ports));
@@ -241,11 +241,11 @@ fn marks_at_departures() {
     assert_eq!(format!("{:?}{:?}", traced.flows, traced.ports), format!("{:?}{:?}", unseen.flows, unseen.ports));
 }
 
-/// What arrives when a packet leaves is not in the queue that it leaves, as a window opens or within one. Packets that
-/// wait for windows far ahead are marked, too.
+/// A packet that arrives at the instant of a departure does not count in the departing packet's queue, at the start of
+/// a window or within one. Packets that wait for windows far ahead are marked, too.
 #[test]
 fn marks_at_departures_hold_to_the_instant() {
-    // a packet takes 3.2 us on a wire: so many ports of one rate begin and end theirs together
+    // a packet takes 3.2 us on a wire: so many ports of one rate begin and end packets at the same time
     for delay in [1_600_000, 3_200_000, 6_400_000, 250_000, 3_199_999] {
         for mark in
             [Limit::Packets(1), Limit::Packets(2), Limit::Packets(14), Limit::Bytes(4_000), Limit::Bytes(60_000)]
@@ -259,7 +259,7 @@ fn marks_at_departures_hold_to_the_instant() {
     }
 }
 
-/// Packets leave a port a picosecond after a window opens, and one comes to it as that window opens.
+/// Packets leave a port a picosecond after a window opens, and one arrives as that window opens.
 #[test]
 fn marks_at_departures_count_what_came_just_before() {
     let mut spec = star(3, Rate::gbps(10), Time::us(1));
@@ -270,7 +270,7 @@ fn marks_at_departures_count_what_came_just_before() {
     spec.links[1].delay = Time::us(1) + Time::ps(1);
     spec.flows = vec![bulk(1, 2, Some(37_500)), FlowSpec { start: Time::us(1), ..bulk(0, 2, Some(37_500)) }];
     let outcome = compared(&spec);
-    // 31 packets each, the last a FIN without bytes: the first 9 and the last 10 leave a queue of 10 and less
+    // 31 packets each, the last one a FIN without bytes: the first 9 and the last 10 leave a queue of at most 10
     assert_eq!((outcome.ports[5].queue_max_packets, outcome.ports[5].marks), (32, 43));
 }
 
@@ -308,7 +308,7 @@ fn a_long_window_leaves_a_nic_without_serialization_at_one_instant() {
     spec.flows = vec![bulk(0, 1, Some(4000 * packets))];
     let outcome = compared(&spec);
     assert_eq!(outcome.flows[0].delivered, 4000 * packets);
-    // there and back over two links each, and no other wait
+    // both ways over two links each, and no other wait
     assert_eq!(outcome.flows[0].finish_ps, Some(4 * Time::us(100).0));
 }
 
@@ -339,7 +339,7 @@ fn series(o: &Outcome) -> Vec<(u64, u64)> {
 
 #[test]
 fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
-    // one host sends at 10 Gb/s through a port of 1 Gb/s: whenever a packet leaves, another comes
+    // one host sends at 10 Gb/s through a port of 1 Gb/s: at every departure another packet arrives
     let again = |ties, delay| {
         let mut spec = star(2, Rate::gbps(10), delay);
         spec.links[3].rate = Rate::gbps(1);
@@ -350,7 +350,7 @@ fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
         spec.controllers = vec![Config::new("newreno").unwrap()];
         spec.flows = vec![bulk(0, 1, Some(40 * 1448))];
         spec.observe.trace = vec![0];
-        // whoever looks on: a series at every change, samples at all these instants
+        // observers: a series at every change, samples at all these instants
         let mut looks = |ports, queue_interval| {
             (spec.observe.ports, spec.observe.queue_interval) = (ports, queue_interval);
             let o = compared(&spec);
@@ -362,17 +362,17 @@ fn what_leaves_at_an_instant_is_still_there_for_what_began_earlier() {
         assert_eq!((looks(vec![], Time::ns(1)).0, none.len()), (dropped.clone(), 0));
         let (seen, series) = looks(vec![3], Time::ms(1));
         assert_eq!(seen, dropped);
-        // each departure and each arrival that is taken changes it, but where both are at one instant
+        // each departure and each accepted arrival changes it, except where both are at one instant
         assert!(series.len() > 20 && series.is_sorted_by_key(|s| s.0), "{series:?}");
         assert!(series.windows(2).all(|w| w[0].1.abs_diff(w[1].1) == 1), "{series:?}");
         assert_eq!(series.last().map(|s| s.1), Some(0), "all has left");
         dropped
     };
-    // over a long wire every arrival began before what leaves did: the port is full for packet 10, as the
+    // over a long wire every arrival began before the departing packet did: the port is full for packet 10, as the
     // first leaves, and not for the next; with the departure first it has room for 10
     let long = Time::us(96);
     assert_eq!(again(Ties::Scheduled, long), [5, 6, 7, 8, 9, 10]);
     assert_eq!(again(Ties::Link, long), [5, 6, 7, 8, 9, 11]);
-    // without latency a departure began before an arrival did: nothing changes
+    // without latency a departure began before an arrival did: no change
     assert_eq!(again(Ties::Scheduled, Time::ZERO), again(Ties::Link, Time::ZERO));
 }

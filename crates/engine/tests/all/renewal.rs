@@ -1,12 +1,12 @@
-//! Connections that each query opens and closes for itself: what goes over the wire, fresh state, lost handshakes and
-//! FINs, and packets that come after their connection is gone.
+//! Connections that each query opens and closes for itself: packets on the wire, fresh state, lost handshakes and FINs,
+//! and packets that arrive after their connection is gone.
 
 use crate::support::*;
 use incast_engine::testing::{Kind, QueryId, Timer, flag};
 
 const CLOSES: [Close; 3] = [Close::Worker, Close::Root, Close::Reset];
 
-/// As `asking`, with connections of their own for each query, the first at the beginning. All flows are traced.
+/// Like `asking`, with separate connections for each query, the first one at the start. All flows are traced.
 fn asking_anew(workers: u32, response: u64, transport: TransportSpec, close: Close) -> Spec {
     let mut spec = asking(workers, response, transport);
     (spec.queries[0].first, spec.queries[0].close) = (Time::ZERO, Some(close));
@@ -14,7 +14,7 @@ fn asking_anew(workers: u32, response: u64, transport: TransportSpec, close: Clo
     spec
 }
 
-/// How many packets with `flag` host `place` sent.
+/// Number of packets with `flag` sent by host `place`.
 fn sent(o: &Outcome, place: &str, flag: &str) -> usize {
     let has = |e: &&&PacketEvent| e.flags.split('|').any(|f| f == flag);
     events(o, place, Happening::Send).iter().filter(has).count()
@@ -45,7 +45,7 @@ fn each_query_opens_and_closes_its_connection() {
     }
 }
 
-/// Linux: `write()` and `shutdown()`. FIN travels on the last data where the window has kept some back.
+/// Linux: `write()` and `shutdown()`. FIN is carried by the last data if the window has kept some back.
 #[test]
 fn fin_follows_a_write_that_was_sent_at_once() {
     for (response, close_after_write, with_data) in [(4000, false, true), (4000, true, false), (30_000, true, true)] {
@@ -59,7 +59,7 @@ fn fin_follows_a_write_that_was_sent_at_once() {
         }
         assert!(o.flows.iter().all(|f| f.retransmissions == 0));
     }
-    // lost FINs are sent again
+    // lost FINs are retransmitted
     let t = TransportSpec { fin_with_data: true, close_after_write: true, initial_window: 10.0, ..tcp() };
     let mut spec = asking_anew(3, 9000, t, Close::Worker);
     spec.links.iter_mut().for_each(|l| l.loss = Loss::Packet(0.05));
@@ -77,7 +77,7 @@ fn every_connection_is_as_fresh_as_the_first() {
     let handshake = 2 * (2 * 44_800 + 2_000_000);
     let exchange = 41_600 + 2_243_200 + 2 * 841_600 + 2_000_000;
     assert_eq!(took(&o), [handshake + exchange; 3]);
-    // 40 segments take two windows of slow start at least: a window that has grown does not stay
+    // 40 segments take at least two windows of slow start: a grown window is not kept
     let slow = |close| {
         let mut spec = asking(1, 40 * 1448, tcp());
         spec.links.iter_mut().for_each(|l| l.delay = Time::us(50));
@@ -112,7 +112,8 @@ fn a_reset_needs_one_packet_and_no_fin() {
     assert_eq!(["SYN", "FIN", "RST"].map(|flag| sent(&o, "h1", flag)), [3, 0, 0]);
 }
 
-/// A query every 50 us, of which packet `n` of the root or the worker is lost. How often each sent SYN, FIN and RST.
+/// A query every 50 us; packet `n` of the root or the worker is lost. Also returns the number of SYN, FIN and RST that
+/// each sent.
 fn lossy(close: Close, place: u32, n: u64) -> (Outcome, [[usize; 3]; 2]) {
     let t = TransportSpec { syn_timeout: Time::ms(3), rto_initial: Time::ms(10), ..tcp() };
     let mut spec = asking_anew(1, 1000, t, close);
@@ -131,14 +132,14 @@ fn lossy(close: Close, place: u32, n: u64) -> (Outcome, [[usize; 3]; 2]) {
 fn a_lost_syn_or_syn_ack_is_repeated() {
     for place in [0, 1] {
         let (o, found) = lossy(Close::Worker, place, 0);
-        // the second SYN is answered, as the first was if it came
+        // the second SYN is answered, and so was the first if it arrived
         assert_eq!(found, [[5, 4, 0], [4 + place as usize, 4, 0]]);
         let took = took(&o);
         assert!(took[0] > 3 * MS && took[1..].iter().all(|t| *t < MS), "{took:?}");
     }
 }
 
-/// The same, of the first packet that `wanted` names.
+/// The same, with the loss of the first packet that `wanted` selects.
 fn lossy_of(close: Close, place: u32, wanted: impl Fn(&PacketEvent) -> bool) -> (Outcome, [[usize; 3]; 2]) {
     let is_lost = |o: &Outcome| o.trace.iter().any(|e| e.event == Happening::Loss && wanted(e));
     (0..20).map(|n| lossy(close, place, n)).find(|(o, _)| is_lost(o)).expect("a packet of that kind")
@@ -163,13 +164,13 @@ fn a_lost_fin_goes_again_beside_the_next_connections() {
 #[test]
 fn a_lost_ack_of_a_fin_is_answered_by_a_connection_that_is_gone() {
     for (close, place) in [(Close::Worker, 1), (Close::Root, 0)] {
-        // who closes first sends the last ACK, one more than the other's bytes and FIN
+        // the side that closes first sends the last ACK, one more than the other's bytes and FIN
         let last = if place == 0 { (1, 1001) } else { (0, 101) };
         let (o, found) = lossy_of(close, place, |e| (e.flow, e.ack) == last && e.flags == "ACK");
         assert_eq!(found[1 - place as usize], [4, 5, 0], "{close:?}: the FIN goes again");
         assert_eq!(found[place as usize], [4, 4, 0], "{close:?}");
         assert!(took(&o).iter().all(|t| *t < MS));
-        // it is answered once: nobody sends anything after that
+        // answered once: nobody sends anything after that
         let after = |place| events(&o, place, Happening::Send).iter().filter(|e| e.time_ps > 9 * MS).count();
         assert_eq!([after("h0"), after("h1")], [1, 1]);
     }
@@ -177,7 +178,8 @@ fn a_lost_ack_of_a_fin_is_answered_by_a_connection_that_is_gone() {
 
 #[test]
 fn a_lost_reset_is_repeated_for_what_comes_again() {
-    // the root's ACK of the response never goes: the reset says that it has it, and the worker's timeout asks again
+    // the root's ACK of the response is never sent: the reset acknowledges it, and the worker retransmits after a
+    // timeout
     let (o, found) = lossy_of(Close::Reset, 0, |e| e.flags.contains("RST"));
     assert_eq!(found, [[4, 0, 5], [4, 0, 0]]);
     assert_eq!(o.flows[1].retransmissions, 1);
@@ -209,13 +211,13 @@ fn packets_of_an_earlier_connection_leave_the_later_one_alone() {
     bench.duplex_answer(Kind::Ack, (0, 2), (100, 60_000), 0);
     let last = |p: &mut incast_engine::testing::Packet| (p.flags, p.ack) = (p.flags | flag::FIN, 100);
     let sent = bench.duplex(Kind::Data, responses, (0, 1000), last);
-    // the root acknowledges the FIN, closes, and hears that this has come
+    // the root acknowledges the FIN, closes, and learns that its own has arrived
     assert!(sent[0].packet.ack == 1001 && sent[1].has(flag::FIN) && sent.len() == 2, "{sent:?}");
     assert!(bench.duplex_answer(Kind::Ack, (0, 2), (101, 60_000), 0).is_empty());
     let syn = bench.advance(MS);
-    // numbers go on behind those of the first: request and response, SYN, FIN and its ACK
+    // numbers continue after those of the first connection: request and response, SYN, FIN and its ACK
     assert!(syn[0].packet.is(Kind::Syn) && syn[0].packet.seq() == 103, "{syn:?}");
-    // what comes late of the first is answered with its own numbers, and nothing else comes of it
+    // late packets of the first connection are answered with its own numbers, and have no other effect
     let late = bench.duplex(Kind::Data, responses, (0, 1000), last);
     assert_eq!((late.len(), late[0].packet.ack, late[0].packet.is(Kind::Ack)), (1, 1001, true));
     assert!(bench.duplex_answer(Kind::Ack, (0, 2), (101, 1), 0).is_empty());

@@ -1,10 +1,10 @@
-//! Late packets: how many, how late, and what the receiver has to keep meanwhile.
+//! Late packets: their number, their extent, and the receiver buffer they need.
 
 use crate::support::*;
 use incast_engine::testing::Reordering;
 
-/// One flow over four paths between two edges, of which one is slower by `slower`; nothing is sent
-/// again before the end.
+/// One flow over four paths between two edges, one of which is slower by `slower`. Without retransmissions before the
+/// end.
 fn over_paths(slower: Time, size: u64, spread: PathChoice) -> FlowRecord {
     let mut spec = fat_tree(4, Rate::gbps(1), Time::us(10));
     spec.choice = spread;
@@ -41,7 +41,7 @@ fn every_fourth_packet_is_late() {
     assert_eq!(f.retransmissions, 0);
     // 12 or 13 of 50 take the slow path; if the last of them ends the flow, nothing overtakes it
     assert!((11..=13).contains(&f.late), "{}", f.late);
-    // two pass it on the way, and one more may at the last link, which is never idle
+    // two overtake it on the way, and possibly one more at the last link, which is never idle
     assert!(f.extents == f.late && (2..=3).contains(&f.extent_max), "{f:?}");
     assert!((2 * f.late - 1..=3 * f.late).contains(&f.extent_sum), "{f:?}");
     assert!([2 * 960, 3 * 960].contains(&f.reordering_buffer), "packets wait for it: {f:?}");
@@ -50,7 +50,7 @@ fn every_fourth_packet_is_late() {
 #[test]
 fn a_longer_way_makes_them_later() {
     let f = over_paths(Time::us(60), 48_000, PathChoice::RoundRobinSource);
-    // of the seven behind it one is on the slow path too; the late one before it comes between
+    // of the seven behind it one is on the slow path too; the previous late one arrives in between
     assert_eq!(f.extent_max, 7);
     assert_eq!(f.reordering_buffer, 6 * 960);
 }
@@ -97,7 +97,7 @@ fn runs_of_arrivals_count_as_each_of_them() {
     r.overtake(1_000_300, 1000);
     r.reached(1000, true);
     assert!(std::mem::size_of_val(&r) < 100 && r.runs() == 2, "a thousand arrivals are two runs");
-    // below them all, inside the run, at its last, beyond it
+    // below all, inside the run, at its last, beyond it
     for (end, first) in [(1500, 1u64), (2000, 2), (500_500, 500), (999_999, 999), (1_000_000, 1000), (1_000_200, 1000)]
     {
         let before = r.extent_sum;

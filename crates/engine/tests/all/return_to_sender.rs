@@ -1,4 +1,4 @@
-//! Headers without room that go back to their senders: NDP's rules, by hand and on any network.
+//! Headers without room that return to their senders: NDP's rules, by hand and on any network.
 
 use crate::driven::{self, PACKET, ndp};
 use crate::properties::networks::{dumbbell, pick};
@@ -7,7 +7,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-/// Data up to so many packets, headers up to so many bytes, which go back beyond that.
+/// Data up to `packets` packets, headers up to `headers` bytes, beyond which they return.
 fn returning(packets: u64, headers: u64) -> QueueSpec {
     let mut queue = driven::cutting(packets * PACKET);
     if let Discipline::Trimming(cut) = &mut queue.discipline {
@@ -16,7 +16,7 @@ fn returning(packets: u64, headers: u64) -> QueueSpec {
     queue
 }
 
-/// `hosts` send `bytes` each to a further one, all at once.
+/// `hosts` hosts send `bytes` each to another one, all at once.
 fn incast(hosts: u32, bytes: u64, window: u32, queue: QueueSpec) -> Spec {
     let mut spec = driven::with(star(hosts + 1, Rate::gbps(100), Time::us(1)), ndp(window, false), queue);
     spec.flows = (0..hosts).map(|h| bulk(h, hosts, Some(bytes))).collect();
@@ -29,19 +29,19 @@ fn sum(o: &Outcome, count: fn(&PortRecord) -> u64) -> u64 {
 
 #[test]
 fn the_only_packet_of_a_flow_goes_again_as_its_header_is_back() {
-    // Four packets are at the switch after 1.3328 us: one is sent, one waits, of one the header waits, and the last has
-    // no room. Its header is back after 1.00512 us more, and no pull is to come: it goes again, and is alone.
+    // Four packets reach the switch after 1.3328 us: one is sent, one waits, of one the header waits, and the last has
+    // no room. Its header returns after 1.00512 us more, and no pull is expected: it is retransmitted, and is alone.
     let o = compared(&incast(4, 4096, 50, returning(2, 64)));
     let mut times: Vec<u64> = o.flows.iter().filter_map(|f| f.finish_ps).collect();
     times.sort_unstable();
-    // the ACK of the second waits behind the pull of what was cut, a spacing of pulls after the first
+    // the ACK of the second waits behind the pull for the trimmed packet, a spacing of pulls after the first
     assert_eq!(times[..3], [4_675_840, 4_675_840 + 336_161 + 5_120, 2_337_920 + 4_675_840]);
     assert_eq!((sum(&o, |p| p.trimmed), sum(&o, |p| p.returned), sum(&o, |p| p.drops)), (2, 1, 0));
     assert_eq!(
         o.flows.iter().map(|f| (f.timeouts, f.retransmissions)).fold((0, 0), |s, f| (s.0 + f.0, s.1 + f.1)),
         (0, 2)
     );
-    // as a drop it waits for its timer
+    // if dropped it waits for its timer
     let o = compared(&incast(4, 4096, 50, {
         let mut queue = returning(2, 64);
         if let Discipline::Trimming(cut) = &mut queue.discipline {
@@ -55,12 +55,13 @@ fn the_only_packet_of_a_flow_goes_again_as_its_header_is_back() {
 
 #[test]
 fn what_comes_back_of_a_window_waits_for_pulls() {
-    // Each window of 20 packets is more than the port and its headers hold. What comes back goes by pulls, which the
-    // rest of the windows earn: nothing is lost, no timer is needed, and the receiver's link never idles for long.
+    // Each window of 20 packets is more than the port and its headers hold. Returned packets are retransmitted by
+    // pulls, which the rest of the windows earn: nothing is lost, no timer is needed, and the receiver's link is hardly
+    // ever idle.
     let (hosts, packets) = (8, 60);
     let o = compared(&incast(hosts, packets * 4096, 20, returning(8, 2 * 64)));
     let (returned, trimmed) = (sum(&o, |p| p.returned), sum(&o, |p| p.trimmed));
-    // a flow may hear no more before its first window has gone: beyond 160 only what went again came back again
+    // a flow may hear nothing before its first window has gone: beyond 160 only retransmissions returned again
     assert!(returned > 50 && returned <= 8 * 20 && trimmed > returned, "{returned} {trimmed}");
     assert_eq!((sum(&o, |p| p.drops), o.flows.iter().map(|f| f.timeouts).sum::<u64>()), (0, 0));
     let last = o.flows.iter().filter_map(|f| f.finish_ps).max().unwrap();
@@ -76,7 +77,7 @@ fn what_comes_back_of_a_window_waits_for_pulls() {
 #[test]
 fn one_full_path_among_many_has_its_packet_sent_again_at_once() {
     // A flow spreads over four cores. From one of them a link of 5 Gb/s leads on, so that most of a quarter of its
-    // packets are cut there or come back, and the others arrive whole: what comes back goes again in the same instant.
+    // packets are trimmed there or return, and the others arrive whole: returned packets are retransmitted at once.
     let mut spec = driven::with(fat_tree(4, Rate::gbps(100), Time::us(1)), ndp(15, false), returning(1, 64));
     spec.choice = PathChoice::GivenPath;
     spec.flows = vec![bulk(0, 15, Some(400 * 4096))];

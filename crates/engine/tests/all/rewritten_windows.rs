@@ -1,5 +1,4 @@
-//! Windows that something on the way makes smaller, as a switch does that shares out its capacity: the ends obey from
-//! the first segment on.
+//! Windows reduced on the path, as by a switch that shares out its capacity: both ends obey from the first segment on.
 
 use crate::support::*;
 use incast_engine::testing::{Packet, QueryId, Timer, flag};
@@ -7,8 +6,8 @@ use incast_engine::testing::{Packet, QueryId, Timer, flag};
 const RULES: [WindowUpdate; 3] = [WindowUpdate::News, WindowUpdate::Rfc9293, WindowUpdate::Linux];
 const DELAY: u64 = 20 * US;
 
-/// One worker, 100 kB in segments of 1000 B with an ACK each, connections for each query. Every packet is `change`d on
-/// its way. When the worker sent data, and all that was sent.
+/// One worker, 100 kB in segments of 1000 B with an ACK each, separate connections for each query. `change` is applied
+/// to every packet on its way. Returns the times at which the worker sent data, and all packets sent.
 fn responses(t: TransportSpec, change: impl FnMut(&mut Packet, u64)) -> (Vec<u64>, Vec<Caught>) {
     let mut spec = asking(1, 100_000, TransportSpec { handshake: true, ..t });
     (spec.queries[0].first, spec.queries[0].close) = (Time::ZERO, Some(Close::Worker));
@@ -16,14 +15,14 @@ fn responses(t: TransportSpec, change: impl FnMut(&mut Packet, u64)) -> (Vec<u64
     let mut bench = Bench::new(spec);
     let mut sent = bench.open();
     sent.extend(bench.fire(Timer::Query(QueryId(0))));
-    // what was sent at the beginning goes over the same way
+    // packets sent at the start take the same path
     bench.resend(sent);
     let sent = bench.relay(20 * MS, DELAY, change);
     let data = sent.iter().filter(|c| c.packet.flow.0 == 1 && c.packet.len > 0).map(|c| c.at).collect();
     (data, sent)
 }
 
-/// Most segments sent within one round trip.
+/// Maximum number of segments sent within one round trip.
 fn burst(times: &[u64]) -> usize {
     times.iter().map(|t| times.iter().filter(|u| (*t..*t + 2 * DELAY).contains(*u)).count()).max().unwrap_or(0)
 }
@@ -45,14 +44,14 @@ fn a_lowered_window_bounds_every_connection_from_its_first_segment() {
         assert!(burst(&free) > 10);
         let (bound, sent) = responses(t, |p, _| p.wnd = p.wnd.min(3000));
         assert_eq!((bound.len(), burst(&bound)), (300, 3), "{window_update:?}");
-        // 34 round trips of data a query, with the others
+        // 34 round trips of data for a query, with the others
         assert_eq!(sent.iter().filter(|c| c.has(flag::FIN)).count(), 6);
     }
 }
 
 #[test]
 fn a_request_obeys_the_window_of_the_syn_ack() {
-    // 40 B a round trip, where requests have 100 B, and segments as small as a window may be are allowed
+    // 40 B per round trip, for requests of 100 B, with segments as small as a window
     let t = TransportSpec { sws_avoidance: false, ..initial_window(10.0) };
     let (_, sent) = responses(t, |p, _| {
         if p.is_reverse() && p.flow.0 == 0 {

@@ -1,4 +1,4 @@
-//! Policies that choose among equal next hops: judged on fat trees, and each rule by itself.
+//! Policies that choose among equal next hops: measured on fat trees, and each rule by itself.
 
 use crate::support::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ fn reps() -> PathChoice {
     PathChoice::Entropy(Entropy::Recycled(Recycled { ring: 8, values: 1 << 16, explore: 16, freeze: Time::ms(10) }))
 }
 
-/// The same fabric with next hops in tables.
+/// The same fabric, with next hops in tables.
 fn with_tables(spec: &Spec) -> Spec {
     let table = |router: &Router| {
         let Router::Tree { first, span, stride, down, up, ups } = router.clone() else { return router.clone() };
@@ -72,7 +72,7 @@ fn permutation(choice: PathChoice) -> Spec {
     spec
 }
 
-/// Packets put on each link by data of the traced flows, by the link's name.
+/// Packets of the traced flows' data on each link, by the link's name.
 fn counts(o: &Outcome, flow: u32, ack: bool) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for e in o.trace.iter().filter(|e| e.flow == flow && (e.payload == 0) == ack) {
@@ -98,7 +98,7 @@ fn every_policy_is_the_same_under_every_partition() {
     }
 }
 
-/// Inter-pod packets cross six links, those within a pod four, those within a rack two: never more.
+/// Inter-pod packets cross six links, packets within a pod four, within a rack two: never more.
 #[test]
 fn no_packet_leaves_the_shortest_paths() {
     for choice in policies() {
@@ -135,7 +135,7 @@ fn no_packet_leaves_the_shortest_paths() {
     }
 }
 
-/// One flow between pods, alone, and its counts: uplinks of its edge switch, of its pod, and paths through cores.
+/// A flow between pods, alone. Its counts: uplinks of its edge switch, of its pod, and paths through cores.
 fn alone(choice: PathChoice, packets: u64) -> (Outcome, Spec) {
     let mut spec = permutation(choice);
     spec.queues = vec![drop_tail(10_000)];
@@ -175,7 +175,7 @@ fn spraying_is_uniform_over_paths() {
     }
 }
 
-/// Successive packets go through all four paths before any comes again, at the source and at switches.
+/// Successive packets use all four paths before any is repeated, at the source and at switches.
 #[test]
 fn a_round_robin_is_exact() {
     for choice in [PathChoice::RoundRobinSource, PathChoice::RoundRobin(0), PathChoice::RoundRobin(5)] {
@@ -187,7 +187,7 @@ fn a_round_robin_is_exact() {
             assert_eq!(uplinks(o, "agg", "core", false), [250, 250, 250, 250], "{choice:?}");
         }
     }
-    // in any four packets each path once
+    // every four packets use each path once
     let (o, _) = alone(PathChoice::RoundRobinSource, 999);
     let crossed: Vec<(u64, &str)> = (o.trace.iter())
         .filter(|e| e.payload > 0 && e.event == Happening::Enqueue && e.place.contains(">core"))
@@ -200,8 +200,8 @@ fn a_round_robin_is_exact() {
     }
 }
 
-/// Presto: 64 KiB of a flow take one path, the next 64 KiB the next, through all four before any comes again; ACKs
-/// have one path.
+/// Presto: 64 KiB of a flow take one path, the next 64 KiB the next, through all four before any is repeated. ACKs have
+/// one path.
 #[test]
 fn flowcells_take_the_paths_in_turn() {
     let places = |cell: u64, tables: bool| -> Vec<(u64, String)> {
@@ -216,7 +216,7 @@ fn flowcells_take_the_paths_in_turn() {
         by_packet.into_iter().collect()
     };
     for tables in [false, true] {
-        // packets of 4000 B: the cell of the first byte counts
+        // packets of 4000 B: the flowcell of the first byte counts
         let crossed = places(65_536, tables);
         let of = |cell: u64| crossed.iter().filter(move |(seq, _)| seq / 65_536 == cell).map(|own| own.1.as_str());
         let paths: Vec<&str> = (0..10).map(|cell| of(cell).next().unwrap()).collect();
@@ -230,7 +230,7 @@ fn flowcells_take_the_paths_in_turn() {
     }
 }
 
-/// A source that goes round meets every path of a graph that is no tree, each as often: three of which two share a
+/// A round-robin source uses every path of a graph that is not a tree equally often: three paths, two of which share a
 /// next hop.
 #[test]
 fn whole_paths_count_where_next_hops_differ() {
@@ -276,8 +276,8 @@ fn whole_paths_count_where_next_hops_differ() {
     assert!(at(&spec, "s>a").abs_diff(1500) < 137);
 }
 
-/// Two flows of one rack meet at its two uplinks: whoever comes second takes the empty port, so no queue ever holds
-/// more than two.
+/// Two flows of one rack meet at its two uplinks: the second takes the empty port, so no queue ever holds more than
+/// two.
 #[test]
 fn adaptive_routing_takes_the_empty_port() {
     for choice in [adaptive(Gauged::Queue, &[0.001], Time::ZERO), PathChoice::PowerOfTwo] {
@@ -289,7 +289,8 @@ fn adaptive_routing_takes_the_empty_port() {
             let up = o.ports.iter().filter(|p| p.name.starts_with("edge0>agg") || p.name.contains(">core"));
             up.map(|p| p.queue_max_packets).max().unwrap()
         };
-        // two of line rate on two ports of line rate: one in transmission, one that came a moment too early
+        // two flows of line rate on two ports of line rate: one packet in transmission, one that arrived a moment too
+        // early
         assert!(most(&o) <= 2, "{choice:?}: {}", most(&o));
         spec.choice = PathChoice::First;
         assert!(most(&run(&spec)) > 5, "both on one port");
@@ -298,8 +299,8 @@ fn adaptive_routing_takes_the_empty_port() {
     }
 }
 
-/// Stale readings mislead: two flows at line rate need both uplinks, and readings that never grow old send half of
-/// the time both to one.
+/// Stale readings mislead: two flows at line rate need both uplinks, and readings that never expire send both to one
+/// half of the time.
 #[test]
 fn readings_serve_until_they_are_old() {
     let most = |refresh: Time| {
@@ -313,7 +314,7 @@ fn readings_serve_until_they_are_old() {
     assert!(most(Time::s(1)) > 3);
 }
 
-/// Explicit queues are read as FIFO ports are.
+/// Explicit queues are read like FIFO ports.
 #[test]
 fn explicit_queues_give_the_same_choices() {
     for choice in
@@ -327,8 +328,8 @@ fn explicit_queues_give_the_same_choices() {
     }
 }
 
-/// A flow that sends in two bursts, 500 us apart: the packets of one lie on one path, and those of the other on another
-/// if the gap is shorter than the pause.
+/// A flow that sends in two bursts, 500 us apart: the packets of each burst share a path, and the two paths differ if
+/// the gap is shorter than the pause.
 #[test]
 fn flowlets_begin_after_the_gap() {
     let bursts = |choice: &PathChoice, seed: u64| -> Vec<Vec<u64>> {
@@ -354,7 +355,7 @@ fn flowlets_begin_after_the_gap() {
                 PathChoice::Flowlet(Flowlet { gap, by: None, .. }) if *gap == Time::us(100) => {
                     moved += u64::from(b[0] != b[1]);
                 }
-                // no pause, or no port that is better than an idle one
+                // no pause, or no port better than an idle one
                 _ => assert_eq!(b[0], b[1], "{choice:?}"),
             }
         }
@@ -363,7 +364,7 @@ fn flowlets_begin_after_the_gap() {
 }
 
 /// Two flows at line rate whose hashes meet at an uplink: the one that flowlets move to the empty port stays there, and
-/// what escapes from the full port leaves no queue.
+/// packets that leave the full port form no queue.
 #[test]
 fn who_may_leave_a_full_port_does() {
     let most = |choice: PathChoice, seed: u64| {
@@ -376,13 +377,13 @@ fn who_may_leave_a_full_port_does() {
     };
     let meets = (0..20).find(|seed| most(PathChoice::Ecmp, *seed) > 5).expect("two flows on two ports");
     assert!(most(ecmp_adaptive(1.0), meets) <= 2);
-    // half of the packets look: what comes in a row to the wrong port is short
+    // half of the packets choose by load: series to the wrong port are short
     assert!(most(ecmp_adaptive(0.5), meets) < most(PathChoice::Ecmp, meets) / 2);
     assert_eq!(most(ecmp_adaptive(0.0), meets), most(PathChoice::Ecmp, meets));
 }
 
-/// The path of every data packet and of the ACK that brings its value back: a counter's packets are spread evenly, and
-/// what REPS uses again is a path that worked.
+/// The path of every data packet, and of the ACK that returns its entropy. A counter spreads packets evenly, and REPS
+/// reuses paths that worked.
 #[test]
 fn entropy_values_choose_paths_at_every_switch() {
     for choice in [PathChoice::Entropy(Entropy::Counter), reps()] {
@@ -395,7 +396,7 @@ fn entropy_values_choose_paths_at_every_switch() {
         if let PathChoice::Entropy(Entropy::Counter) = choice {
             assert_uniform(&uplinks(&o, "agg", "core", false), 4);
         }
-        // one value, one path
+        // one entropy, one path
         if let PathChoice::Entropy(Entropy::Recycled(rule)) = &mut spec.choice {
             rule.values = 1;
             assert_eq!(uplinks(&run(&spec), "agg", "core", false).len(), 1);
@@ -403,7 +404,7 @@ fn entropy_values_choose_paths_at_every_switch() {
     }
 }
 
-/// Marks keep REPS away from a path: a queue that marks all it sends is hardly used after the first round trip.
+/// Marks keep REPS away from a path: a queue that marks all its packets is hardly used after the first round trip.
 #[test]
 fn marked_values_are_not_used_again() {
     let (_, mut spec) = alone(reps(), 4000);

@@ -1,8 +1,8 @@
-//! What a port has sent, and what it has accepted: read off the packet trace of a run that goes on for longer.
+//! Packets sent and accepted by a port, derived from the packet trace of a longer run.
 
 use crate::support::*;
 
-/// Hosts at 10 Gb/s send for ever to one more behind a link of 1 Gb/s with `queue`; all flows are traced.
+/// Hosts at 10 Gb/s send endlessly to another one behind a link of 1 Gb/s with `queue`. All flows are traced.
 fn crowd(hosts: u32, queue: QueueSpec, duration: Time) -> Spec {
     let mut spec = star(hosts + 1, Rate::gbps(10), Time::us(1));
     spec.queues = vec![endless_queue(), queue];
@@ -17,7 +17,7 @@ fn crowd(hosts: u32, queue: QueueSpec, duration: Time) -> Spec {
     spec
 }
 
-/// Packets and bytes that the last link of a crowd sends from one time to another, by what arrives at its end.
+/// Packets and bytes sent by the last link of a crowd from one time to another, from the arrivals at its end.
 fn arrivals(o: &Outcome, spec: &Spec, from: Time, to: Time) -> (u64, u64) {
     let link = spec.links.last().unwrap();
     let node = &spec.node_names[link.to as usize];
@@ -35,7 +35,7 @@ fn arrivals(o: &Outcome, spec: &Spec, from: Time, to: Time) -> (u64, u64) {
 fn a_port_sends_what_its_link_carries_and_has_accepted_what_came() {
     let o = run(&crowd(8, endless_queue(), Time::ms(1)));
     let port = o.ports.last().unwrap();
-    // 1 Gb/s for 1 ms, of which the first packets need some to come
+    // 1 Gb/s for 1 ms, less the time until the first packets arrive
     assert!((100_000..=125_000).contains(&port.bytes), "{port:?}");
     assert!(port.accepted > 100 && port.accepted_bytes > 150_000, "{port:?}");
     assert_eq!((port.packets, port.accepted), (port.packets_total, port.accepted_total));
@@ -80,11 +80,11 @@ fn sent_is_what_arrives_at_the_end_of_the_link_whatever_the_queue_is() {
         let came = |happening| events(&o, &port.name, happening).into_iter().map(|e| Time(e.time_ps));
         let accepted: Vec<Time> = came(Happening::Enqueue).chain(came(Happening::Mark)).collect();
         let measured = accepted.iter().filter(|t| **t >= from && **t < to).count() as u64;
-        // a mark at a departure is an event of its own
+        // a mark at departure is an event of its own
         if !matches!(spec.queues[1].discipline, Discipline::EcnAtDeparture(_)) {
             assert_eq!((port.accepted, port.accepted_total), (measured, accepted.len() as u64), "{:?}", spec.queues[1]);
         }
-        // what is accepted is sent, held, or dropped from the queue
+        // accepted packets are sent, held, or dropped from the queue
         let left = port.accepted_total - port.packets_total;
         held += left.min(port.queue_max_packets);
         withdrawn += left.saturating_sub(port.queue_max_packets);
@@ -100,7 +100,7 @@ fn a_link_of_another_rate_sends_what_that_carries() {
     spec.failures = vec![Failure { link, from: Time::us(600), until: Time::us(1200), effect: slow }];
     for queue in [endless_queue(), QueueSpec { explicit: true, ..endless_queue() }] {
         spec.queues[1] = queue;
-        // inside the failure, across its beginning and across its end: 12.5 B a microsecond there, 125 B beside it
+        // inside the failure, across its start and across its end: 12.5 B a microsecond there, 125 B outside
         for (from, to, most) in [(700, 1100, 5000), (500, 700, 13_750), (1100, 1300, 13_750)] {
             (spec.measure_from, spec.measure_to) = (Time::us(from) + Time(7), Time::us(to) + Time(7));
             let port = compared(&spec).ports.pop().unwrap();
@@ -109,8 +109,8 @@ fn a_link_of_another_rate_sends_what_that_carries() {
     }
 }
 
-/// What waits in a fair NIC, and the packet in transmission, by the trace: what the transport handed over, less what
-/// has left.
+/// Content of a fair NIC with the packet in transmission, from the trace: packets handed over by the transport, less
+/// those that have left.
 #[test]
 fn a_fair_nic_has_its_queue_at_the_port() {
     let mut spec = star(2, Rate::gbps(10), Time::us(1));
@@ -157,10 +157,10 @@ fn a_fair_nic_has_its_queue_at_the_port() {
         assert_eq!(port.queue_p99_packets, Some(p99 as f64), "{port:?}");
         assert!(most >= 15 && p99 >= 14 && mean > 13.0, "{most}, {p99}, {mean}");
         assert_eq!(port.queue_max_bytes, most * 1500);
-        // all that the transport handed over is accepted, the NIC's queue included
+        // all packets handed over by the transport are accepted, including those in the NIC's queue
         let handed = events(&o, "h0", Happening::Send).len() as u64;
         assert_eq!(port.accepted_total, handed);
-        // the series has a point where the queue changes, and no other
+        // the series has points only where the queue changes
         let queue = series(&probed, "h0>s", "queue_packets");
         assert!(queue.windows(2).all(|w| w[0].1 != w[1].1), "{queue:?}");
         for (time, value) in queue.iter().filter(|point| point.0 < spec.duration.0) {
@@ -182,7 +182,7 @@ fn frames_of_a_fair_nic_add_up_to_its_queue() {
     run_for(&mut spec, Time::us(300));
     spec.observe.timeline = Some(TimelineSpec { every: Time::us(7), most: 10_000 });
     let o = compared(&spec);
-    // the sums are held by `compared`; the queue is the same in each frame once the NIC is full
+    // `compared` checks the sums; the queue is the same in each frame once the NIC is full
     let rows: Vec<PortFrame> = o.port_frames.rows().filter(|row| row.port == 0).collect();
     assert!(rows.len() > 30, "{}", rows.len());
     let mean = |row: &PortFrame| row.byte_time as f64 / Time::us(7).0 as f64;

@@ -70,7 +70,7 @@ fn saturated_queues_hold_what_the_paper_derives() {
         let each = alpha * size as f64 / (1.0 + alpha * ports as f64);
         for (port, _) in &all {
             let held = port.filling(Time::ms(8)).1 as f64;
-            // a packet of each, of what is shared by all
+            // tolerance: a packet of each queue, of the shared part
             assert!((held - each).abs() <= 1000.0 * (1.0 + alpha * ports as f64), "{alpha} {ports}: {held} of {each}");
         }
     }
@@ -94,7 +94,7 @@ fn a_burst_has_more_room_where_nobody_else_queues() {
         (port.queue_max_bytes, port.drops)
     };
     let (alone, crowded) = (run(0), run(3));
-    // alone it may fill half of the buffer, and a packet
+    // alone it may fill half of the buffer, plus a packet
     assert!((100_000..=101_500).contains(&alone.0), "{alone:?}");
     assert!(crowded.0 < 75_000 && crowded.1 > alone.1, "{alone:?} {crowded:?}");
 }

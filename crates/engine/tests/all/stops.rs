@@ -1,9 +1,9 @@
-//! Transfers that their stop cuts short: they are stopped, not finished, whatever becomes of what was written.
+//! Transfers cut short by their stop: stopped, not finished, whatever happens to the bytes written before.
 
 use crate::driven::{cutting, ndp, uets, with};
 use crate::support::*;
 
-/// 10 MB at 1 Gb/s, of which a send buffer of 64 kB lets a part be written before the stop at 100 us.
+/// 10 MB at 1 Gb/s; a send buffer of 64 kB lets a part be written before the stop at 100 us.
 fn cut(transport: TransportSpec, at_stop: AtStop) -> Spec {
     let transport = TransportSpec { send_buffer: 64_000, ..transport };
     let flow = FlowSpec { stop: Time::us(100), at_stop, ..bulk(0, 1, Some(10_000_000)) };
@@ -52,7 +52,7 @@ fn a_transfer_that_is_reset_has_not_finished() {
     }
 }
 
-/// Flows that wait for the ends of another open when it finishes, and not when its stop cuts it short.
+/// Flows that wait for the end of another open when it finishes, and not when its stop cuts it short.
 #[test]
 fn a_transfer_that_is_cut_short_opens_no_other() {
     let [one, other] = driven();
@@ -87,7 +87,7 @@ fn a_transfer_that_is_cut_short_opens_no_other() {
     }
 }
 
-/// The timeline shows a flow as done once it is reset, or opens after its stop, whatever its transport.
+/// The timeline shows a flow as done once it is reset, or opens after its stop, with any transport.
 #[test]
 fn frames_of_what_is_cut_short_end_as_done() {
     let [one, _] = driven();
@@ -105,7 +105,7 @@ fn frames_of_what_is_cut_short_end_as_done() {
     }
 }
 
-/// A stop cuts nothing of what was written before, and nothing of what has no end.
+/// A stop affects neither bytes written before nor endless flows.
 #[test]
 fn what_a_stop_does_not_cut_finishes() {
     let mut spec = cut(plain(), AtStop::Drain);
@@ -119,7 +119,7 @@ fn what_a_stop_does_not_cut_finishes() {
     assert!(flow.finish_ps.is_some() && flow.stopped_ps.is_none(), "a flow without an end ends there");
 }
 
-/// A closed loop of a number of writes is cut, one without is not; its writes complete or do not, one by one.
+/// A closed loop with a count is cut, one without is not; its writes complete or do not, one by one.
 #[test]
 fn a_closed_loop_that_is_cut_short_has_not_finished() {
     for (count, at_stop) in [(Some(1000), AtStop::Drain), (Some(1000), AtStop::Reset), (None, AtStop::Drain)] {
@@ -172,7 +172,7 @@ fn a_query_that_has_begun_is_answered_after_the_stop() {
     assert!(queries[0].finish_ps.is_some_and(|at| at > 50 * US), "{queries:?}");
 }
 
-/// A run that ends with its last transfer ends with one that is stopped, too.
+/// A run that ends with its last transfer also ends with a stopped one.
 #[test]
 fn a_run_does_not_wait_for_what_was_stopped() {
     for at_stop in [AtStop::Drain, AtStop::Reset] {

@@ -1,8 +1,8 @@
-//! News of queues within a round trip, and room for packets (Bolt): the program of ports, and the senders that hear.
+//! Queue notices within a round trip, and permissions to send (Bolt): the program of ports, and the senders.
 
 use crate::support::{self, *};
 
-/// All of the paper's parts.
+/// All mechanisms of the paper.
 pub fn bolt_program() -> Bolt {
     Bolt { threshold: None, supply: None, tokens: 256, src: true, pru: true, sm: true }
 }
@@ -16,7 +16,7 @@ fn drops(o: &Outcome) -> u64 {
     o.ports.iter().map(|p| p.drops).sum()
 }
 
-/// Bytes that a flow has brought between two times, us, as a share of what 10 Gb/s carry.
+/// Bytes of a flow acknowledged between two times (us), as a share of 10 Gb/s.
 fn share(o: &Outcome, flow: usize, from: u64, to: u64) -> f64 {
     let acked = |us: u64| value_at(o, &format!("flow {flow}"), "acked_bytes", us * US);
     (acked(to) - acked(from)) * 8.0 / ((to - from) as f64 * 1e4)
@@ -43,11 +43,11 @@ fn news_of_a_queue_comes_before_its_ack_would() {
     let starts = [Time::ZERO; 3];
     let after = |rule: Bolt| {
         let o = compared(&joining(&starts, None, rule));
-        // first windows wait at their hosts
+        // initial windows wait at their hosts
         let took = from(&o, "flow 0", "told_after_s", 500);
         (took.iter().fold(f64::INFINITY, |a, b| a.min(*b)), took.iter().fold(0.0, |a: f64, b| a.max(*b)))
     };
-    // a link of 24 us there, one back, and what a packet takes: whatever the queue
+    // a link of 24 us there, one back, and the time of a packet: independent of the queue
     let (least, most) = after(bolt_program());
     assert!(least > 49e-6 && most < 53e-6, "{least} {most}");
     let (least, most) = after(Bolt { src: false, ..bolt_program() });
@@ -74,7 +74,7 @@ fn queues_go_sooner_where_ports_tell_themselves() {
     let longest = |rule: Bolt| {
         let o = compared(&joining(&[Time::ZERO, Time::us(1_000)], None, rule));
         assert_eq!(drops(&o), 0);
-        // the second flow's first window comes 50 us later: until a queue of five packets is left
+        // the second flow's initial window arrives 50 us later: time until the queue is down to five packets
         let queue = series(&o, "s>h0", "queue_packets");
         let grown = queue.iter().position(|(t, n)| *t > 1_000 * US && *n >= 20.0).unwrap();
         let gone = queue[grown..].iter().find(|(_, n)| *n <= 5.0).unwrap().0;
@@ -88,7 +88,8 @@ fn queues_go_sooner_where_ports_tell_themselves() {
 
 #[test]
 fn what_a_flow_leaves_is_taken_at_once_by_what_ports_have_room_for() {
-    // the first of two ends after some 2 ms; the other then has half a link, and a packet a round trip is 12 Mb/s
+    // the first of two ends after some 2 ms; the other then has half of a link, and one packet per round trip is 12
+    // Mb/s
     let used = |rule: Bolt| {
         let mut spec = joining(&[Time::ZERO, Time::us(20)], None, rule);
         spec.flows[0] = bulk(1, 0, Some(1_250_000));
@@ -130,7 +131,7 @@ fn a_lone_flow_hears_nothing_of_the_port_of_its_own_host() {
     let o = compared(&spec);
     let flow = &o.flows[0];
     assert!(flow.finish_ps.is_some() && from(&o, "flow 0", "told_after_s", 0).is_empty());
-    // three packets to open and three to close, and none of a port
+    // three packets to open and three to close, and none from a port
     assert_eq!(o.packets_sent, flow.sent + flow.arrived + 6);
 }
 
@@ -141,7 +142,7 @@ fn packets_of_ports_are_counted_and_conserved() {
     let o = compared(&spec);
     assert!(o.flows.iter().all(|f| f.finish_ps.is_some()));
     let ends: u64 = o.flows.iter().map(|f| f.sent).sum();
-    // each segment has one ACK, and a flow a handshake and an end: all others are the ports'
+    // each segment has one ACK, and each flow a handshake and an end: all others come from ports
     let acks: u64 = o.flows.iter().map(|f| f.arrived).sum();
     assert!(o.packets_sent > ends + acks + 100, "{} {ends} {acks}", o.packets_sent);
     let lone = compared(&joining(&[Time::ZERO], Some(300_000), bolt_program()));

@@ -1,4 +1,4 @@
-//! Symmetric routing: an ACK passes the links of its data, the other way.
+//! Symmetric routing: an ACK passes the links of its data, in the opposite direction.
 
 use crate::support::*;
 use incast_engine::map::failover::reroute;
@@ -7,21 +7,21 @@ use std::collections::{BTreeSet, VecDeque};
 
 type Links = BTreeSet<String>;
 
-/// The other direction of a link, by its name.
+/// Name of the opposite link.
 fn turned(name: &str) -> String {
     let (link, number) = name.split_once('#').map_or((name, String::new()), |(link, n)| (link, format!("#{n}")));
     let (from, to) = link.split_once('>').unwrap();
     format!("{to}>{from}{number}")
 }
 
-/// Links on which packets of `flow` were put in `times`: data, or ACKs.
+/// Links used by packets of `flow` in `times`: data, or ACKs.
 fn used(o: &Outcome, flow: u32, ack: bool, times: std::ops::Range<u64>) -> Links {
     let put = o.trace.iter().filter(|e| e.flow == flow && (e.payload == 0) == ack && e.place.contains('>'));
     let put = put.filter(|e| matches!(e.event, Happening::Enqueue | Happening::Mark) && times.contains(&e.time_ps));
     put.map(|e| e.place.clone()).collect()
 }
 
-/// Data and ACKs of `flow` passed the same links in `times`, there and back.
+/// True if data and ACKs of `flow` passed the same links in `times`, there and back.
 fn is_mirrored(o: &Outcome, flow: u32, times: std::ops::Range<u64>) -> bool {
     let (data, acks) = (used(o, flow, false, times.clone()), used(o, flow, true, times));
     assert!(!data.is_empty() && !acks.is_empty(), "flow {flow} says nothing");
@@ -50,14 +50,14 @@ fn acks_pass_the_links_of_their_data_in_a_fat_tree() {
         let flows = 0..spec.flows.len() as u32;
         let o = run(&traced(spec.clone(), PathChoice::Symmetric));
         assert!(flows.clone().all(|f| is_mirrored(&o, f, 0..u64::MAX)), "seed {seed}");
-        // ECMP sends data the same way, and ACKs another in three of four cases of several paths
+        // ECMP sends data over the same path, and ACKs over another in three of four cases with several paths
         let ecmp = run(&traced(spec, PathChoice::Ecmp));
         assert!(flows.clone().all(|f| used(&o, f, false, 0..u64::MAX) == used(&ecmp, f, false, 0..u64::MAX)));
         assert!(flows.filter(|f| !is_mirrored(&ecmp, *f, 0..u64::MAX)).count() > 100);
     }
 }
 
-/// Host 0 asks hosts of other racks: requests, responses and the ACKs of both go one way there and one way back.
+/// Host 0 asks hosts of other racks: requests, responses and the ACKs of both share one path there and one back.
 #[test]
 fn both_flows_of_a_connection_have_one_way() {
     let mut spec = all_pairs(1);
@@ -90,7 +90,7 @@ fn both_flows_of_a_connection_have_one_way() {
     assert!(!(1..4).all(|i| one_way(&o, i)));
 }
 
-/// Two links die and are seen 20 us later; from then on the ways around are mirrored too.
+/// Two links fail and are detected 20 us later; from then on the detours are mirrored too.
 #[test]
 fn the_mirror_image_follows_the_ways_around_failures() {
     let mut spec = permutation(PathChoice::Symmetric, 100, 2_000_000);
@@ -111,8 +111,8 @@ fn the_mirror_image_follows_the_ways_around_failures() {
     assert!(o.flows.iter().all(|f| f.finish_ps.is_some()));
 }
 
-/// Switches joined by `pairs`, several times where a pair comes several times, and a host on each of `homes`. Next hops
-/// are all those on shortest paths.
+/// Switches joined by `pairs`, with parallel links for repeated pairs, and a host at each of `homes`. Next hops are all
+/// those on shortest paths.
 fn graph(switches: u32, pairs: &[(u32, u32)], homes: &[u32]) -> Spec {
     let hosts = homes.len() as u32;
     let mut spec = star(hosts, Rate::gbps(10), Time::us(1));
@@ -120,7 +120,7 @@ fn graph(switches: u32, pairs: &[(u32, u32)], homes: &[u32]) -> Spec {
     let nodes = spec.node_names.len();
     spec.domain_of = (0..nodes as u32).collect();
     spec.links.clear();
-    // a line through all switches, so that there is a way
+    // a line through all switches, so that all are connected
     let line = (1..switches).map(|s| (s - 1, s));
     let between = line.chain(pairs.iter().map(|(a, b)| (a % switches, b % switches))).filter(|(a, b)| a != b);
     let homes = (0..).zip(homes).map(|(h, s)| (h, hosts + s % switches));

@@ -1,4 +1,4 @@
-//! Match-action tables under every engine: windows, one heap, one domain or a domain a node, any order of visits.
+//! Match-action tables under every engine: windows, one heap, one domain or one for each node, any order of visits.
 
 use crate::support::*;
 use incast_engine::spec::table::*;
@@ -25,7 +25,7 @@ fn stage(name: &str, entries: Vec<Entry>, miss: Miss) -> Stage {
     Stage { name: name.into(), entries, miss, egress: false }
 }
 
-/// SCCP as the built-in program has it, with 300 us and no window below a byte.
+/// SCCP as in the built-in program, with 300 us and no window below a byte.
 fn sccp() -> Vec<Stage> {
     let flags = |flags: u32| [(Field::Flags, flags, flags), (Field::Kind, KindOf::TCP, KindOf::TCP)];
     let flows = Target::Port(0, Side::Egress);
@@ -55,8 +55,8 @@ fn table(stages: Vec<Stage>, controller: Option<Controller>) -> Program {
     Program::Table(Table { registers, meters: Vec::new(), stages: stages.into(), controller })
 }
 
-/// `workers` hosts of a star at 1 Gb/s send 25 kB each to host 0 through buffers of 8 packets, which lose SYNs, data
-/// and FINs; some segments are lost on the wire, and the receivers of some flows reset them.
+/// `workers` hosts of a star at 1 Gb/s send 25 kB each to host 0 through buffers of 8 packets, which drop SYNs, data
+/// and FINs. Some segments are lost on the wire, and the receivers of some flows reset them.
 fn hard(workers: u32, program: Program) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(1), Time::us(25));
     spec.transports = vec![TransportSpec { handshake: true, delayed_ack: 1, sws_avoidance: false, ..tcp() }];
@@ -70,7 +70,7 @@ fn hard(workers: u32, program: Program) -> Spec {
     spec
 }
 
-/// What a run gives, but for its tables and series.
+/// Results of a run, without its tables and series.
 fn results(o: &Outcome) -> String {
     format!("{:?} {:?} {} {}", o.flows, o.ports, o.hops, o.packets_dropped)
 }
@@ -118,7 +118,7 @@ fn timeouts_answers_of_the_controller_and_ways_do_not_depend_on_the_engine() {
     assert!(o.entries.iter().filter(|e| e.entry.starts_with("learned")).count() > 24, "{}", o.entries.len());
     assert!(o.entries.iter().any(|e| e.entry == "acks" && e.ended_ps == Some(2_000_000_000)));
     assert!(o.flows.iter().filter(|f| f.finish_ps.is_some()).count() > 6);
-    // at the end of the run packets wait
+    // packets are still queued at the end of the run
     let mut short = hard(12, table(stages, Some(rule(true, None))));
     run_for(&mut short, Time::us(120));
     assert!(compared(&short).packets_in_flight > 0);

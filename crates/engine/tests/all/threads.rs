@@ -1,4 +1,4 @@
-//! Threads of one run: the same bytes on any number of them, and what happens when one fails or the run is stopped.
+//! Threads of one run: the same bytes on any number of them, failures of a thread, and stopped runs.
 
 use super::support::*;
 use incast_cc::external::{External, ExternalController, ExternalFactory};
@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A permutation on a fat tree whose short queues lose packets.
+/// A permutation on a fat tree whose short queues drop packets.
 fn lossy(size: u64) -> Spec {
     permutation(PathChoice::Spray, 6, size)
 }
@@ -23,12 +23,12 @@ fn cost(spec: &Spec, threads: Threads) -> Cost {
     windows::run_timed(Simulation::new(spec).unwrap(), Visit::Forward, threads, &mut |_| true).unwrap().1
 }
 
-/// How many threads it has.
+/// Number of threads of a run.
 fn threads_of(spec: &Spec, threads: usize) -> usize {
     cost(spec, Threads::Own(threads)).threads.len()
 }
 
-/// Two threads take half the time of one, and 1 us more a window.
+/// Clock on which two threads take half the time of one, and a window takes 1 us more.
 fn half(_: bool, alone: Done, together: Done) -> u64 {
     let ns = |done: Done, of_one: u64| (done.windows + done.hops) * of_one;
     ns(alone, 100) + ns(together, 50) + together.windows * 1_000
@@ -45,8 +45,8 @@ fn any_number_of_threads_gives_the_same_bytes() {
     }
 }
 
-/// Ports that set marks later know where packets lie; those that serve themselves are visited; and an account of a
-/// query, a trace and series pass from one collector to another.
+/// Runs with state beyond packets: ports that mark later know places of packets; self-serving ports are visited;
+/// records of queries, a trace and series pass between collectors.
 fn with_more_than_packets() -> [Spec; 4] {
     let mut marks = lossy(100_000);
     marks.queues[0] = queue(Discipline::EcnAtDeparture(EcnAtDeparture { mark: Limit::Packets(2) }), Limit::Packets(40));
@@ -60,7 +60,7 @@ fn with_more_than_packets() -> [Spec; 4] {
     watched.observe.flows = vec![3, 11];
     watched.observe.ports = vec![7, 90];
     watched.observe.trace = vec![0, 5];
-    // links as long as some 300 windows: what is sent lies beyond the near ones
+    // links as long as some 300 windows: packets are beyond the near windows
     let mut far = lossy(1_000_000);
     far.links.iter_mut().filter(|l| l.from % 3 == 0).for_each(|l| l.delay = Time::us(400));
     [marks, trimming, watched, far]
@@ -104,7 +104,7 @@ fn a_dense_run_takes_all_threads_that_it_may() {
     let spec = lossy(8_000_000);
     let all = cost(&spec, Threads::Own(2)).in_step;
     let cost = cost(&spec, Threads::By(Rule::Quicker(half), 2, false));
-    // but for handshakes, the last repairs, and the time in which one thread's cost is measured
+    // except handshakes, the last repairs, and the time for measuring one thread's cost
     assert!(cost.in_step > all * 3 / 4, "{} of {all} windows", cost.in_step);
     assert_eq!(cost.threads.len(), 2);
 }
@@ -162,7 +162,7 @@ fn whoever_listens_stops_all_threads() {
 
 #[test]
 fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
-    // 128 packets a microsecond, and windows of 100 of these
+    // 128 packets a microsecond, and windows with 100 microseconds of them
     let mut spec = star(16, Rate::gbps(100), Time::us(100));
     let gap = Time::ns(125);
     spec.flows = (0..16)
@@ -177,7 +177,7 @@ fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
     let outcome = incast_engine::run(&spec, &mut listener);
     assert!(matches!(outcome, Err(RunError::Stopped)));
     let between: Vec<u64> = told.windows(2).map(|two| two[1] - two[0]).collect();
-    // and sooner where windows take long
+    // earlier if windows take long
     assert!(between.iter().all(|hops| *hops < 500_000), "{between:?}");
 }
 
@@ -219,7 +219,7 @@ fn counted_packets_of_ack_directions_are_bounded_too() {
 
 #[test]
 fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
-    // windows of some 10 us, of which none has events in the first millisecond
+    // windows of some 10 us, without events in the first millisecond
     let mut spec = star(4, Rate::gbps(10), Time::us(10));
     spec.flows = vec![FlowSpec { start: Time::ms(1), ..bulk(0, 1, None) }];
     spec.told_every = Some(Time::us(25));
@@ -242,7 +242,7 @@ fn whoever_asks_is_told_once_in_each_interval_between_the_events() {
     assert_eq!(told(&spec), []);
 }
 
-/// A controller whose code has a mistake.
+/// A controller that panics.
 #[derive(Debug)]
 struct Mistaken;
 
@@ -279,8 +279,7 @@ impl ExternalFactory for Mistaken {
 
 #[test]
 fn a_panic_of_any_thread_ends_all_with_its_message() {
-    // of one flow alone, at the first host and at the last: they are on different threads, since each has a share of
-    // its own
+    // one flow, at the first host and at the last: they are on different threads, since each has its own share
     assert_eq!(threads_of(&lossy(20_000), 4), 4);
     for culprit in [0, 15] {
         let mut spec = lossy(200_000);

@@ -1,14 +1,13 @@
-//! Flows that triggers open when others have come to their ends: at once on the host that counts, a link's latency
-//! later elsewhere.
+//! Flows opened by triggers at the ends of others: at once on the counting host, a link's latency later elsewhere.
 
 use crate::support::*;
 use incast_engine::map::triggers::Triggers;
 use incast_engine::{FlowId, TriggerId};
 
-/// A flow, and what opens it: so many of these ends of others.
+/// A flow, and its trigger, if any: the activation, and the ends of other flows that count.
 type Draft = (FlowSpec, Option<(u32, Vec<(u32, Done)>)>);
 
-/// Hosts around a switch; every flow has ten segments. Flows that wait for the same ends have one trigger.
+/// Hosts around a switch. Every flow has ten segments, and flows that wait for the same ends share a trigger.
 fn around(n: u32, flows: Vec<Draft>) -> Spec {
     let mut spec = star(n, Rate::gbps(1), Time::us(1));
     spec.transports = vec![TransportSpec { mss: 460, header: 40, extra_packets: 0, ..htsim() }];
@@ -26,7 +25,7 @@ fn around(n: u32, flows: Vec<Draft>) -> Spec {
     spec
 }
 
-/// Four of them.
+/// The same with four hosts.
 fn hosts(flows: Vec<Draft>) -> Spec {
     around(4, flows)
 }
@@ -39,22 +38,22 @@ fn after((flow, _): Draft, count: u32, of: &[(u32, Done)]) -> Draft {
     (flow, Some((count, of.to_vec())))
 }
 
-/// When the flows opened, ps.
+/// Start times of the flows, ps.
 fn opened(o: &Outcome) -> Vec<u64> {
     o.flows.iter().map(|f| f.start_ps).collect()
 }
 
-/// The longest latency of a link, the smallest packet's 20 bytes and 1 us.
+/// Longest latency of a link: the smallest packet's 20 bytes, and 1 us.
 const RELAY: u64 = 1_160_000;
 
 #[test]
 fn a_run_that_ends_while_nothing_but_a_message_is_under_way_is_not_over() {
     let ends = [(0, Done::Sent), (1, Done::Sent)];
     let later = FlowSpec { start: Time::s(5), ..flow(1, 0).0 };
-    // host 2 counts; at 25 s it tells host 3, when all timers of the flows before have fired
+    // host 2 counts; at 25 s it notifies host 3, after all timers of the earlier flows have fired
     let waiting = [after(flow(2, 3), 1, &ends), after(flow(3, 2), 2, &ends)];
     let mut spec = around(5, [flow(0, 1), (later, None)].into_iter().chain(waiting).collect());
-    // the longest link says how long a message takes
+    // the longest link determines the delay of a message
     spec.links.iter_mut().filter(|l| [l.from, l.to].contains(&4)).for_each(|l| l.delay = Time::s(20));
     run_for(&mut spec, Time::s(40));
     let o = compared(&spec);
@@ -72,7 +71,7 @@ fn at_its_own_host_a_flow_follows_at_once() {
     let first = &o.flows[0];
     assert_eq!(opened(&o)[1..], [first.finish_ps.unwrap(), first.received_ps.unwrap()]);
     assert!(o.flows.iter().all(|f| f.finish_ps.is_some()));
-    // completion times count from when a flow opened
+    // completion times count from the opening of a flow
     assert!(o.flows[2].finish_ps.unwrap() - o.flows[2].start_ps < 2 * (first.finish_ps.unwrap() - first.start_ps));
 }
 
@@ -110,7 +109,7 @@ fn who_waits_for_what_never_ends_does_not_open() {
     let o = run(&hosts(vec![(bulk(0, 1, None), None), after(flow(2, 3), 1, &[(0, Done::Sent)]), flow(2, 1)]));
     assert_eq!((o.flows[1].sent, o.flows[1].finish_ps), (0, None));
     assert_eq!(o.flows.iter().map(|f| f.unopened).collect::<Vec<_>>(), [false, true, false]);
-    // in a circle nobody does, and nothing is left to happen
+    // in a cycle none opens, and nothing is left to happen
     let circle = |of| after(flow(0, 1), 1, &[(of, Done::Sent)]);
     let o = run(&hosts(vec![circle(1), circle(0)]));
     assert_eq!((o.packets_sent, o.end_ps), (0, 0));
@@ -118,7 +117,7 @@ fn who_waits_for_what_never_ends_does_not_open() {
 
 #[test]
 fn a_ring_goes_round() {
-    // what a host has received of step s it passes on as step s + 1
+    // data of step s received by a host is passed on as step s + 1
     let n = 4;
     let flows = (0..3 * n).map(|i| {
         let (step, h) = (i / n, i % n);
@@ -134,14 +133,14 @@ fn a_ring_goes_round() {
 
 #[test]
 fn a_barrier_is_counted_at_one_host() {
-    // three hosts send to the fourth; the barrier opens flows of all, and host 1's first
+    // three hosts send to the fourth; the barrier opens flows of all, first host 1's
     let ends = [(0, Done::Sent), (1, Done::Sent), (2, Done::Sent)];
     let first = |src| (bulk(src, 3, Some(4600 * (1 + u64::from(src)))), None);
     let second = |src| after(flow(src, 3), 3, &ends);
     let all = vec![first(0), first(1), first(2), second(1), second(2), second(1), after(flow(0, 3), 1, &ends)];
     let o = run(&hosts(all));
     let ended: Vec<u64> = o.flows[..3].iter().map(|f| f.finish_ps.unwrap()).collect();
-    // what it opens first is host 0's flow, so host 0 counts: itself at once, the others a latency later
+    // host 0's flow is opened first, so host 0 counts: its own end at once, the others a latency later
     let mut heard = [ended[0], ended[1] + RELAY, ended[2] + RELAY];
     heard.sort_unstable();
     assert_eq!(opened(&o)[3..], [heard[2] + RELAY, heard[2] + RELAY, heard[2] + RELAY, heard[0]]);
@@ -158,7 +157,7 @@ fn what_one_host_ends_opens_flows_anywhere_a_latency_later() {
 
 #[test]
 fn a_barrier_costs_what_goes_in_and_what_comes_out() {
-    // with a list for each of the flows that it opens, this would be 17 million ends
+    // with a list for each opened flow there would be 17 million ends
     let n = 4096;
     let ends: Vec<(u32, Done)> = (0..n).map(|f| (f, Done::Sent)).collect();
     let packet = |src: u32| FlowSpec { start: Time::ns(u64::from(src)), ..bulk(src, (src + 1) % n, Some(460)) };

@@ -1,4 +1,4 @@
-//! Packet trimming: what is cut, what is told, what is sent again.
+//! Packet trimming: trimmed packets, their NACKs, and retransmissions.
 
 use crate::support::fifo::{packet, recorded};
 use crate::support::*;
@@ -20,7 +20,7 @@ fn trimming(limit: u64, headers: u64, headers_per_data: u32) -> QueueSpec {
     queue(discipline, Limit::Bytes(limit * 4000))
 }
 
-/// A port at 100 Gb/s to which `n` segments come at once: (number, size) in the order in which they leave.
+/// Sends `n` segments at once to a port at 100 Gb/s. Returns (number, size) in the order in which they leave.
 fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) {
     let interval = fifo::ALWAYS;
     let mut port = Port::new(&fifo::link(Rate::gbps(100), 0), queue, LinkId(0), seed, &interval);
@@ -34,7 +34,7 @@ fn leaving(queue: &QueueSpec, n: u32, seed: u64) -> (Vec<(u32, u16)>, u64, u64) 
     }
     let left: Vec<_> = fifo::drain(&mut port, ends, &interval).iter().map(|p| (p.flow.0, p.size)).collect();
     let record = recorded(&mut port, Time(1 << 40), &interval);
-    // what has left was transmitted, at 80 ps a byte
+    // all packets that left were transmitted, at 80 ps a byte
     let bytes: u64 = left.iter().map(|l| l.1 as u64).sum();
     assert_eq!((record.bytes, record.busy_ps), (bytes, bytes * 80), "{record:?}");
     (left, record.trimmed, record.drops)
@@ -66,11 +66,11 @@ fn what_does_not_fit_leaves_as_a_header_before_the_data() {
         assert_eq!(left[0], (0, 4000), "it was under way");
         let data: Vec<u32> = left.iter().filter(|l| l.1 == 4000).map(|l| l.0).collect();
         assert_eq!(data.len(), 8);
-        // as htsim counts: the turn that the first packet had is one of eleven; then one of data, and the rest
+        // as htsim counts: the slot of the first packet is one of eleven; then one of data, and the rest
         assert!(left[1..10].iter().all(|l| l.1 == 64) && left[10].1 == 4000, "{left:?}");
         assert!(left[11..14].iter().all(|l| l.1 == 64), "{left:?}");
         assert_eq!(data[..7], [0, 1, 2, 3, 4, 5, 6], "only the newest is ever cut");
-        // the last place in the queue is the last arrival's that won its draw
+        // the last place in the queue belongs to the last arrival that won its draw
         if data[7] == 7 { arrivals += 1 } else { newest += 1 }
     }
     // all twelve draws lost: once in 4096
@@ -101,11 +101,11 @@ fn an_incast_loses_nothing_and_never_waits_for_a_timer() {
     assert!(cut.flows.iter().all(|f| f.finish_ps.is_some()));
     let port = cut.ports.iter().find(|p| p.name == "s>h16").unwrap();
     assert!(port.trimmed > 0 && port.drops == 0, "{port:?}");
-    // also what was cut while it waited counts once
+    // a packet trimmed while waiting counts once, too
     assert_eq!(port.classes.iter().map(|c| c.packets).sum::<u64>(), port.packets);
-    // every cut is a header that came, an answer, and one segment sent again
+    // every trimmed packet gives one header that arrives, one NACK, and one retransmission
     assert_eq!(sum(&cut, |f| f.trimmed), port.trimmed);
-    // (a header may wait behind data that came after it, ten headers to one: then duplicates tell first, and once more)
+    // (a header may wait behind later data, ten headers to one: then duplicates report it first, and again)
     let again = sum(&cut, |f| f.retransmissions);
     assert!((port.trimmed..=port.trimmed + 2).contains(&again), "{again} {port:?}");
     assert_eq!(sum(&cut, |f| f.timeouts), 0);
@@ -119,14 +119,14 @@ fn an_incast_loses_nothing_and_never_waits_for_a_timer() {
 fn transports_that_cannot_answer_are_refused() {
     let mut spec = incast(2, trimming(8, 100, 10));
     spec.transports[0].sack = false;
-    assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must know by SACK"));
+    assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must detect losses by SACK"));
     spec.transports[0] = TransportSpec { mtu: 1500, ..htsim() };
     assert!(incast_engine::run(&spec, &mut |_| true).unwrap_err().to_string().contains("must not fragment"));
 }
 
 #[test]
 fn a_datagram_cut_to_its_header_is_not_delivered() {
-    // each of three at half the rate of the link that they share
+    // three flows, each at half the rate of the shared link
     let mut spec = incast(3, trimming(8, 1000, 10));
     let gap = Rate::gbps(50).serialize(4000);
     spec.flows = (0..3).map(|h| FlowSpec { app: App::Udp(Udp { gap, random: false }), ..bulk(h, 3, None) }).collect();

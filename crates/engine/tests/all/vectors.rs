@@ -3,8 +3,8 @@
 
 use crate::support::*;
 
-/// s1 -(8 Mbit/s, 0.1 ms)- r1 -(0.8 Mbit/s, 100 ms)- k1 with 2 B of PPP a packet; 200 000 B and
-/// then close; the device of k1 loses the arrivals with these indices.
+/// s1 -(8 Mbit/s, 0.1 ms)- r1 -(0.8 Mbit/s, 100 ms)- k1 with 2 B of PPP a packet; 200 000 B and then close. The device
+/// of k1 loses the arrivals with these indices.
 fn tcp_loss(lost: &[u64], kind: &str, controller_form: &[(&str, &str)]) -> Spec {
     let transport = TransportSpec {
         mss: 1000,
@@ -38,7 +38,7 @@ fn tcp_loss(lost: &[u64], kind: &str, controller_form: &[(&str, &str)]) -> Spec 
     spec
 }
 
-/// `time seq ack payload FIN` of the rows of a vector; sequence numbers count from SYN as TCP's do.
+/// `time seq ack payload FIN` of the rows of a vector. Sequence numbers count from SYN as in TCP.
 fn expected(csv: &str) -> Vec<String> {
     let rows = csv.lines().filter(|l| l.starts_with(|c: char| c.is_ascii_digit()));
     let row = |line: &str| {
@@ -108,18 +108,18 @@ fn every_packet_of_the_loss_vectors_at_its_microsecond() {
 fn each_rule_of_ns3_is_needed() {
     let (csv, lost) = CASES[1];
     let ns3 = || tcp_loss(lost, "newreno", &[("form", "ns3")]);
-    // 30 segments and 3 of limited transmit are out at the loss: half of 30 has gone from the
-    // network at the third duplicate, half of all is more
+    // 30 segments and 3 of limited transmit are out at the loss: half of 30 has left the network at the third
+    // duplicate, half of all is more
     let mut spec = ns3();
     spec.transports[0].loss_flight = LossFlight::Outstanding;
     let differs = first_difference(csv, &spec).map(|d| d.0);
     assert!(differs.is_some_and(|row| row > 33), "flight at the loss: {differs:?}");
-    // real numbers drift from whole bytes once avoidance has begun, after recovery (row 41 on)
+    // real numbers differ from whole bytes once avoidance has begun, after recovery (row 41 on)
     let mut spec = ns3();
     spec.controllers[0] = controller("newreno", &[]);
     let differs = first_difference(csv, &spec).map(|d| d.0);
     assert!(differs.is_some_and(|row| row > 41), "whole bytes: {differs:?}");
-    // FIN in a segment of its own: the last data segment is the first to differ
+    // FIN in its own segment: the last data segment is the first to differ
     let mut spec = ns3();
     spec.transports[0].fin_with_data = false;
     let (row, expected, emitted) = first_difference(csv, &spec).expect("differs");

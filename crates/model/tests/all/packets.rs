@@ -27,11 +27,11 @@ struct Paths {
     n: u64,
     short: Time,
     long: Time,
-    /// Packets on the slow path are marked.
+    /// True if packets on the slow path are marked.
     marks: bool,
-    /// Every packet takes any path, instead of the next.
+    /// True if every packet takes a random path instead of the next one.
     random: bool,
-    /// Packets leave one after another at the rate of the sender's link, not all at once.
+    /// True if packets leave one after another at the rate of the sender's link, not all at once.
     spaced: bool,
 }
 
@@ -139,7 +139,7 @@ fn flow(controller: &str, initial_window: f64, dupthresh: u32) -> Spec {
 /// The link in the controller's environment; the network of this file has no rate.
 const LINK: &str = r#"{ rate = "100Gbps", delay = "1us" }"#;
 
-/// Packets that the sender sends in a short round trip, after the first quarter of `packets`.
+/// Packets sent by the sender in a short round trip, after the first quarter of `packets`.
 fn mean_window(spec: &Spec, paths: Paths, packets: u64) -> f64 {
     let mut simulation = Simulation::new(spec).unwrap();
     let link = |from: Option<u32>, to: Option<u32>| {
@@ -197,7 +197,7 @@ fn over(n: u64, short: u64, long: u64, controller: &str) -> f64 {
     mean_window(&flow(controller, 4.0 + (n as f64).sqrt(), 3), paths(n, short, long), (60 * n).max(30_000))
 }
 
-/// A member of Swift's family with a target of `base` and htsim's flow scaling.
+/// A controller of Swift's family with a target of `base` and htsim's flow scaling.
 fn swift_kind(kind: &str, base: &str) -> String {
     format!(r#"{{ kind = "{kind}", base_target = "{base}", topology_scaling = false, fs_range = "100us" }}"#)
 }
@@ -243,7 +243,8 @@ fn measure(ns: &[u64], short: u64, long: u64, controller: &str) -> Vec<(u64, f64
     ns.iter().map(|n| (*n, over(*n, short, long, controller))).collect()
 }
 
-/// Each within 3 % of what an event-driven sender that follows the model's rules reached, packets a round trip.
+/// Checks that each is within 3 % of the result of an event-driven sender that follows the model's rules, in packets
+/// per round trip.
 fn beside(measured: &[(u64, f64)], sender: &[(u64, f64)]) {
     for ((n, found), (_, other)) in measured.iter().zip(sender) {
         assert!((found / other - 1.0).abs() <= 0.03, "n = {n}: {found:.3} packets, the other sender {other:.3}");

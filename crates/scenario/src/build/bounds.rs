@@ -1,9 +1,9 @@
-//! Upper bounds of the flows' goodput: the max-min fair share of the fabric's links, as goodput.
+//! Max-min fair shares of the fabric's links, as goodput of the flows.
 //!
-//! Every flow is taken to be active from the beginning to the end and to have data always, or at its application's
-//! rate; headers, fragments and the links' overhead count, ACKs and losses do not. It is what
-//! flows that share links fairly get, not a bound: where one is held elsewhere or gets less, others get more. Times of
-//! the empty network are the engine's ([`incast_engine::map::ideal`]).
+//! Every flow counts as active from the beginning to the end and always has data, or sends at its application's rate;
+//! headers, fragments and the links' overhead count, ACKs and losses do not. The result is what flows that share
+//! links fairly get, not a bound: if one is held elsewhere or gets less, others get more. Times of the empty network
+//! are the engine's ([`incast_engine::map::ideal`]).
 
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::Spec;
@@ -11,17 +11,17 @@ use incast_engine::{FlowId, LinkId};
 use incast_model::Invalid;
 use incast_model::fair::{Demand, max_min};
 
-/// The fair share of a flow, bits per second of payload.
+/// Fair share of a flow, bits per second of payload.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Share {
-    /// Over the links that its packets take under the scenario's routing; where switches spread packets, over all
-    /// shortest paths evenly.
+    /// Over the links used by its packets under the scenario's routing; if switches spread packets, evenly over all
+    /// shortest paths.
     pub routed_bps: f64,
-    /// If only the links of hosts could be full, as in a fabric that no routing can fill.
+    /// As if only the links of hosts could be full, as in a fabric that no routing can fill.
     pub edge_bps: f64,
 }
 
-/// The fair shares of all flows, in their order; 0 for a flow that has no path.
+/// Fair shares of all flows, in their order; 0 for a flow without a path.
 pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
     let fabric = Fabric::new(spec);
     let mut routed = Vec::with_capacity(spec.flows.len());
@@ -30,7 +30,7 @@ pub fn fair_shares(spec: &Spec) -> Result<Vec<Share>, Invalid> {
         let transport = &spec.transports[flow.transport as usize];
         let links = fabric.path(number, false);
         let most = if links.is_empty() { 0.0 } else { flow.app.rate(transport.mss) };
-        // a bit of payload takes so many seconds of a link, of which it has one a second
+        // seconds of a link per bit of payload; a link has one second per second
         let payload = 8.0 * f64::from(transport.mss);
         let takes = |(link, share): (LinkId, f64)| {
             (link.0 as usize, share * fabric.period(link, transport).as_secs_f64() / payload)

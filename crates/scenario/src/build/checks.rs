@@ -1,4 +1,4 @@
-//! Checks across a document: what its keys, its network and its flows say of each other.
+//! Checks across a document: consistency of its keys, its network and its flows.
 
 use super::{credits, triggers};
 use crate::document::Document;
@@ -16,7 +16,7 @@ use incast_engine::spec::{self, LinkSpec, PathChoice, Spec};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The tables of a document, with the keys of their kinds.
+/// Tables of a document, with the keys of their kinds.
 pub(super) struct Read<'d> {
     pub(super) patterns: Vec<Pattern<'d>>,
     pub(super) failures: Vec<LinkFailure>,
@@ -44,7 +44,7 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
         let at = &mut Report::new(format!("traffic.{name}"), problems);
         patterns.extend(t.check(duration, at));
         if doc.traffic[..i].iter().any(|other| other.name() == name) {
-            let message = "another traffic entry has this name; expected a name of its own, as name = \"...\"";
+            let message = "another traffic entry has this name; expected a unique name, as name = \"...\"";
             at.text("name", name, message);
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn keys<'d>(doc: &'d Document, problems: &mut Vec<Problem>) -> Read<'
     Read { patterns, failures }
 }
 
-/// Queues and buffers that do not fit the network, or the transports of its flows.
+/// Reports queues and buffers that do not fit the network, or the transports of its flows.
 pub(super) fn ports(
     doc: &Document,
     network: &Network,
@@ -90,7 +90,7 @@ pub(super) fn ports(
     }
 }
 
-/// What does not go with transports that receivers drive.
+/// Reports settings incompatible with receiver-driven transports.
 fn check_driven(
     doc: &Document,
     network: &Network,
@@ -108,16 +108,16 @@ fn check_driven(
     let Some(t) = transports.iter().find(|t| t.protocol.is_driven()) else { return };
     let name = t.protocol.name();
     if doc.hosts.is_some() {
-        let message = format!("{name} has no time that hosts cost its packets; expected none of it");
+        let message = format!("{name} does not support processing times of hosts; expected none");
         problems.push(Problem::new("hosts", message));
     }
     let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
     let own = own_queues.iter().map(|own| (own.key.clone(), own.queue));
     for (key, queue) in all.chain(own).filter(|(_, queue)| matches!(queue, Queue::FairNic(_))) {
-        let message = format!("expected another kind: {name} has a queue of its own in the host");
+        let message = format!("expected another kind: {name} has its own queue in the host");
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
-    // a connection would count in the ideal completion time, and never be opened
+    // a connection would count in the ideal completion time, and never open
     for t in transports.iter().filter(|t| t.protocol.is_driven()) {
         for (key, set) in [("handshake", t.handshake), ("lone_syn", t.lone_syn)] {
             if set {
@@ -128,12 +128,13 @@ fn check_driven(
     }
     let Some(t) = transports.iter().find(|t| t.protocol.needs_trimming()) else { return };
     let name = t.protocol.name();
-    let message = format!("expected \"trimming\": {name} learns by the headers of cut packets what is to come again");
+    let message = format!("expected \"trimming\": {name} learns from trimmed headers which packets to retransmit");
     let at_switches = own_queues.iter().filter(|own| own.at_switches(network)).map(|own| (own.key.clone(), own.queue));
     for (key, queue) in [("queue".to_owned(), &doc.queue)].into_iter().chain(at_switches) {
         match queue {
             Queue::Trimming(trimming) if trimming.cuts == Cuts::None && !t.protocol.lives_without_cuts() => {
-                let message = format!("expected \"either\" or \"arrival\": {name} learns by headers of cut packets");
+                let message =
+                    format!("expected \"either\" or \"arrival\": {name} learns of losses from trimmed headers");
                 problems.push(Problem::quoted(format!("{key}.cuts"), "none", message));
             }
             Queue::Trimming(_) => {}
@@ -142,17 +143,17 @@ fn check_driven(
     }
 }
 
-/// Transports that receivers drive, and whose segments would be fragments.
+/// Reports receiver-driven transports whose segments would be fragmented.
 fn check_fragments(transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
     let split = |t: &&spec::TransportSpec| t.protocol.is_driven() && t.mtu > 0 && t.mss + t.header > t.mtu;
     if let Some(t) = transports.iter().find(split) {
         let (name, whole) = (t.protocol.name(), t.mss + t.header);
-        let message = format!("expected 0 or at least {whole}, mss and header: packets of {name} are no fragments");
+        let message = format!("expected 0 or at least {whole}, mss plus header: packets of {name} are not fragmented");
         problems.push(Problem::with_value("transport.mtu", t.mtu, message));
     }
 }
 
-/// Datagrams where endpoints are to choose paths: nobody gives them one.
+/// Reports datagrams under routing by endpoints: they get no path.
 pub(super) fn paths_of_endpoints(
     doc: &Document,
     transports: &[spec::TransportSpec],
@@ -161,7 +162,7 @@ pub(super) fn paths_of_endpoints(
 ) {
     let by_endpoints =
         matches!(doc.routing.choice(), PathChoice::GivenPath | PathChoice::Entropy(spec::Entropy::Given));
-    // of TCP it has been said
+    // a problem of TCP is already reported
     if !by_endpoints || !transports.iter().all(|t| t.protocol.is_driven()) {
         return;
     }
@@ -173,7 +174,7 @@ pub(super) fn paths_of_endpoints(
     }
 }
 
-/// What goes with wires and not with a radio station.
+/// Reports settings that work on wires but not at a radio station.
 pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
     let mut problems = Vec::new();
     let on_air = |l: &&LinkSpec| l.cell.is_some();
@@ -213,7 +214,7 @@ pub(super) fn stations(spec: &Spec) -> Result<(), Errors> {
     Errors::unless_none(problems, ())
 }
 
-/// Packets that no frame, or no packet of 6LoWPAN, can be.
+/// Reports packets too large for a frame or for 6LoWPAN.
 fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: &mut Vec<Problem>) {
     for (cell, t) in network.cells.iter().flat_map(|cell| transports.iter().map(move |t| (cell, t))) {
         let size = t.mss + t.header;
@@ -240,7 +241,7 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
     }
 }
 
-/// A queue of some switches' ports that only hosts may have, or that routing cannot read.
+/// Reports a queue of some switches' ports that only hosts may have, or that routing cannot read.
 fn check_at_switches(doc: &Document, own: &OwnQueue, at: &mut Report) {
     if let Queue::FairNic(_) = own.queue {
         at.text("kind", "fair-nic", "expected at hosts only; switches have no flows of their own");
@@ -253,7 +254,7 @@ fn check_at_switches(doc: &Document, own: &OwnQueue, at: &mut Report) {
     }
 }
 
-/// Token buckets that hold less than a full packet.
+/// Reports token buckets smaller than a full packet.
 fn check_bursts(doc: &Document, network: &Network, packet: u64, problems: &mut Vec<Problem>) {
     let too_small = |l: &&LinkSpec| l.bucket > 0 && (l.bucket as u64) < packet + l.overhead as u64;
     let Some(l) = network.links.iter().find(too_small) else { return };
@@ -266,7 +267,7 @@ fn check_bursts(doc: &Document, network: &Network, packet: u64, problems: &mut V
     problems.push(Problem::quoted(key, format_args!("{}B", l.bucket), message));
 }
 
-/// The lengths and instants of a run.
+/// Checks the lengths and instants of a run.
 fn check_run(doc: &Document, at: &mut Report) {
     let run = &doc.run;
     let (_, end) = run.measured();
@@ -281,16 +282,16 @@ fn check_run(doc: &Document, at: &mut Report) {
     }
 }
 
-/// An order of ties that asks of packets what they do not carry.
+/// Reports an order of ties that needs data not carried by packets.
 fn check_ties(doc: &Document, problems: &mut Vec<Problem>) {
     if doc.run.ties.0 == spec::Ties::Scheduled && doc.routing.choice().has_entropy() {
         let message = "packets carry what scheduled ties ask in place of their entropies; expected \"hash\" or \
-                           \"link\" with this routing";
+                       \"link\" with this routing";
         problems.push(Problem::quoted("run.ties", "scheduled", message));
     }
 }
 
-/// Flows that can never open, as what they wait for waits for them in turn.
+/// Reports flows that can never open because they wait for each other.
 pub(super) fn circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str>, u64)>) -> Result<(), Errors> {
     let at_work = Triggers::new(spec).map_err(|e| Problem::new("traffic", e.to_string()))?;
     let never = triggers::never_open(spec, &at_work, |_| true);
@@ -299,11 +300,11 @@ pub(super) fn circles(doc: &Document, spec: &Spec, listed: &HashMap<u32, (Rc<str
         Some((file, line)) => format!("{file}, line {line}"),
         None => format!("traffic.{}, flow {f}", doc.traffic[spec.flows[f as usize].group as usize].name()),
     };
-    let message = "waits for itself by way of what it waits for; expected flows that wait for earlier ones alone";
+    let message = "waits for itself through other flows; expected flows that wait only for earlier ones";
     Err(Problem::new(key, message).into())
 }
 
-/// Traffic classes that ports have no queue for.
+/// Reports traffic classes without a queue at ports.
 fn check_classes(doc: &Document, out: &mut Vec<Problem>) {
     let Some((key, least)) = doc.fewest_classes() else { return };
     for t in &doc.traffic {
@@ -328,10 +329,10 @@ fn full_packet(t: &spec::TransportSpec) -> u64 {
     })
 }
 
-/// Every flow reaches its destination and back, and takes time on the way.
+/// Checks that every flow reaches its destination and back, and takes time on the way.
 pub(super) fn paths(spec: &Spec) -> Result<(), Errors> {
     let tables = spec.routers.iter().any(|r| matches!(r, spec::Router::Table { .. }));
-    // On a regular topology every host is reached, and time passes if no link is free.
+    // On a regular topology every host is reached, and a path takes time if no link is free.
     let free = |l: &LinkSpec| l.rate == cc::Rate::INFINITE && l.delay == cc::Time::ZERO;
     if !tables && !spec.links.iter().any(free) {
         return Ok(());

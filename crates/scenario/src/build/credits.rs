@@ -1,4 +1,4 @@
-//! Credits (ExpressPass): the ports and the routes that they need, and the class that is theirs alone.
+//! Credits (ExpressPass): the required ports and routes, and the class reserved for credits.
 
 use super::priorities::key_of_class;
 use crate::document::Document;
@@ -9,7 +9,7 @@ use crate::topology::network::Network;
 use incast_cc::Rate;
 use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
 
-/// All queues of a document, by their keys.
+/// All queues of a document, with their keys.
 fn queues<'d>(doc: &'d Document, own: &[OwnQueue<'d>]) -> Vec<(String, &'d Queue)> {
     let all = doc.queue.all().map(|(key, queue)| (key.to_owned(), queue));
     all.chain(own.iter().map(|own| (own.key.clone(), own.queue))).collect()
@@ -19,7 +19,7 @@ fn shapes(queue: &Queue) -> bool {
     matches!(queue, Queue::CreditShaping(_))
 }
 
-/// Where ports shape credits, class 0 is for these and all packets of flows have the next.
+/// At ports that shape credits, class 0 is for credits and all packets of flows have the next.
 pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec], problems: &mut Vec<Problem>) {
     if !queues(doc, own).iter().any(|(_, queue)| shapes(queue)) {
         return;
@@ -29,14 +29,14 @@ pub(super) fn classify(doc: &Document, own: &[OwnQueue], flows: &mut [FlowSpec],
         let given = flow.class > 0 || flow.ack_class > 0;
         if given && !std::mem::replace(&mut told[flow.group as usize], true) {
             let key = key_of_class(doc, flow);
-            let message = "expected none: ports that shape credits have one queue for all else";
+            let message = "expected none: ports that shape credits have one queue for all other packets";
             problems.push(Problem::new(key, message));
         }
         (flow.class, flow.ack_class) = (1, 1);
     }
 }
 
-/// What ExpressPass asks of ports and routing, and ports of their links.
+/// Checks the requirements of ExpressPass on ports, their links and routing.
 pub(super) fn check(
     doc: &Document,
     network: &Network,
@@ -48,8 +48,7 @@ pub(super) fn check(
     if let Some((key, queue)) = queues.iter().find(|(_, queue)| shapes(queue))
         && let Some(link) = network.links.iter().find(|link| link.rate == Rate::INFINITE)
     {
-        let message =
-            format!("expected links that all have a rate, which {} has not: credits have a share of it", link.name);
+        let message = format!("expected all links with a finite rate, unlike {}: credits get a share of it", link.name);
         problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
     }
     let sizes = |t: &TransportSpec| match &t.protocol {
@@ -60,7 +59,7 @@ pub(super) fn check(
     let Some((largest, _)) = own.iter().max_by_key(|(t, _)| t.mean_credit()) else { return };
     if !doc.routing.choice().is_symmetric() {
         let message = "expected true, with routing.kind = \"ecmp\": credits of expresspass take the links of their \
-                       data, the other way";
+                       data in reverse";
         problems.push(Problem::with_value("routing.symmetric", false, message));
     }
     let packet = own.iter().map(|(_, packet)| *packet).max().unwrap_or(0);
@@ -70,15 +69,15 @@ pub(super) fn check(
                 queue.credits.check_sizes(largest, packet, &mut Report::new(key.as_str(), problems))
             }
             _ => {
-                let message = "expected \"credit-shaping\": expresspass sends a packet for each credit that comes, and \
-                               ports must let no more come than the link back carries data";
+                let message = "expected \"credit-shaping\": expresspass sends a packet for each arriving credit, so \
+                               ports must pass no more credits than the reverse link carries data";
                 problems.push(Problem::quoted(format!("{key}.kind"), queue.word(), message));
             }
         }
     }
 }
 
-/// A note on ports that shape credits, where no transport has any.
+/// A note on ports that shape credits if no transport has any.
 pub(super) fn without_effect(doc: &Document, transports: &[TransportSpec]) -> Option<String> {
     let none = transports.iter().all(|t| t.protocol.expresspass().is_none());
     let (key, _) = doc.queue.all().find(|(_, queue)| none && shapes(queue))?;

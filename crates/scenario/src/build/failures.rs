@@ -1,4 +1,4 @@
-//! Failures in a network: the links that fail, the ways around them, and what they leave without a path.
+//! Failures in a network: the failing links, the routes around them, and pairs left without a path.
 
 use crate::document::failures::{LinkFailure, Links};
 use crate::text::problem::{Errors, Problem};
@@ -9,10 +9,10 @@ use incast_engine::map::paths::Timetable;
 use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use std::collections::BTreeSet;
 
-/// The most memory for whole paths in all states of the network together, in bytes.
+/// Largest memory for whole paths in all states of the network together, in bytes.
 const MOST_STATES: u64 = 4_000_000_000;
 
-/// Why failures leave too many states for a routing that counts whole paths in each, if they do.
+/// Problem if failures leave too many states for a routing that counts whole paths in each.
 fn too_many_states(failures: &[LinkFailure], spec: &Spec, most: u64) -> Option<Problem> {
     let size = if spec.choice.is_by_path() { Timetable::size(spec) } else { 0 };
     (size > most).then(|| {
@@ -26,8 +26,8 @@ fn too_many_states(failures: &[LinkFailure], spec: &Spec, most: u64) -> Option<P
     })
 }
 
-/// Adds the failures of a document to what it builds, and the ways around them; of which entry of `failures` each
-/// failure of `spec` is.
+/// Adds the failures of a document to the specification, and the routes around them; returns for each failure of
+/// `spec` its entry of `failures`.
 pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usize>, Errors> {
     if failures.is_empty() {
         return Ok(Vec::new());
@@ -37,7 +37,7 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
     for (entry, failure) in failures.iter().enumerate() {
         match failed(entry, failure, spec, |place| &failures[entry_of[place]]) {
             Ok(links) => {
-                // both directions of a link lie side by side
+                // the directions of a link are adjacent
                 for link in links.into_iter().flat_map(|l| [l, l ^ 1]) {
                     let (from, until, effect) = (failure.at, failure.until, failure.effect.clone());
                     spec.failures.push(spec::Failure { link, from, until, effect });
@@ -70,8 +70,8 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
     Ok(entry_of)
 }
 
-/// A note where a failure, number `entry` of its scenario, leaves all its links as they are without it; `entry_of` says
-/// of which entry each failure of `spec` is.
+/// A note on a failure, number `entry` of its scenario, that leaves all its links unchanged; `entry_of` has the entry
+/// of each failure of `spec`.
 pub(crate) fn changes_nothing(failure: &LinkFailure, entry: usize, spec: &Spec, entry_of: &[usize]) -> Option<String> {
     let Effect::Degraded { rate, delay, loss } = failure.effect else { return None };
     let own = spec.failures.iter().zip(entry_of).filter(|(_, of)| **of == entry);
@@ -92,19 +92,19 @@ pub(crate) fn changes_nothing(failure: &LinkFailure, entry: usize, spec: &Spec, 
     Some(format!("failures.{entry} ({}) changes nothing: {which} the same without it", changes.join(", ")))
 }
 
-/// The kind of a node: its name without the number.
+/// Kind of a node: its name without the number.
 fn kind(spec: &Spec, node: u32) -> &str {
     spec.node_names[node as usize].trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a link joins nodes of these kinds, in either order.
+/// True if a link joins nodes of these kinds, in either order.
 fn joins(spec: &Spec, link: u32, [a, b]: &[String; 2]) -> bool {
     let link = &spec.links[link as usize];
     let ends = [kind(spec, link.from), kind(spec, link.to)];
     ends == [a.as_str(), b.as_str()] || ends == [b.as_str(), a.as_str()]
 }
 
-/// Forward directions of the links that fail; `of` says which failure one of `spec` is of.
+/// Forward directions of the failing links; `of` has the failure of each failure of `spec`.
 fn failed<'f>(
     entry: usize,
     failure: &LinkFailure,

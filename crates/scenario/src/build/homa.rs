@@ -1,9 +1,9 @@
-//! Priorities of Homa's unscheduled packets, by the sizes of messages.
+//! Priorities of Homa's unscheduled packets, from the sizes of messages.
 
 use crate::text::problem::Problem;
 use incast_engine::spec::{App, FlowSpec, Homa, Protocol, QuerySpec, TransportSpec};
 
-/// Cutoffs that nobody gives follow from the messages of all flows of Homa.
+/// Derives cutoffs that are not given from the messages of all Homa flows.
 pub(super) fn prioritise(
     transports: &mut [TransportSpec],
     flows: &[FlowSpec],
@@ -24,7 +24,7 @@ pub(super) fn prioritise(
     }
 }
 
-/// Sizes of messages, as far as they have one.
+/// Sizes of messages that have one.
 fn sizes(own: &[bool], flows: &[FlowSpec], queries: &[QuerySpec]) -> Vec<u64> {
     let of_flow = |f: &FlowSpec| match f.app {
         App::Bulk(bulk) => bulk.size,

@@ -1,4 +1,4 @@
-//! The network of a run with a timeline, as a viewer draws it: `timeline.json`.
+//! Network of a run with a timeline, for the viewer: `timeline.json`.
 
 use incast_engine::spec::Spec;
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ pub fn timeline_json(spec: &Spec, frame_ps: u64, end_ps: u64) -> String {
     format!("{whole}\n")
 }
 
-/// What a node is, and where it is if that matters.
+/// Kind of a node, and its position if it has one.
 fn kind(spec: &Spec, node: u32) -> (&'static str, Option<(f64, f64)>) {
     for cell in &spec.cells {
         if cell.channel == node {
@@ -50,7 +50,7 @@ fn kind(spec: &Spec, node: u32) -> (&'static str, Option<(f64, f64)>) {
     (if node < spec.hosts { "host" } else { "switch" }, None)
 }
 
-/// Hops of every node to the nearest host.
+/// Number of hops from every node to the nearest host.
 fn tiers(spec: &Spec) -> Vec<u32> {
     let mut neighbours = vec![Vec::new(); spec.node_names.len()];
     for link in &spec.links {
@@ -70,12 +70,12 @@ fn tiers(spec: &Spec) -> Vec<u32> {
         reached = reached.iter().flat_map(|node| neighbours[*node as usize].iter().copied()).collect();
         tier += 1;
     }
-    // what no host reaches stands above all
+    // nodes unreachable from hosts are above all others
     tiers.into_iter().map(|own| if own == u32::MAX { tier } else { own }).collect()
 }
 
-/// Pods: what holds together without the switches of the highest tier, numbered by their first nodes. None where that
-/// is everything, or where switches have one tier.
+/// Pods: parts still connected without the switches of the highest tier, numbered by their first nodes. None if there
+/// is only one part, or if switches have one tier.
 fn pods(spec: &Spec, tiers: &[u32]) -> Vec<Option<u32>> {
     let highest = tiers.iter().copied().max().unwrap_or(0);
     let mut parent: Vec<usize> = (0..tiers.len()).collect();

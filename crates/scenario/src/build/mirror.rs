@@ -1,16 +1,16 @@
-//! Prescribed paths under symmetric routing: one direction is the other's mirror image.
+//! Prescribed paths under symmetric routing: each direction mirrors the other.
 
 use crate::text::problem::{Errors, Problem};
 use incast_engine::spec::Spec;
 
-/// Gives flows with one prescribed path the other; two paths that are no mirror images are refused.
+/// Adds the missing direction of flows with one prescribed path; refuses two paths that are not mirror images.
 pub(super) fn given_paths(spec: &mut Spec) -> Result<(), Errors> {
     if !spec.choice.is_symmetric() {
         return Ok(());
     }
     let mut problems = Vec::new();
     for (i, flow) in spec.flows.iter_mut().enumerate() {
-        // both directions of a link lie side by side
+        // the directions of a link are adjacent
         let turned = |path: &Option<Vec<u32>>| path.as_ref().map(|path| path.iter().rev().map(|l| l ^ 1).collect());
         let (back, there): (Option<Vec<u32>>, _) = (turned(&flow.path), turned(&flow.reverse_path));
         match (&flow.path, &flow.reverse_path) {

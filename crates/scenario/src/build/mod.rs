@@ -1,4 +1,4 @@
-//! From a checked document to what the engine simulates.
+//! Builds the engine's specification from a checked document.
 
 pub mod bounds;
 mod checks;
@@ -29,21 +29,21 @@ use incast_engine::spec::{Discipline, LinkSpec, QueueSpec, Spec, memory_of};
 use incast_engine::{FlowId, LinkId, RunError};
 use std::path::Path;
 
-/// The results of building a document.
+/// Results of building a document.
 pub(crate) struct Built {
     /// The specification for the engine.
     pub(crate) spec: Spec,
     /// Failures of the document, then those of its files.
     pub(crate) failures: Vec<LinkFailure>,
-    /// Which of them each failure of `spec` is of.
+    /// Index among them of each failure of `spec`.
     pub(crate) failing: Vec<usize>,
 }
 
-/// Why there is nothing to run.
+/// Reason why there is nothing to run.
 pub(crate) enum Refused {
-    /// Something is wrong with the document.
+    /// The document is wrong.
     Wrong(Errors),
-    /// A run takes more memory than it may: at least so many bytes.
+    /// A run takes more memory than allowed: at least this many bytes.
     Memory(u64),
 }
 
@@ -53,7 +53,7 @@ impl From<Errors> for Refused {
     }
 }
 
-/// Checks a document and builds what it says; `dir` is where the names of its files start.
+/// Checks a document and builds it; `dir` is the folder for relative file names.
 pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     within(doc, dir, u64::MAX).map_err(|refused| match refused {
         Refused::Wrong(errors) => errors,
@@ -61,8 +61,8 @@ pub(crate) fn build(doc: &Document, dir: &Path) -> Result<Built, Errors> {
     })
 }
 
-/// ... unless a run takes more than `most` bytes. Ports are counted before the network is built, and flows before their
-/// entry makes them.
+/// As [`build`], unless a run takes more than `most` bytes. Ports are counted before the network is built, and flows
+/// before their entry creates them.
 pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Refused> {
     let mut problems = Vec::new();
     let checks::Read { patterns, mut failures } = checks::keys(doc, &mut problems);
@@ -163,7 +163,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
     Ok(Built { spec, failures, failing })
 }
 
-/// What the engine refuses and no check here has named.
+/// Error for a specification that the engine refuses although the checks here passed.
 fn refused(doc: &Document, spec: &Spec, refusal: RunError) -> Errors {
     match refusal {
         RunError::Refused(about, text) => refusals::problem(doc, spec, about, text).into(),
@@ -175,7 +175,7 @@ fn refuse_above(most: u64, memory: u64) -> Result<(), Refused> {
     if memory > most { Err(Refused::Memory(memory)) } else { Ok(()) }
 }
 
-/// Ports of switches that lead to hosts have a queue that does not mark, where the queue that trims says so.
+/// Gives ports of switches to hosts a queue without marks, if the trimming queue says so.
 fn without_marks_to_hosts(queue: &Queue, queues: &mut Vec<QueueSpec>, links: &mut [LinkSpec], hosts: u32) {
     let Queue::Trimming(trimming) = queue else { return };
     if trimming.ecn.is_none_or(|ecn| ecn.to_hosts) {
@@ -189,7 +189,7 @@ fn without_marks_to_hosts(queue: &Queue, queues: &mut Vec<QueueSpec>, links: &mu
     links.iter_mut().filter(|l| l.from >= hosts && l.to < hosts).for_each(|l| l.queue = own);
 }
 
-/// Ports of hosts have a queue that sends nothing back: a sender would hear at once, and send again at once.
+/// Gives ports of hosts a queue that returns no headers: the sender would retransmit at once, for ever.
 fn without_returns_from_hosts(queues: &mut Vec<QueueSpec>, links: &mut [LinkSpec], hosts: u32) {
     for link in links.iter_mut().filter(|l| l.from < hosts) {
         let mut own = queues[link.queue as usize].clone();
@@ -202,7 +202,7 @@ fn without_returns_from_hosts(queues: &mut Vec<QueueSpec>, links: &mut [LinkSpec
     }
 }
 
-/// Gives the flows that are to keep to one path, where switches spread packets, the one that ECMP would.
+/// Gives flows that keep to one path the path of ECMP, if switches spread packets.
 fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
     let keeps: Vec<bool> = doc.traffic.iter().map(|t| t.keeps_one_path()).collect();
     if !spec.choice.spreads() || !keeps.contains(&true) {
@@ -216,7 +216,7 @@ fn keep_to_one_path(doc: &Document, spec: &mut Spec) {
         .map(|(i, _)| (i, fabric.path(i, false), fabric.path(i, true)))
         .collect();
     let numbers = |path: Vec<LinkId>| path.into_iter().map(u32::from).collect();
-    // without a path there is nothing to keep to: the flow is refused for that
+    // a flow without a path is refused elsewhere
     for (i, there, back) in paths.into_iter().filter(|(_, there, back)| !there.is_empty() && !back.is_empty()) {
         let flow = &mut spec.flows[i];
         flow.path.get_or_insert_with(|| numbers(there));

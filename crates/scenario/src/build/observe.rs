@@ -10,20 +10,18 @@ use std::collections::HashMap;
 
 /// Most values of all time series at fixed intervals: about 1.2 GB in memory.
 const MAX_SAMPLES: u64 = 50_000_000;
-/// Frames of a timeline at most, and frames times ports, where a scenario gives their length: 0.5 GB of rows of ports,
-/// were there something in each of them.
+/// Most frames of a timeline, and most frames times ports, for a frame length given in the scenario: 0.5 GB of port
+/// rows if something happens in each of them.
 const MOST_FRAMES: u64 = 1_000_000;
 const MOST_CELLS: u64 = 50_000_000;
-/// Ports above which frames that are derived are longer at first, and half as many.
+/// Number of ports above which automatic frames begin longer, and are half as many.
 const MANY_PORTS: u64 = 10_000;
-/// Samples of queues at most, those of all ports together: minutes of CPU time, where queues change between all of
-/// them.
+/// Most samples of queues, all ports together: minutes of CPU time if queues change between all of them.
 const MOST_QUEUE_SAMPLES: u64 = 10_000_000_000;
 /// Values of one flow at one instant: window, threshold, RTT and the controller's state.
 const VALUES_PER_FLOW: u64 = 8;
 
-/// The observations that a document asks for, of this network. `flows` is their number, where all are
-/// known.
+/// Observations requested by a document, for this network. `flows` is their number, if all are known.
 pub(super) fn observe(
     doc: &Document,
     network: &Network,
@@ -121,7 +119,7 @@ pub(super) fn observe(
     }
 }
 
-/// An interval of samples of queues that is given and too short; what is derived is not, however many the ports.
+/// Problem with an explicit sampling interval that is too short; the automatic one never is, for any number of ports.
 fn too_often(every: cc::Time, auto: cc::Time, measured: cc::Time, ports: u64) -> Option<Problem> {
     let finest = (measured.0 as u128 * ports as u128).div_ceil(MOST_QUEUE_SAMPLES as u128);
     let finest = cc::Time(finest.min(auto.0 as u128) as u64);
@@ -133,7 +131,7 @@ fn too_often(every: cc::Time, auto: cc::Time, measured: cc::Time, ports: u64) ->
     (is_given && every < finest).then(|| Problem::quoted("measure.queue_interval", every, message))
 }
 
-/// The timeline with frames of such a length, or of one that is derived, at so many ports.
+/// Timeline with frames of a given or automatic length, for this number of ports.
 fn timeline(
     doc: &Document,
     every: Option<cc::Time>,
@@ -143,7 +141,7 @@ fn timeline(
     let duration = doc.run.duration.0;
     let Some(every) = every else {
         let (most, first) = if ports > MANY_PORTS { (1_000, cc::Time::us(2)) } else { (2_000, cc::Time::ns(100)) };
-        // a run may be over long before its duration: frames become longer as it goes on
+        // a run may end long before its duration: frames become longer as it goes on
         let every = cc::Time(duration.0.div_ceil(most as u64).clamp(1, first.0));
         return Some(spec::TimelineSpec { every, most });
     };
@@ -165,9 +163,9 @@ fn timeline(
     None
 }
 
-/// Frames of a timeline that become longer are at first as long as the run that ends earliest would have them: to join
-/// those that are closed takes time, and changes nothing in the end. Of many flows the hosts' own links alone say when
-/// that is, so that it costs little beside the set-up of the flows.
+/// Makes frames that grow start at the length for the earliest possible end of the run: merging frames takes time,
+/// and the result is the same. With many flows only the hosts' links determine that end, to keep the cost below that
+/// of setting up the flows.
 pub(super) fn begin_with_long_frames(spec: &mut spec::Spec) {
     let duration = spec.duration;
     let longer = spec.observe.timeline.filter(|timeline| timeline.every_by(duration) > timeline.every);
@@ -177,7 +175,7 @@ pub(super) fn begin_with_long_frames(spec: &mut spec::Spec) {
     }
 }
 
-/// The numbers of the cells whose channels `measure.series.cells` names.
+/// Numbers of the cells whose channels are named by `measure.series.cells`.
 fn cells(doc: &Document, network: &Network, problems: &mut Vec<Problem>) -> Vec<u32> {
     let channel = |cell: &spec::CellSpec| network.names[cell.channel as usize].as_str();
     let numbers = doc.measure.series.cells.iter().filter_map(|name| {

@@ -1,10 +1,10 @@
-//! Classes of flows whose transport gives each packet its own: Homa, pHost, and priorities by bytes sent (PIAS).
+//! Classes of flows whose transport classifies each packet: Homa, pHost, and priorities by bytes sent (PIAS).
 
 use crate::document::Document;
 use crate::text::problem::Problem;
 use incast_engine::spec::{FlowSpec, Protocol, TransportSpec};
 
-/// Packets that their transport gives no class have its lowest, control packets of receivers the highest.
+/// Gives packets without a class from their transport its lowest one, and control packets of receivers the highest.
 pub(super) fn classify(
     doc: &Document,
     transports: &[TransportSpec],
@@ -35,13 +35,13 @@ pub(super) fn classify(
     }
 }
 
-/// The key, or column of a file, that has given `flow` its class.
+/// Key, or column of a file, that set the class of `flow`.
 pub(super) fn key_of_class(doc: &Document, flow: &FlowSpec) -> String {
     let entry = &doc.traffic[flow.group as usize];
     entry.asks_for_class().map_or_else(|| format!("traffic.{}.class", entry.name()), |(key, _)| key)
 }
 
-/// Who gives classes, and what says how many.
+/// Setting that gives classes, and the one that determines their number.
 pub(super) fn who(t: &TransportSpec) -> (&'static str, &'static str) {
     match t.protocol {
         Protocol::Homa(_) => ("homa", "transport.homa.levels"),

@@ -1,9 +1,9 @@
-//! Ranks of data (pFabric) and the ports that go by them: notes where one is without the other.
+//! Ranks of data (pFabric) and ports that use them: notes if one is without the other.
 
 use crate::document::Document;
 use incast_engine::spec::{Discipline, LinkSpec, Spec, TransportSpec};
 
-/// The notes: ranks that ports do not look at, and ports that find none.
+/// Notes on ranks that no port uses, and on ports without ranked packets.
 pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
     let by_rank = |l: &&LinkSpec| spec.queues[l.queue as usize].discipline == Discipline::Pfabric;
     let (going, rest): (Vec<_>, Vec<_>) = spec.links.iter().filter(|l| l.from >= spec.hosts).partition(by_rank);
@@ -20,15 +20,15 @@ pub(super) fn without_effect(doc: &Document, spec: &Spec) -> Vec<String> {
         && !rest.is_empty()
     {
         found.push(format!(
-            "transport.rank does nothing at {} ports of switches, whose queues do not go by ranks \
+            "transport.rank does nothing at {} ports of switches, whose queues do not use ranks \
              (docs/queues/pfabric.md)",
             rest.len()
         ));
     }
     if let (Some(first), Some((_, name))) = (going.first(), without.first()) {
         found.push(format!(
-            "traffic.{name}: its packets have no rank (transport.rank), and go before all that have one at {} ports of \
-             switches, the first of them {} (docs/queues/pfabric.md)",
+            "traffic.{name}: its packets have no rank (transport.rank), and are served before all ranked ones at {} \
+             ports of switches, the first of them {} (docs/queues/pfabric.md)",
             going.len(),
             first.name
         ));

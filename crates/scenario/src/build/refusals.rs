@@ -1,5 +1,4 @@
-//! Refusals of the engine in the user's words: the key that the refused part of a specification comes from, and its
-//! value.
+//! Refusals of the engine in the user's terms: the key behind the refused part of a specification, and its value.
 
 use crate::document::{Document, links};
 use crate::text::problem::Problem;
@@ -7,7 +6,7 @@ use incast_engine::About;
 use incast_engine::spec::Spec;
 use toml::Value;
 
-/// The problem of a document whose specification the engine refuses for this part of it, with these words.
+/// Problem of a document whose specification the engine refuses for this part, with this message.
 pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -> Problem {
     let entry = |flow: u32| spec.flows.get(flow as usize).and_then(|f| doc.traffic.get(f.group as usize));
     let key = match about {
@@ -36,7 +35,7 @@ pub(crate) fn problem(doc: &Document, spec: &Spec, about: About, text: String) -
     Problem { value, ..Problem::new(key, text) }
 }
 
-/// The key of the kind of a port's queue.
+/// Key of the kind of a port's queue.
 fn queue_of(doc: &Document, spec: &Spec, link: u32) -> String {
     let Some(link) = spec.links.get(link as usize) else { return "queue.kind".to_owned() };
     let own = |single: &links::SingleLink| single.queue.is_some() && single.names(&link.name);
@@ -47,7 +46,7 @@ fn queue_of(doc: &Document, spec: &Spec, link: u32) -> String {
     }
 }
 
-/// The value of a key, every default written out, as a scenario writes it; `None` of a table.
+/// Value of a key as a scenario writes it, with every default; `None` for a table.
 fn value_of(doc: &Document, key: &str) -> Option<String> {
     let mut doc = doc.clone();
     doc.transport = doc.transport.resolved();

@@ -1,4 +1,4 @@
-//! Tokens (pHost): what they ask of links, and whether a message has enough of them.
+//! Tokens (pHost): requirements on links, and whether a message has enough tokens.
 
 use crate::text::problem::Problem;
 use crate::topology::network::Network;
@@ -7,26 +7,25 @@ use incast_engine::FlowId;
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{Spec, TransportSpec};
 
-/// Hosts have a time for a packet.
+/// Checks that hosts have a transmission time for a packet.
 pub(super) fn check(network: &Network, transports: &[TransportSpec], problems: &mut Vec<Problem>) {
     let of_host = |from: u32| from < network.hosts;
     if transports.iter().any(|t| t.protocol.phost().is_some())
         && let Some(link) = network.links.iter().find(|l| l.rate == Rate::INFINITE && of_host(l.from))
     {
         let message = format!(
-            "expected links of hosts that all have a rate, which {} has not: a host gives a token in the time of a \
-             packet",
+            "expected all links of hosts with a finite rate, unlike {}: a host sends one token per packet time",
             link.name
         );
         problems.push(Problem::new("transport.phost", message));
     }
 }
 
-/// A note on messages that may have fewer tokens than an idle round trip lasts.
+/// A note on messages that may have fewer tokens than an idle round trip needs.
 pub(super) fn short_of_a_round_trip(spec: &Spec) -> Option<String> {
     let own = spec.transports.iter().any(|t| t.protocol.phost().is_some());
     let fabric = own.then(|| Fabric::new(spec))?;
-    // the first thousand tell: a fabric has few lengths of paths
+    // the first thousand suffice: a fabric has few path lengths
     let pauses = (0u32..).zip(&spec.flows).take(1000).find_map(|(i, flow)| {
         let t = &spec.transports[flow.transport as usize];
         let phost = t.protocol.phost().filter(|_| flow.app.datagram_gap().is_none())?;

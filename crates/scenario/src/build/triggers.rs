@@ -1,4 +1,4 @@
-//! The openings of flows that wait for the ends of others, as far as a scenario can tell before a run.
+//! Openings of flows that wait for the ends of others, as far as known before a run.
 
 use incast_cc::Time;
 use incast_engine::map::triggers::Triggers;
@@ -6,14 +6,14 @@ use incast_engine::spec::{AtStop, Done, FlowSpec, Spec};
 use incast_engine::{FlowId, NodeId, OpeningId};
 use std::collections::BTreeSet;
 
-/// Whether a flow comes to an end at all: it has a size, or stops and drains.
+/// True if a flow ends: it has a size, or stops and drains.
 pub(crate) fn ends(flow: &FlowSpec) -> bool {
     use incast_engine::spec::App;
     let stops = flow.stop != Time::NEVER && flow.at_stop == AtStop::Drain;
     flow.app.is_finite() || stops && !matches!(flow.app, App::Udp(_) | App::Messages(_))
 }
 
-/// Flows that never open where only flows of which `ends` is true come to an end, in order.
+/// Flows that never open if only flows with `ends` true end, in order.
 pub(crate) fn never_open(spec: &Spec, triggers: &Triggers, ends: impl Fn(&FlowSpec) -> bool) -> Vec<u32> {
     if triggers.list.is_empty() {
         return Vec::new();
@@ -38,10 +38,9 @@ pub(crate) fn never_open(spec: &Spec, triggers: &Triggers, ends: impl Fn(&FlowSp
     (0u32..).zip(opens).filter(|(_, opens)| !opens).map(|(f, _)| f).collect()
 }
 
-/// A flow that waits for itself, by way of what it waits for, where all flows come to an end but those of `never`, in
-/// order, that never open.
+/// A flow that waits for itself through others, if all flows end except those of `never`, in order, which never open.
 pub(crate) fn circle(spec: &Spec, never: &[u32]) -> Option<u32> {
-    // each waits for one of them at least: who goes from one to the next comes round
+    // each waits for at least one of them: following them leads into a circle
     let next = |f: u32| {
         let waits = spec.triggers[spec.flows[f as usize].trigger?.trigger as usize].activations.iter();
         waits.map(|(flow, _)| *flow).find(|flow| never.binary_search(flow).is_ok())
@@ -54,7 +53,8 @@ pub(crate) fn circle(spec: &Spec, never: &[u32]) -> Option<u32> {
     Some(f)
 }
 
-/// How many flows are told by other hosts of the ends that they wait for, and whether some by way of a third host.
+/// Number of flows that learn from other hosts of the ends they wait for, and whether some learn through a third
+/// host.
 pub(crate) fn relayed(spec: &Spec, triggers: &Triggers) -> (usize, bool) {
     let (mut flows, mut by_a_third) = (0, false);
     for (trigger, at_work) in spec.triggers.iter().zip(&triggers.list) {

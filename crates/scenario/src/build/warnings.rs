@@ -1,5 +1,5 @@
-//! Warnings before a run, where nothing is wrong: a form of a controller in a transport
-//! of another reference, values that have no effect, flows that never start.
+//! Warnings before a run, about valid scenarios: a controller's form in a transport of another reference, values
+//! without effect, flows that never start.
 
 use super::failures::changes_nothing;
 use super::{Built, credits, ranks, tokens, triggers};
@@ -20,8 +20,8 @@ use incast_engine::spec::{
 };
 use std::slice;
 
-/// The notes on a scenario, a sentence each. `built` is what it builds, `left_out` what was dropped on the
-/// way to it.
+/// Notes on a scenario, one sentence each. `built` is the result of building it, `left_out` the values dropped on the
+/// way.
 pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> Vec<String> {
     let Built { spec, failures, failing } = built;
     let mut found = left_out.iter().filter(|l| !l.had.is_empty()).map(dropped).collect();
@@ -55,7 +55,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found.extend(dropped_beside_pauses(spec));
     found.extend(out_of_range(spec));
     found.extend(at_line_rate(spec));
-    // the builder has refused what the engine would
+    // the builder has already refused what the engine would
     if let Ok(at_work) = Triggers::new(spec) {
         found.extend(relayed(spec, &at_work));
         found.extend(waiting_in_vain(doc, spec, &at_work));
@@ -73,7 +73,7 @@ pub(crate) fn warnings(doc: &Document, built: &Built, left_out: &[LeftOut]) -> V
     found
 }
 
-/// A controller beside a transport that sets the pace by itself: a comparison of controllers would compare nothing.
+/// A controller under a transport with its own rate control: a comparison of controllers would show no difference.
 /// Datagrams have no controller and no transport.
 fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     if matches!(t.app, App::Udp(_)) {
@@ -81,24 +81,24 @@ fn without_part(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     }
     let (driven, controller) = (used.driven?, &spec.controllers[*used.controllers.first()? as usize]);
     Some(format!(
-        "traffic.{}: its controller, {controller}, has no part: {driven} sets the pace of its flows \
+        "traffic.{}: its controller, {controller}, has no effect: {driven} controls the rate of its flows \
          (docs/receiver-driven.md)",
         t.name()
     ))
 }
 
-/// A window that timeouts are to empty, under a controller that has another answer to them.
+/// A window to be emptied by timeouts, under a controller that reacts to them differently.
 fn never_emptied(t: &Traffic, config: &cc::Config, transport: &Transport) -> Option<String> {
     let nth = transport.emptying_timeout.filter(|nth| *nth > 0)?;
     let message = format!(
-        "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} has an answer of its own to timeouts",
+        "traffic.{}: transport.emptying_timeout = {nth} does nothing: {config} reacts to timeouts in its own way",
         t.name()
     );
     (!is_emptied(config) && !matches!(t.app, App::Udp(_))).then_some(message)
 }
 
-/// Whether a timeout may leave a controller without a window, as one of a flow of its own tells. A controller in Python
-/// hears of no such timeouts.
+/// True if a timeout may leave a controller without a window, tested with a flow of its own. A controller in Python
+/// is not told of such timeouts.
 fn is_emptied(config: &cc::Config) -> bool {
     let rtt = cc::Time::us(100);
     let env = cc::Env {
@@ -131,32 +131,32 @@ fn is_emptied(config: &cc::Config) -> bool {
     flow.cwnd() == 0.0
 }
 
-/// A controller that goes by deadlines, where nothing has one.
+/// A controller that uses deadlines without any deadline.
 fn without_deadlines(t: &Traffic, used: &Used, spec: &Spec) -> Option<String> {
     let by_deadline = |i: &u32| spec.controllers[*i as usize].profile().deadlines;
     let goes = used.driven.is_none() && !used.deadlines && !matches!(t.app, App::Udp(_));
     let controller = &spec.controllers[*used.controllers.iter().find(|i| goes && by_deadline(i))? as usize];
     Some(format!(
-        "traffic.{name}: {controller} goes by deadlines, and its flows have none: traffic.{name}.deadline gives them \
-         one (docs/controllers/{kind}.md)",
+        "traffic.{name}: {controller} uses deadlines, and its flows have none: traffic.{name}.deadline gives them one \
+         (docs/controllers/{kind}.md)",
         name = t.name(),
         kind = controller.kind().name
     ))
 }
 
-/// Deadlines that nothing can meet.
+/// Deadlines that cannot be met.
 fn too_near(t: &Traffic, used: &Used) -> Option<String> {
     let Used { too_near: n, flows, .. } = *used;
     (n > 0).then(|| {
         format!(
-            "traffic.{}: the deadlines of {n} of its {flows} flows are nearer than their bytes take on the link of \
-             their host: nothing can meet them",
+            "traffic.{}: the deadlines of {n} of its {flows} flows are shorter than the transmission time of their \
+             bytes on their host's link: they cannot be met",
             t.name()
         )
     })
 }
 
-/// A write that is meant to be refused, where the send buffer takes it.
+/// A write meant to be refused that the send buffer accepts.
 fn never_refused(t: &Traffic, transport: &Transport) -> Option<String> {
     let App::Bulk(Bulk { refused: true, write, .. }) = t.app else { return None };
     let why = match (transport.whole_writes, transport.send_buffer) {
@@ -167,14 +167,14 @@ fn never_refused(t: &Traffic, transport: &Transport) -> Option<String> {
     Some(format!("traffic.{}.app.refused = true does nothing: {why}", t.name()))
 }
 
-/// Threads that a controller in Python keeps a run from.
+/// Threads not used because of a controller in Python.
 fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
     let asked = doc.run.threads.given()?.0;
     let python = spec.controllers.iter().find(|config| matches!(config, cc::Config::External(_)))?;
     (asked > 1).then(|| {
         format!(
             "run.threads = {asked} does nothing: the objects of {python}, a controller in Python, may share state, so \
-             that the run has one thread"
+             the run has one thread"
         )
     })
 }
@@ -184,18 +184,18 @@ fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
 struct Used {
     /// Their controllers, by number.
     controllers: Vec<u32>,
-    /// Flows, and those of them that open when the run is over.
+    /// Number of flows, and of those that would open after the end of the run.
     flows: usize,
     late: usize,
-    /// Some are of another traffic class than the first.
+    /// True if some have another traffic class than the first.
     classes: bool,
-    /// Name of the transport that drives them, where that is not TCP.
+    /// Name of their receiver-driven transport; `None` for TCP.
     driven: Option<&'static str>,
-    /// When the first of those opens.
+    /// Opening time of the first late flow.
     first_late: Option<cc::Time>,
-    /// Some have a deadline.
+    /// True if some have a deadline.
     deadlines: bool,
-    /// Those whose bytes take longer on the wire of their own host than they have.
+    /// Number of flows whose bytes take longer on their own host's link than the deadline allows.
     too_near: usize,
 }
 
@@ -209,7 +209,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
     }
     for f in &spec.flows {
         let Some(of) = used.get_mut(f.group as usize) else { continue };
-        // flows of one controller commonly follow one another
+        // flows of one controller are usually adjacent
         if of.controllers.last() != Some(&f.controller) && !of.controllers.contains(&f.controller) {
             of.controllers.push(f.controller);
         }
@@ -220,7 +220,7 @@ fn used(doc: &Document, spec: &Spec) -> Vec<Used> {
             of.too_near += takes.is_some_and(|takes| !deadline.random && takes > deadline.within) as usize;
         }
         let protocol = &spec.transports[f.transport as usize].protocol;
-        // packets may have classes that no entry asks for
+        // packets may have classes that no entry requests
         let own_classes = spec.transports[f.transport as usize].lowest_class().is_some();
         of.driven = (*protocol != Protocol::Tcp).then(|| protocol.name());
         of.classes |= !own_classes && f.class.max(f.ack_class) > 0;
@@ -236,7 +236,7 @@ fn dropped(left: &LeftOut) -> String {
     let had: Vec<String> = left.had.iter().map(|(k, v)| format!("{k} = {v}")).collect();
     let first = left.had.first().map_or("", |(k, _)| k);
     format!(
-        "{path}.kind = \"{}\" drops what was set for {}: {}; to give it to {} set {path}.{first} too",
+        "{path}.kind = \"{}\" drops the parameters set for {}: {}; to keep them for {} set {path}.{first} too",
         left.to,
         left.from,
         had.join(", "),
@@ -245,7 +245,7 @@ fn dropped(left: &LeftOut) -> String {
     )
 }
 
-/// A form whose reference is not that of the transport around it.
+/// A form whose reference is not that of its transport.
 fn form_of_another(doc: &Document, t: &Traffic, config: &cc::Config, transport: &Transport, found: &mut Vec<String>) {
     let preset = transport.preset.unwrap_or_default();
     let Some(form) = config.get("form").map(|form| form.to_string()) else { return };
@@ -260,8 +260,8 @@ fn form_of_another(doc: &Document, t: &Traffic, config: &cc::Config, transport: 
     };
     let (own, preset) = (own.name(), preset.name());
     let note = format!(
-        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": the result is \
-         that of neither reference (docs/forms.md)",
+        "{form_key} = \"{form}\" belongs beside {}.preset = \"{own}\", here it is \"{preset}\": the result matches \
+         neither reference (docs/forms.md)",
         name(t.transport.as_ref().is_some_and(|own| own.preset.is_some()), "transport"),
     );
     if !found.contains(&note) {
@@ -269,8 +269,8 @@ fn form_of_another(doc: &Document, t: &Traffic, config: &cc::Config, transport: 
     }
 }
 
-/// Values that were asked for and do nothing beside another. `given` has what was asked for, `resolved` all values in
-/// force, `choice` is the routing.
+/// Explicit values without effect because of another value. `given` has the explicit values, `resolved` all values,
+/// `choice` is the routing.
 fn without_effect(path: &str, given: &Transport, resolved: &Transport, choice: &PathChoice, found: &mut Vec<String>) {
     let on = |value: Option<bool>| value == Some(true);
     let flag = |value: Option<bool>| on(value).then(|| "true".to_owned());
@@ -312,19 +312,19 @@ fn without_effect(path: &str, given: &Transport, resolved: &Transport, choice: &
     }
 }
 
-/// Flows that wait for what other hosts do.
+/// Flows that wait for events at other hosts.
 fn relayed(spec: &Spec, at_work: &Triggers) -> Option<String> {
     let (n, by_a_third) = triggers::relayed(spec, at_work);
-    let (flows, they) = if n == 1 { ("flow waits", "it hears") } else { ("flows wait", "they hear") };
+    let (flows, they) = if n == 1 { ("flow waits", "it learns of it") } else { ("flows wait", "they learn of it") };
     let later = if by_a_third {
         "the longest latency of a link later, or twice that"
     } else {
         "the longest latency of a link later"
     };
-    (n > 0).then(|| format!("{n} {flows} for what ends at another host, of which {they} {later} (docs/traffic.md)"))
+    (n > 0).then(|| format!("{n} {flows} for an end at another host, and {they} {later} (docs/traffic.md)"))
 }
 
-/// Flows that wait for what may never end.
+/// Flows that wait for flows without an end.
 fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<String> {
     let flows = triggers::never_open(spec, at_work, triggers::ends);
     let first = *flows.first()?;
@@ -338,20 +338,20 @@ fn waiting_in_vain(doc: &Document, spec: &Spec, at_work: &Triggers) -> Option<St
     })
 }
 
-/// Engines of senders that lose of what a window lets go at once.
+/// Engines of senders that drop packets of an initial window.
 fn short_of_a_window(doc: &Document, spec: &Spec) -> Option<String> {
     let queue = doc.hosts.as_ref()?.send.as_ref()?.queue;
     let Limit::Packets(holds) = queue.0 else { return None };
     let window = spec.transports.iter().map(|t| t.initial_window).fold(0.0, f64::max);
     (window > holds as f64).then(|| {
         format!(
-            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: what a flow sends at \
-             once beyond it is lost at its own host"
+            "hosts.send.queue = \"{queue}\" holds less than an initial window, {window} packets: packets sent at once \
+             beyond it are lost at their own host"
         )
     })
 }
 
-/// Queues that drop what priority flow control is to keep; one of a switch that holds as much as its buffer does not.
+/// Queues that drop packets despite priority flow control; a queue of a switch as large as its buffer does not.
 fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
     let (pfc, buffer) = (spec.pfc()?, spec.buffer.as_ref()?);
     let drops = |link: &&LinkSpec| {
@@ -367,13 +367,13 @@ fn dropped_beside_pauses(spec: &Spec) -> Option<String> {
     let mut limited = spec.links.iter().filter(drops);
     let first = &limited.next()?.name;
     Some(format!(
-        "{} ports, the first of them {first}, have queues with a limit: what comes beyond it is dropped, although \
-         buffer.pfc pauses its class; limit = \"none\" keeps it (docs/queues/pfc.md)",
+        "{} ports, the first of them {first}, have queues with a limit: packets beyond it are dropped, although \
+         buffer.pfc pauses their class; limit = \"none\" avoids this (docs/queues/pfc.md)",
         1 + limited.count()
     ))
 }
 
-/// Traffic classes where ports do not tell them apart.
+/// Traffic classes at ports that do not separate them.
 fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
     let key = match t.asks_for_class()? {
         (key, Some(class)) => format!("{key} = {class}"),
@@ -383,7 +383,7 @@ fn class_without_queue(t: &Traffic, others: bool) -> Option<String> {
     Some(format!("{key} does nothing: ports have one queue for all classes (docs/queues/strict-priority.md)"))
 }
 
-/// Priorities by bytes sent where all flows that have them are datagrams, which keep the class of their flow.
+/// Priorities by bytes sent if all flows with them are datagrams, which keep the class of their flow.
 fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
     let mut demoted = spec.flows.iter().filter(|f| !spec.transports[f.transport as usize].demotion.is_empty());
     let first = demoted.next()?;
@@ -401,7 +401,7 @@ fn nothing_demoted(doc: &Document, spec: &Spec) -> Option<String> {
     ))
 }
 
-/// Priorities of packets over ports that have one queue for all.
+/// Priorities of packets at ports with one queue.
 fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     let t = spec.transports.iter().find(|t| t.lowest_class() > Some(0))?;
     let key = match &t.protocol {
@@ -421,7 +421,7 @@ fn without_priorities(doc: &Document, spec: &Spec) -> Option<String> {
     })
 }
 
-/// Flows that would open when the run is over.
+/// Flows that would open after the end of the run.
 fn never_started(t: &Traffic, used: &Used, doc: &Document, found: &mut Vec<String>) {
     let Some(first) = used.first_late else { return };
     // a connection with requests and responses is two flows

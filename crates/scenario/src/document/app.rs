@@ -1,4 +1,4 @@
-//! What sending applications do. A kind is a struct of its keys that is an [`Application`], and a line in the list of
+//! Sending applications. A kind is a struct of its keys that implements [`Application`], and a line in the list of
 //! [`App`].
 
 use crate::files::connection_matrix::MOST_BYTES;
@@ -14,32 +14,32 @@ use serde::{Deserialize, Serialize};
 /// Longest cycle of ON and OFF time: half of what a time can hold.
 const LONGEST_CYCLE: cc::Time = cc::Time::s(9_000_000);
 
-/// What kinds of applications answer, each in its own words.
+/// Interface of all kinds of applications.
 pub trait Application {
-    /// As the engine has it.
+    /// Specification for the engine.
     fn spec(&self) -> spec::App;
-    /// Contradictions between its keys, and values that types allow.
+    /// Reports contradictions between its keys, and invalid values that types allow.
     fn check(&self, _at: &mut Report) {}
 }
 
 kinds! {
-    /// What a sending application does.
+    /// Behaviour of a sending application.
     App: Application {
-        /// One transfer as fast as the transport takes it, of a size or without end.
+        /// One transfer as fast as the transport allows, with a size or endless.
         Bulk = "bulk",
-        /// Writes at a rate during ON times. A write that does not fit into the send buffer is tried
-        /// again at the next tick of the rate, as ns-3's OnOffApplication does.
+        /// Writes at a rate during ON times. A write that does not fit into the send buffer is retried at the next
+        /// tick of the rate, as in ns-3's OnOffApplication.
         OnOff = "on-off",
         /// Writes at a constant rate, without pause.
         Cbr = "cbr",
-        /// The receiver asks and the senders answer, over two-way connections. A query sends a request on
-        /// every connection in the same instant; a worker that has its request answers at once; the query ends with the
-        /// last byte of the last response. The next query begins a think time later. Connections of an entry with the
-        /// same receiver make one query.
+        /// Requests of the receiver and responses of the senders, over two-way connections. A query sends a request
+        /// on every connection in the same instant; a worker responds as soon as it has its request; the query ends
+        /// with the last byte of the last response. The next query begins a think time later. Connections of an entry
+        /// with the same receiver form one query.
         Query = "query",
         /// Keeps a number of writes in flight: the next write comes a think time after one is acknowledged.
         ClosedLoop = "closed-loop",
-        /// Full segments at a constant or random pace, without a transport: no ACKs, nothing is sent again, no
+        /// Full segments at a constant or random pace, without a transport: no ACKs, no retransmissions, no
         /// controller, no ECN.
         Udp = "udp",
     }
@@ -49,7 +49,7 @@ kinds! {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Udp {
-    /// Rate on the sender's link, headers and the link's overhead included.
+    /// Rate on the sender's link, headers and link overhead included.
     pub rate: LineRate,
     /// Times between datagrams.
     #[serde(default)]
@@ -59,7 +59,7 @@ pub struct Udp {
 /// Times between datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
-    /// All alike.
+    /// Constant.
     #[default]
     Constant,
     /// Exponentially distributed.
@@ -69,15 +69,15 @@ pub enum Gaps {
 words! {
     /// Times between datagrams.
     "Gaps" Gaps {
-        /// All alike.
+        /// Constant.
         "constant" => Gaps::Constant,
-        /// Exponentially distributed: a Poisson process of that rate.
+        /// Exponentially distributed: a Poisson process of the same rate.
         "poisson" => Gaps::Poisson,
     }
 }
 
 impl Udp {
-    /// Whether the times between its datagrams are random.
+    /// True if the times between its datagrams are random.
     pub(crate) fn is_random(&self) -> bool {
         self.gaps.0 == Gaps::Poisson
     }
@@ -97,60 +97,62 @@ pub struct Query {
     /// Bytes of a request.
     #[serde(default = "bytes::<100>")]
     pub request: Size,
-    /// Bytes of a worker's response; this or `total` must be given, except where a file has sizes.
+    /// Bytes of a worker's response. Give this or `total`, unless a file has sizes.
     pub response: Option<Size>,
     /// Bytes of all responses of a query together, split evenly among the workers.
     pub total: Option<Size>,
-    /// When the first query begins; the entry's `start` unless given. A request waits for its
-    /// connection to open.
+    /// Start of the first query; default: the entry's `start`. A request waits for its connection to open.
     pub first: Option<Time>,
-    /// Time from the end of a query to the beginning of the next.
+    /// Time from the end of a query to the start of the next.
     #[serde(default = "microseconds::<0>")]
     pub think: Time,
-    /// Number of queries; without end (or until the entry's `stop`) unless given.
+    /// Number of queries; default: no limit (or until the entry's `stop`).
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
-    /// How long connections last.
+    /// Lifetime of connections.
     #[serde(default)]
     pub connections: Word<Connections>,
-    /// With `connections = "per-query"`: who closes a connection first, and how; `"worker"` unless given.
+    /// With `connections = "per-query"`: the end that closes a connection first, and the way it closes; default:
+    /// `"worker"`.
     pub close: Option<Word<spec::Close>>,
 }
 
-/// How long connections last.
+/// Lifetime of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Connections {
-    /// For the whole run.
+    /// The whole run.
     #[default]
     Persistent,
-    /// For one query.
+    /// One query.
     PerQuery,
 }
 
 words! {
-    /// How long connections last.
+    /// Lifetime of connections.
     "Connections" Connections {
-        /// They open at the entry's `start` and stay open from query to query, with their windows and RTT estimates.
+        /// Connections open at the entry's `start` and stay open from query to query, with their windows and RTT
+        /// estimates.
         "persistent" => Connections::Persistent,
-        /// Every query opens its connections, which are as fresh as first ones, and closes them.
+        /// Every query opens new connections, with fresh state, and closes them.
         "per-query" => Connections::PerQuery,
     }
 }
 
 words! {
-    /// Who closes a connection first.
+    /// End of a connection that closes it first.
     "Close" spec::Close {
-        /// The worker says FIN with its response (with `transport.fin_with_data`) or behind it, and then the root.
+        /// The worker sends FIN with its response (with `transport.fin_with_data`) or after it, and then the root
+        /// sends FIN.
         "worker" => spec::Close::Worker,
-        /// The root says FIN when it has the whole response, and the worker when it has that.
+        /// The root sends FIN when it has the whole response, and the worker when it has the root's FIN.
         "root" => spec::Close::Root,
-        /// The root resets the connection when it has the whole response. Nobody says FIN.
+        /// The root resets the connection when it has the whole response. No FIN is sent.
         "rst" => spec::Close::Reset,
     }
 }
 
 impl Query {
-    /// Who closes connections that last for one query.
+    /// End that closes connections of one query.
     pub(crate) fn close(&self) -> Option<spec::Close> {
         let close = self.close.map_or(spec::Close::Worker, |close| close.0);
         (self.connections.0 == Connections::PerQuery).then_some(close)
@@ -181,16 +183,16 @@ impl Application for Query {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClosedLoop {
-    /// Bytes a write.
+    /// Bytes per write.
     pub write: Size,
     /// Writes in flight at a time. A flow stores some 50 bytes for each.
     #[serde(default = "number::<1>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: u32,
-    /// Time from the acknowledgement of a write to the next.
+    /// Time from the acknowledgement of a write to the next write.
     #[serde(default = "microseconds::<0>")]
     pub think: Time,
-    /// Number of writes of a flow, which then closes; without end unless given.
+    /// Number of writes of a flow, which then closes; default: no limit.
     #[schemars(range(min = 1))]
     pub count: Option<u64>,
 }
@@ -218,14 +220,15 @@ impl Application for ClosedLoop {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Bulk {
-    /// Bytes; without end unless given.
+    /// Bytes; default: endless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Bytes a write.
+    /// Bytes per write.
     #[serde(default = "bytes::<64_000>")]
     pub write: Size,
-    /// A write above the send buffer is meant: with `transport.whole_writes` the buffer refuses it for ever, and a flow
-    /// without a size opens and closes at once (ns-3's BulkSendApplication). Otherwise such a write is an error.
+    /// Allows a write larger than the send buffer: with `transport.whole_writes` the buffer refuses it for ever, and
+    /// a flow without a size opens and closes at once (ns-3's BulkSendApplication). Otherwise such a write is an
+    /// error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
 }
@@ -256,10 +259,10 @@ pub struct OnOff {
     /// Length of an OFF time.
     #[serde(default = "microseconds::<1_000_000>")]
     pub off: Time,
-    /// Bytes a write.
+    /// Bytes per write.
     #[serde(default = "bytes::<1_000>")]
     pub write: Size,
-    /// Begin with an OFF time, counted from the end of the handshake, as ns-3 does.
+    /// Starts with an OFF time, counted from the end of the handshake, as in ns-3.
     #[serde(default)]
     pub off_first: bool,
 }
@@ -288,15 +291,15 @@ impl Application for OnOff {
 pub struct Cbr {
     /// Rate.
     pub rate: Rate,
-    /// Bytes a write.
+    /// Bytes per write.
     #[serde(default = "bytes::<1_000>")]
     pub write: Size,
-    /// From when on it writes.
+    /// Start of the writes.
     #[serde(default)]
     pub from: Word<WritesFrom>,
 }
 
-/// From when on an application writes at its rate.
+/// Start of the writes of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WritesFrom {
     /// The opening of its connection.
@@ -307,11 +310,11 @@ pub enum WritesFrom {
 }
 
 words! {
-    /// From when on an application writes at its rate.
+    /// Start of the writes of an application.
     "WritesFrom" WritesFrom {
-        /// Its connection is open, and the time of a write has passed.
+        /// One write interval after its connection is open.
         "open" => WritesFrom::Open,
-        /// It has called connect(): what it writes before the connection is open waits in the send buffer.
+        /// The call of connect(): data written before the connection is open waits in the send buffer.
         "connect" => WritesFrom::Connect,
     }
 }
@@ -344,7 +347,7 @@ fn check_writes(write: Size, rate: Rate, at: &mut Report) {
     }
 }
 
-/// What a bulk application writes at a time, unless it is said.
+/// Default size of a write of a bulk application.
 pub(crate) const BULK_WRITE: Size = Size(cc::Bytes(64_000));
 
 impl Default for App {

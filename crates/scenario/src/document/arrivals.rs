@@ -1,4 +1,4 @@
-//! Poisson arrivals as a user writes them: a load, and a table of sizes.
+//! Poisson arrivals in a scenario: a load, and a table of sizes.
 
 use crate::files::sizes::Interpolation;
 use crate::text::problem::Report;
@@ -13,40 +13,40 @@ use serde::{Deserialize, Serialize};
 pub struct Arrivals {
     /// Bytes that a host sends, over the rate of its links: mean size over mean gap. Above 0, at most 10.
     pub load: f64,
-    /// Bytes that count for the load.
+    /// Bytes counted in the load.
     #[serde(default)]
     pub load_of: LoadOf,
     /// Sizes of flows: `builtin:` and the name of a table that comes with the program, or a CSV file with the columns
     /// `size` or `packets`, and `cumulative`.
     pub sizes: String,
-    /// How sizes are drawn; as where the table comes from unless given, `linear` for a file of one's own.
+    /// Rule for drawing sizes; default: the rule of the table's source, `linear` for a CSV file.
     pub rule: Option<Interpolation>,
-    /// Payload of a packet, for tables in packets; 1460 B unless given.
+    /// Payload of a packet, for tables in packets; default: 1460 B.
     pub packet: Option<Size>,
-    /// When arrivals end; with the run unless given.
+    /// End of arrivals; default: the end of the run.
     pub until: Option<Time>,
 }
 
-/// What counts for a load.
+/// Bytes counted in a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadOf {
-    /// Payload: headers and ACKs come on top.
+    /// Payload: headers and ACKs are additional.
     #[default]
     Payload,
-    /// Data on the wire of the sending host: payload, `transport.header` of each segment of `transport.mss` bytes, and
-    /// the `overhead` of the host's link. ACKs and what is sent again come on top.
+    /// Data on the wire of the sending host: payload, `transport.header` of each segment of `transport.mss` bytes,
+    /// and the `overhead` of the host's link. ACKs and retransmissions are additional.
     Wire,
 }
 
 /// Payload of a full packet in the published tables that count packets.
 pub(crate) const PACKET: u64 = 1_460;
 
-/// Highest load: beyond it the table of flows says nothing of a network.
+/// Highest load: a higher one says nothing about a network.
 pub(crate) const MOST_LOAD: f64 = 10.0;
 
 impl Arrivals {
-    /// Values that are wrong whatever the network is.
+    /// Reports values that are invalid for any network.
     pub(crate) fn check(&self, start: Time, duration: cc::Time, at: &mut Report) {
         if !(self.load > 0.0 && self.load <= MOST_LOAD) {
             at.value("load", self.load, format!("expected a number above 0, at most {MOST_LOAD}"));

@@ -1,4 +1,4 @@
-//! A buffer that the queues of a switch share, and flow control by what is in it.
+//! A buffer shared by the queues of a switch, and flow control based on its content.
 
 use crate::document::links::OwnQueue;
 use crate::document::queue::Queue;
@@ -19,11 +19,11 @@ pub struct Buffer {
     /// A queue accepts an arrival while its shared part is below this times the free buffer; above 0.
     #[serde(default = "thousandths::<1000>")]
     pub alpha: f64,
-    /// Bytes that every queue has for itself, out of the whole.
+    /// Bytes reserved for every queue, out of the whole.
     #[serde(default = "bytes::<0>")]
     pub reserve: Size,
-    /// Priority flow control: neighbours are paused before packets that do not fit are dropped. It is on if given, even
-    /// as `{}`.
+    /// Priority flow control: neighbours are paused before packets are dropped for lack of space. Giving the key
+    /// switches it on, even as `{}`.
     pub pfc: Option<Pfc>,
 }
 
@@ -31,18 +31,19 @@ pub struct Buffer {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Pfc {
-    /// Traffic classes that are paused rather than dropped; all unless given.
+    /// Traffic classes that are paused rather than dropped; default: all.
     pub classes: Option<Vec<u8>>,
-    /// A link is paused when a class of it has this times the free buffer. Unless given 0.125 for links no quicker than
-    /// the median host's, twice that for every doubling of the rate, at most 1 (HPCC).
+    /// A link is paused when one of its classes has this times the free buffer. Default: 0.125 for links no faster
+    /// than the median host's, twice that for every doubling of the rate, at most 1 (HPCC).
     pub alpha: Option<f64>,
-    /// A link is paused when a class of it has this much beyond its reserve; instead of `alpha`.
+    /// A link is paused when one of its classes has this much beyond its reserve; replaces `alpha`.
     pub threshold: Option<Size>,
-    /// Bytes that every class of a link has for itself, out of the whole.
+    /// Bytes reserved for every class of a link, out of the whole.
     #[serde(default = "bytes::<4096>")]
     pub reserve: Size,
-    /// Bytes that every class of a link has for packets that arrive before the link has stopped, out of the whole: what
-    /// the link can bring by then ("link"), three times what it brings in its delay ("hpcc"), or a size.
+    /// Bytes reserved for every class of a link, out of the whole, for packets that arrive before the link has
+    /// stopped: what the link can deliver by then ("link"), three times what it delivers in its delay ("hpcc"), or a
+    /// size.
     #[serde(default = "headroom")]
     pub headroom: Headroom,
     /// The link resumes when the bytes of the class are this far below the threshold.
@@ -55,7 +56,7 @@ fn headroom() -> Headroom {
 }
 
 impl Pfc {
-    /// As the engine has it, for queues of so many classes.
+    /// Specification for the engine, for queues with this many classes.
     fn spec(&self, classes: usize) -> spec::PfcSpec {
         let lossless = |c: usize| self.classes.as_ref().is_none_or(|own| own.iter().any(|own| *own as usize == c));
         spec::PfcSpec {
@@ -94,12 +95,12 @@ impl Pfc {
             at.value("pfc.alpha", problem::number(alpha), "expected above 0, at most 1000000");
         }
         if let (Some(_), Some(alpha)) = (self.threshold, self.alpha) {
-            let message = "expected no alpha beside threshold, which stands in its place";
+            let message = "expected no alpha beside threshold, which replaces it";
             at.value("pfc.alpha", problem::number(alpha), message);
         }
     }
 
-    /// Queues whose classes cannot be paused.
+    /// Reports queues whose classes cannot be paused.
     fn check_queues(&self, queue: &Queue, own: &[OwnQueue], out: &mut Vec<Problem>) {
         let has = queue.spec().count();
         let mut all: Vec<(&str, &Queue)> = queue.all().collect();
@@ -134,13 +135,13 @@ impl Pfc {
 }
 
 impl Buffer {
-    /// As the engine has it, for queues like this.
+    /// Specification for the engine, for queues like this.
     pub(crate) fn spec(&self, queue: &Queue) -> spec::BufferSpec {
         let pfc = self.pfc.as_ref().map(|pfc| pfc.spec(queue.spec().count()));
         spec::BufferSpec { size: self.size.0.0, alpha: self.alpha, reserve: self.reserve.0.0, pfc }
     }
 
-    /// Notes on what was asked for of queues where all packets are on the accounts of links.
+    /// Notes keys without effect under priority flow control, which counts all packets by link.
     pub(crate) fn without_effect(&self, spec: &Spec, found: &mut Vec<String>) {
         if !spec.pfc().is_some_and(|pfc| pfc.lossless.iter().all(|lossless| *lossless)) {
             return;
@@ -151,13 +152,13 @@ impl Buffer {
         ];
         for (key, _, value) in asked.into_iter().filter(|(_, given, _)| *given) {
             found.push(format!(
-                "buffer.{key} = {value} does nothing beside buffer.pfc, which keeps every class by links and their \
+                "buffer.{key} = {value} does nothing beside buffer.pfc, which limits every class per link by \
                  buffer.pfc.{key}"
             ));
         }
     }
 
-    /// Reports what contradicts the queues and the network: `packet` is the largest packet, in bytes.
+    /// Reports contradictions with the queues and the network: `packet` is the largest packet, in bytes.
     pub(crate) fn check(
         &self,
         queue: &Queue,
@@ -194,7 +195,7 @@ impl Buffer {
         }
     }
 
-    /// Whether the links of `spec` can be paused, and what is set apart for them leaves something to share.
+    /// Checks that the links of `spec` can be paused, and that the reserves for them leave something to share.
     pub(crate) fn check_links(&self, spec: &Spec) -> Result<(), Problem> {
         let Some(pfc) = spec.pfc() else { return Ok(()) };
         if let Some(link) = spec.links.iter().find(|l| l.bucket > 0) {

@@ -22,34 +22,34 @@ pub struct Credits {
     /// IP bytes of a credit, on average.
     #[serde(default = "bytes::<84>")]
     pub credit_size: Size,
-    /// IP bytes of the packet that goes for a credit: credits have the rate at which these packets fill the link the
-    /// other way, beside credits.
+    /// IP bytes of the packet sent for a credit. The rate of credits is such that these packets fill the link in the
+    /// other direction, together with credits.
     #[serde(default = "bytes::<1538>")]
     pub packet_size: Size,
-    /// Credits that go at once after a time without.
+    /// Credits sent at once after an idle time.
     #[serde(default = "number::<2>")]
     #[schemars(range(min = 1))]
     pub credit_burst: u32,
 }
 
 impl Credits {
-    /// Sizes of the credits and packets of a transport that are larger than it takes them for.
+    /// Reports credits and packets of a transport that are larger than the sizes assumed here.
     pub(crate) fn check_sizes(&self, own: &spec::ExpressPass, packet: u32, at: &mut Report) {
         let credit = own.mean_credit() as u64;
         if self.credit_size.0.0 < credit {
-            let message = format!("expected {credit}B or more: so large are the credits of transport.expresspass");
+            let message = format!("expected {credit}B or more, the mean credit of transport.expresspass");
             at.text("credit_size", self.credit_size, message);
         }
         if self.packet_size.0.0 < packet as u64 {
             let message = format!(
-                "expected {packet}B or more, transport.mss and transport.header: with less credits let more data go \
+                "expected {packet}B or more, transport.mss plus transport.header: with less, credits admit more data \
                  than the link carries"
             );
             at.text("packet_size", self.packet_size, message);
         }
     }
 
-    /// The queues of a port where all else has such a limit.
+    /// Queues of a port where all other packets have this limit.
     pub(crate) fn beside(&self, limit: QueueLimit) -> spec::Discipline {
         let queue = |limit: QueueLimit| QueueSpec {
             discipline: spec::Discipline::DropTail,
@@ -69,7 +69,7 @@ impl Credits {
         }
     }
 
-    /// Values that types allow.
+    /// Reports invalid values that types allow.
     pub(crate) fn check(&self, at: &mut Report) {
         for (key, size) in [("credit_size", self.credit_size), ("packet_size", self.packet_size)] {
             if !(1..=u16::MAX as u64).contains(&size.0.0) {

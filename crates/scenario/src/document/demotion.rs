@@ -1,14 +1,14 @@
-//! Priorities by bytes sent (PIAS), by size, or by what is left: what their sizes may be. Ranks and probes (pFabric),
-//! and further packets (htsim): whose they are.
+//! Priorities by bytes sent (PIAS), by size, or by remaining bytes: rules for their sizes. Rules for ranks and probes
+//! (pFabric), and for further packets (htsim).
 
 use crate::text::problem::Report;
 use crate::text::quantity::listed;
 use crate::text::words::Word;
 use incast_engine::spec::{Rank, TransportSpec};
 
-/// Contradictions in the sizes of a transport that has every value.
+/// Reports contradictions in the sizes of a transport that has every value.
 pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
-    let of_tcp = |what: &str| format!("is of TCP; expected {what} with preset = \"{}\"", all.protocol.name());
+    let of_tcp = |what: &str| format!("applies to TCP only; expected {what} with preset = \"{}\"", all.protocol.name());
     if all.rank.is_some() && all.protocol.is_driven() {
         at.text("rank", Word(all.rank).word(), of_tcp("\"none\""));
     }
@@ -24,11 +24,11 @@ pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
         let has = sizes.len();
         at.key("demotion", format!("has {has} sizes; expected at most {most}: a packet has one of 8 classes"));
     } else if !sizes.is_sorted_by(|a, b| a < b) {
-        wrong(at, "expected sizes that rise");
+        wrong(at, "expected ascending sizes");
     } else if sizes.first() == Some(&0) {
         wrong(at, "expected sizes of at least 1B: nothing goes before the first byte");
     } else if sizes.is_empty() && all.demotion_by != Rank::Sent {
-        let message = "is what the sizes of transport.demotion are compared with; expected demotion, too";
+        let message = "is compared with the sizes of transport.demotion; expected demotion, too";
         at.text("demotion_by", Word(all.demotion_by).word(), message);
     } else if !sizes.is_empty() && all.protocol.is_driven() {
         wrong(at, &format!("{}, which has classes of its own or none", of_tcp("no sizes")));

@@ -1,4 +1,4 @@
-//! Transports that receivers drive: their keys, each a table of the transport's.
+//! Receiver-driven transports: their keys, one table per transport.
 
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time, listed};
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// Declares the table of a transport: keys that a user may give, and what of them others lend.
+/// Declares the table of a transport: optional keys, and the merge with default values.
 macro_rules! table {
     ($(#[$about:meta])+ $name:ident { $($(#[$doc:meta])+ $key:ident: $type:ty,)+ }) => {
         $(#[$about])+
@@ -19,7 +19,7 @@ macro_rules! table {
         }
 
         impl $name {
-            /// The values given here, the others from `base`.
+            /// Returns these values, with missing ones from `base`.
             fn or(&self, base: &$name) -> $name {
                 $name { $($key: Clone::clone(&self.$key).or_else(|| Clone::clone(&base.$key))),+ }
             }
@@ -27,7 +27,7 @@ macro_rules! table {
     };
 }
 
-/// Values given in the first, the others from the second; `or` joins two.
+/// Merges the first with the second; `or` joins two.
 pub(crate) fn joined<T: Clone>(own: &Option<T>, base: &Option<T>, or: impl Fn(&T, &T) -> T) -> Option<T> {
     match (own, base) {
         (Some(own), Some(base)) => Some(or(own, base)),
@@ -38,26 +38,26 @@ pub(crate) fn joined<T: Clone>(own: &Option<T>, base: &Option<T>, or: impl Fn(&T
 table! {
     /// NDP.
     Ndp {
-        /// Packets that go unasked when a flow begins; htsim's default. Every later packet needs a pull.
+        /// Initial unsolicited window, in packets; htsim's default. Every later packet needs a pull.
         #[schemars(range(min = 1))]
         window: u32,
-        /// Share of its link's rate at which a host pulls.
+        /// Pull rate of a host, as a share of its link's rate.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         pull_rate: f64,
-        /// How endpoints go through their paths, with `routing.kind = "transport"`.
+        /// Order in which endpoints use their paths, with `routing.kind = "transport"`.
         paths: Word<spec::Walk>,
-        /// NDP as htsim has it: no retransmission timer, so that a flow whose header is dropped never ends; NACKs wait
-        /// behind data in their host; the last packet has full size.
+        /// NDP as in htsim: no retransmission timer, so a flow whose header is dropped never ends; NACKs wait behind
+        /// data in their host; the last packet has full size.
         htsim: bool,
     }
 }
 
 words! {
-    /// How an endpoint goes through its paths.
+    /// Order in which an endpoint uses its paths.
     "Walk" spec::Walk {
-        /// All of them in a random order, one packet each; then in another order.
+        /// All paths in a random order, one packet each; then in a new order.
         "permute" => spec::Walk::Permute,
-        /// Each packet takes one at random.
+        /// A random path for each packet.
         "random" => spec::Walk::Random,
     }
 }
@@ -67,12 +67,12 @@ impl Ndp {
         self.or(base)
     }
 
-    /// As the engine has it.
+    /// Specification for the engine.
     pub(crate) fn spec(&self) -> Option<spec::Ndp> {
         Some(spec::Ndp { window: self.window?, pull_rate: self.pull_rate?, walk: self.paths?.0, htsim: self.htsim? })
     }
 
-    /// Bounds that types do not give.
+    /// Reports values outside bounds that types do not express.
     pub(crate) fn check(&self, at: &mut Report) {
         if self.window == Some(0) {
             at.value("window", 0, "expected at least 1 packet");
@@ -86,18 +86,18 @@ impl Ndp {
 table! {
     /// EQDS.
     Eqds {
-        /// Packets of speculative credit that a flow begins with; a receiver gives as much beyond what was asked for,
-        /// where nobody asks.
+        /// Speculative credit at the start of a flow, in packets; a receiver also grants this much beyond the demand
+        /// when no flow asks for credit.
         #[schemars(range(min = 1))]
         window: u32,
-        /// Share of its link's rate at which a host gives credit.
+        /// Credit rate of a host, as a share of its link's rate.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         pull_rate: f64,
         /// Entropies of a flow, with `routing.kind = "transport"` and `routing.by = "entropy"`: a power of two.
         #[schemars(range(min = 1, max = 32768))]
         entropies: u32,
-        /// EQDS as htsim has it: more credit than backlog lowers the target, and a flow shorter than its window is
-        /// given credit for ever, since a target below nothing wraps around; `pull_rate` multiplies the time between
+        /// EQDS as in htsim: more credit than backlog lowers the target, and a flow shorter than its window receives
+        /// credit for ever, because a target below zero wraps around; `pull_rate` multiplies the time between
         /// credits, which is that of a packet and 38 bytes; all credit of a flow has one entropy.
         htsim: bool,
     }
@@ -108,13 +108,13 @@ impl Eqds {
         self.or(base)
     }
 
-    /// As the engine has it.
+    /// Specification for the engine.
     pub(crate) fn spec(&self) -> Option<spec::Eqds> {
         let (window, entropies) = (self.window?, self.entropies?);
         Some(spec::Eqds { window, pull_rate: self.pull_rate?, entropies, htsim: self.htsim? })
     }
 
-    /// Bounds that types do not give.
+    /// Reports values outside bounds that types do not express.
     pub(crate) fn check(&self, at: &mut Report) {
         if self.window == Some(0) {
             at.value("window", 0, "expected at least 1 packet");
@@ -131,34 +131,34 @@ impl Eqds {
 table! {
     /// UET.
     Uet {
-        /// What controls congestion.
+        /// Congestion control.
         control: Control,
-        /// Round-trip time of the fabric, of a full packet and its ACK over the longest path: NSCC's gains and windows
-        /// follow from it. `auto`: that of each pair of hosts.
+        /// Round-trip time of the fabric, of a full packet and its ACK over the longest path: determines NSCC's gains
+        /// and windows. `auto`: that of each pair of hosts.
         rtt: Auto<Time>,
-        /// Queueing delay that NSCC aims at. `auto`: three quarters of `rtt`; all of it with `queue.cuts = "none"`.
+        /// Target queueing delay of NSCC. `auto`: three quarters of `rtt`; all of it with `queue.cuts = "none"`.
         target_delay: Auto<Time>,
-        /// RCCC: share of its link's rate at which a host gives credit.
+        /// RCCC: credit rate of a host, as a share of its link's rate.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         pull_rate: f64,
-        /// RCCC: capacity of hosts over that of the core. Above 1, hosts lower the rate of their credit, once 1.5 round
-        /// trips, for what the core cuts and marks (uet-htsim's control on oversubscribed fabrics, which it has without
-        /// NSCC); 1: they do not.
+        /// RCCC: capacity of hosts over that of the core. Above 1, hosts lower their credit rate, once per 1.5 round
+        /// trips, in response to packets trimmed or marked by the core (uet-htsim's control on oversubscribed
+        /// fabrics, which it has without NSCC). At 1 they do not.
         #[schemars(range(min = 1))]
         oversubscription: f64,
-        /// Bytes that come since the last ACK and call for one.
+        /// Bytes received since the last ACK that trigger an ACK.
         ack_bytes: Size,
-        /// How a sender chooses entropies, with `routing.kind = "transport"` and `routing.by = "entropy"`.
+        /// Selection of entropies by a sender, with `routing.kind = "transport"` and `routing.by = "entropy"`.
         spread: Word<spec::Spread>,
         /// Entropies of a flow: a power of two.
         #[schemars(range(min = 1, max = 32768))]
         entropies: u32,
-        /// SLEEK, for NSCC where switches do not cut (`queue.cuts = "none"`): so many packets out of order that it is
-        /// no longer spreading, and probes that come back quickly, have what is missing sent again, whatever the
-        /// window.
+        /// SLEEK, for NSCC with switches that do not trim (`queue.cuts = "none"`): missing packets are retransmitted,
+        /// regardless of the window, when more packets are out of order than spreading explains, or when a probe
+        /// returns quickly.
         sleek: bool,
-        /// RCCC as uet-htsim has it: a packet that was cut asks for no credit, a request for credit repeats the last
-        /// target, and a flow goes on being given credit after its end.
+        /// RCCC as in uet-htsim: a trimmed packet does not request credit, a request for credit repeats the last
+        /// target, and a flow continues to receive credit after its end.
         htsim: bool,
     }
 }
@@ -166,75 +166,76 @@ table! {
 table! {
     /// ExpressPass.
     ExpressPass {
-        /// IP bytes of a credit at least; each draws its size.
+        /// Smallest credit, in IP bytes; the size of each credit is random.
         credit_min: Size,
-        /// IP bytes of a credit at most.
+        /// Largest credit, in IP bytes.
         credit_max: Size,
-        /// Share of the greatest rate at which a receiver begins to send credits. The greatest is that at which the
-        /// data that goes for them fills the link of its host.
+        /// Initial credit rate of a receiver, as a share of the largest rate. At the largest rate the data sent for
+        /// credits fills the link of its host.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         alpha: f64,
-        /// A request for fewer packets than this begins so much slower: in proportion to its packets.
+        /// A request for fewer packets than this starts more slowly, in proportion to its packets.
         ramp: u32,
-        /// How the rate follows the losses of credits, once a round trip.
+        /// Reaction of the rate to losses of credits, once a round trip.
         feedback: Word<spec::Feedback>,
-        /// Share of credits whose loss is aimed at. With `feedback = "ns2"` times the share of the greatest rate that
-        /// is not used.
+        /// Target share of lost credits. With `feedback = "ns2"` it is multiplied by the unused share of the largest
+        /// rate.
         #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
         target_loss: f64,
-        /// Weight of the greatest rate in the first increase.
+        /// Weight of the largest rate in the first increase.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         weight: f64,
-        /// The least weight: losses halve it.
+        /// Smallest weight: losses halve it.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
         min_weight: f64,
-        /// The time to the next credit is off by up to this share of it, at random.
+        /// Random variation of the time to the next credit: at most this share of it.
         #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
         jitter: f64,
-        /// A sender asks for no more once a round trip has brought as many credits as it has packets left; otherwise
-        /// when nothing is left.
+        /// A sender stops requesting once a round trip has delivered as many credits as it has packets left;
+        /// otherwise when nothing is left.
         early_stop: bool,
     }
 }
 
 table! {
-    /// pHost. Times are in those of a full packet on the host's link.
+    /// pHost. The unit of times is the transmission time of a full packet on the host's link.
     PHost {
-        /// Which messages have tokens from the start.
+        /// Messages that have tokens from the start.
         free: Word<spec::Free>,
-        /// Packets of a message that go unasked at most. (About a bandwidth-delay product.)
+        /// Largest number of unscheduled packets of a message. (About a bandwidth-delay product.)
         #[schemars(range(max = 65535))]
         free_packets: u32,
         /// Time from one token of a host to its next. The authors' simulator has 1.027: a packet of 1500 bytes and a
         /// header of 40.
         #[schemars(extend("exclusiveMinimum" = 0))]
         gap: f64,
-        /// So long after its arrival a token may be used.
+        /// Lifetime of a token after its arrival.
         #[schemars(extend("exclusiveMinimum" = 0))]
         expiry: f64,
-        /// Tokens of a message that no data has answered, at most.
+        /// Largest number of tokens of a message not yet answered by data.
         #[schemars(range(min = 1))]
         window: u32,
-        /// With so many unanswered a message has one token more, so long after its last.
+        /// With `window` unanswered tokens a message gets one more token this long after its last.
         #[schemars(extend("exclusiveMinimum" = 0))]
         skip: f64,
-        /// When all tokens of a message have gone, those for what is missing go again so long after the last.
+        /// Time after the last token of a message at which tokens for missing packets are sent again, once all have
+        /// been sent.
         #[schemars(extend("exclusiveMinimum" = 0))]
         reissue: f64,
-        /// Priorities: what controls, data, and with 3 data of large messages.
+        /// Number of priorities: control packets, data, and with 3 data of large messages.
         #[schemars(range(min = 2, max = 3))]
         levels: u32,
-        /// Messages above this are large. `auto`: those above `free_packets`.
+        /// Messages larger than this are large. `auto`: those above `free_packets`.
         large: Auto<Size>,
     }
 }
 
 words! {
-    /// Which messages of pHost have tokens from the start.
+    /// Messages of pHost that have tokens from the start.
     "Free" spec::Free {
-        /// Those of up to `free_packets` packets, for all of them; others have none: as in the authors' simulator.
+        /// Messages of up to `free_packets` packets, for all of them; others have none: as in the authors' simulator.
         "short" => spec::Free::Short,
-        /// All, for their first `free_packets` packets: as in the paper, at second hand.
+        /// All messages, for their first `free_packets` packets: as in the paper, at second hand.
         "all" => spec::Free::All,
     }
 }
@@ -244,7 +245,7 @@ impl PHost {
         self.or(base)
     }
 
-    /// As the engine has it, where a full packet has `mss` bytes.
+    /// Specification for the engine; a full packet has `mss` bytes.
     pub(crate) fn spec(&self, mss: u32) -> Option<spec::PHost> {
         let free_packets = self.free_packets?;
         let large = self.large?.given().map_or((free_packets as u64 * mss as u64).max(1), |size| size.0.0);
@@ -260,7 +261,7 @@ impl PHost {
         })
     }
 
-    /// Bounds that types do not give.
+    /// Reports values outside bounds that types do not express.
     pub(crate) fn check(&self, at: &mut Report) {
         let times = [("gap", self.gap), ("expiry", self.expiry), ("skip", self.skip), ("reissue", self.reissue)];
         for (key, time) in times {
@@ -286,13 +287,14 @@ impl PHost {
 }
 
 words! {
-    /// How a receiver's rate of credits follows their losses.
+    /// Reaction of a receiver's credit rate to losses of credits.
     "Feedback" spec::Feedback {
-        /// As in the authors' simulator: quiet, the rate goes towards the greatest, by a weight that grows by 0.05 up
-        /// to 0.5; above the target it falls to the rate at which credits arrived, and the target more.
+        /// As in the authors' simulator: with few losses the rate approaches the largest one, by a weight that grows
+        /// by 0.05 up to 0.5; above the target it falls to the rate at which credits arrived, times 1 plus the
+        /// target.
         "ns2" => spec::Feedback::Code,
-        /// As printed: quiet, it goes towards the greatest and the target more, by a weight on its way to 0.5; above
-        /// the target it loses the share that was lost, less the target.
+        /// As printed: with few losses the rate approaches the largest one times 1 plus the target, by a weight that
+        /// approaches 0.5; above the target it falls by the lost share, times 1 plus the target.
         "paper" => spec::Feedback::Paper,
     }
 }
@@ -302,7 +304,7 @@ impl ExpressPass {
         self.or(base)
     }
 
-    /// As the engine has it.
+    /// Specification for the engine.
     pub(crate) fn spec(&self) -> Option<spec::ExpressPass> {
         let bytes = |size: Size| size.0.0.min(u32::MAX as u64) as u32;
         Some(spec::ExpressPass {
@@ -318,7 +320,7 @@ impl ExpressPass {
         })
     }
 
-    /// Bounds that types do not give; `all` has every value.
+    /// Reports values outside bounds that types do not express; `all` has every value.
     pub(crate) fn check(&self, all: &spec::ExpressPass, at: &mut Report) {
         for (key, size) in [("credit_min", self.credit_min), ("credit_max", self.credit_max)] {
             if let Some(size) = size.filter(|size| !(1..=u16::MAX as u64).contains(&size.0.0)) {
@@ -345,7 +347,7 @@ impl ExpressPass {
     }
 }
 
-/// What controls UET's congestion.
+/// Congestion control of UET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
@@ -353,20 +355,21 @@ pub enum Control {
     Nscc,
     /// The receiver: credit.
     Rccc,
-    /// Both: a packet goes if window and credit let it.
+    /// Both: a packet is sent if window and credit allow it.
     Both,
 }
 
 words! {
-    /// How a sender of UET chooses entropies.
+    /// Selection of entropies by a sender of UET.
     "Spread" spec::Spread {
         /// All in turn.
         "oblivious" => spec::Spread::Oblivious,
-        /// All in turn, but one with a mark, a cut before the last hop or a loss is passed over 1, 4 or 15 times.
+        /// All in turn; an entropy with a mark, a packet trimmed before the last hop, or a loss is skipped 1, 4 or 15
+        /// times.
         "bitmap" => spec::Spread::Bitmap,
-        /// Those that came back without a mark, the latest 8, each used once; without any a random one (REPS).
+        /// Entropies returned without a mark, the latest 8, each used once; a random one if there is none (REPS).
         "reps" => spec::Spread::Reps,
-        /// Those that came back without a mark, each used once; without any as `bitmap`.
+        /// Entropies returned without a mark, each used once; as `bitmap` if there is none.
         "mixed" => spec::Spread::Mixed,
     }
 }
@@ -376,7 +379,7 @@ impl Uet {
         self.or(base)
     }
 
-    /// As the engine has it.
+    /// Specification for the engine.
     pub(crate) fn spec(&self) -> Option<spec::Uet> {
         let control = self.control?;
         Some(spec::Uet {
@@ -394,7 +397,7 @@ impl Uet {
         })
     }
 
-    /// Bounds that types do not give.
+    /// Reports values outside bounds that types do not express.
     pub(crate) fn check(&self, at: &mut Report) {
         if self.sleek == Some(true) && self.control == Some(Control::Rccc) {
             at.value("sleek", true, "expected false with control = \"rccc\": it goes by NSCC's window");
@@ -441,17 +444,19 @@ impl Uet {
 table! {
     /// Homa.
     Homa {
-        /// Bytes of a message that go unasked, all of a shorter one; as many are under way of one that is granted. The
-        /// bytes of a round trip.
+        /// Unscheduled bytes of a message, and bytes in flight of a granted one; a shorter message is all
+        /// unscheduled. About the bytes of a round trip.
         unscheduled: Size,
-        /// Priorities: switches need as many classes in their queues. Control packets have the highest.
+        /// Number of priorities: switches need as many classes in their queues. Control packets have the highest.
         #[schemars(range(min = 1, max = 8))]
         levels: u32,
-        /// Messages that a host grants at a time, one a sender. `auto`: one a priority that unscheduled packets leave.
+        /// Number of messages that a host grants at a time, one per sender. `auto`: one per priority not used by
+        /// unscheduled packets.
         overcommit: Auto<NonZeroU32>,
-        /// Unscheduled packets of a message of at most the first size have the highest priority, and so on; those above
-        /// the last the next one. `auto`: by the sizes of the scenario's messages, each priority with the same
-        /// unscheduled bytes, and as many priorities as these bytes have of all.
+        /// Unscheduled packets of a message of at most the first size have the highest priority, and so on; those
+        /// above the last size have the next priority. `auto`: from the sizes of the scenario's messages; each
+        /// priority gets the same unscheduled bytes, and the number of priorities follows the unscheduled share of
+        /// all bytes.
         cutoffs: Auto<Vec<Size>>,
     }
 }
@@ -461,7 +466,7 @@ impl Homa {
         self.or(base)
     }
 
-    /// As the engine has it.
+    /// Specification for the engine.
     pub(crate) fn spec(&self) -> Option<spec::Homa> {
         let cutoffs = self.cutoffs.clone()?.given().map(|sizes| sizes.iter().map(|size| size.0.0).collect());
         let overcommit = self.overcommit?.given().map(NonZeroU32::get);
@@ -469,7 +474,7 @@ impl Homa {
         Some(spec::Homa { unscheduled: self.unscheduled?.0.0, levels, overcommit, cutoffs })
     }
 
-    /// Bounds that types do not give; `all` has every value.
+    /// Reports values outside bounds that types do not express; `all` has every value.
     pub(crate) fn check(&self, all: &spec::Homa, at: &mut Report) {
         if let Some(size) = self.unscheduled.filter(|size| size.0.0 == 0) {
             at.text("unscheduled", size, "expected at least 1B: a receiver learns of a message by its first packet");
@@ -481,7 +486,7 @@ impl Homa {
         let cutoffs = all.cutoffs.as_deref().unwrap_or_default();
         let wrong = |at: &mut Report, message: &str| at.value("cutoffs", listed(cutoffs), message);
         if !cutoffs.is_sorted_by(|a, b| a < b) {
-            wrong(at, "expected sizes that rise");
+            wrong(at, "expected ascending sizes");
         } else if cutoffs.first() == Some(&0) {
             wrong(at, "expected sizes of at least 1B: no message is shorter");
         } else if cutoffs.len() >= all.levels as usize {

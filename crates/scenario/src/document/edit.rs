@@ -1,5 +1,5 @@
-//! Changes of a document by keys, as `--set` makes them: the entry that a key means, the table that it stands in, and
-//! what else goes when a `kind`, a `form` or a `preset` changes.
+//! Changes of a document by keys, as `--set` makes them: the entry that a key refers to, the table that contains it,
+//! and further changes when a `kind`, a `form` or a `preset` changes.
 
 use crate::document::transport::Preset;
 use crate::text::problem::{Errors, Problem};
@@ -7,19 +7,19 @@ use crate::text::schema::{Schema, below, number};
 use crate::text::{controller, external};
 use toml::Value as Toml;
 
-/// Parameters that a change of a controller's kind dropped although controllers of the new kind have them too.
+/// Parameters dropped by a change of a controller's kind although controllers of the new kind have them too.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LeftOut {
     /// Key path of the controller.
     pub(crate) path: String,
-    /// The kind it was, and the one it became.
+    /// Old and new kind.
     pub(crate) from: String,
     pub(crate) to: String,
-    /// Parameters with their values as they were written.
+    /// Parameters with their values as written.
     pub(crate) had: Vec<(String, String)>,
 }
 
-/// The traffic entry that `rest` (after `traffic.`) means, and what is left of the key.
+/// Traffic entry that `rest` (after `traffic.`) refers to, and the rest of the key.
 pub(crate) fn entry<'t, 's, 'k>(
     table: &'t mut toml::Table,
     schema: Schema<'s>,
@@ -60,8 +60,8 @@ pub(crate) fn entry<'t, 's, 'k>(
     }
 }
 
-/// A key path with the numbers of entries of lists that it calls by their names, and the same with names wherever there
-/// are some, as problems have it.
+/// Returns a key path with list entries by number, and the same path with their names if they have one, as used in
+/// problems.
 pub(crate) fn resolved(parts: &[&str], document: &Toml) -> (Vec<String>, Vec<String>) {
     let mut place = Some(document);
     let name = |item: &Toml| item.get("name").and_then(Toml::as_str).map(str::to_owned);
@@ -76,7 +76,7 @@ pub(crate) fn resolved(parts: &[&str], document: &Toml) -> (Vec<String>, Vec<Str
     parts.iter().map(resolve).unzip()
 }
 
-/// The first part of a key path that does not exist, with a suggestion.
+/// Problem for the first part of a key path that does not exist, with a suggestion.
 pub(crate) fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path: &str) -> Problem {
     let mut known = 0;
     while known < parts.len() && schema.find(&parts[..=known], Some(document)).is_some() {
@@ -105,8 +105,8 @@ pub(crate) fn unknown_key(schema: Schema, parts: &[&str], document: &Toml, path:
     above.unknown(key, parts[known], &above.key_names(place), place.and_then(Toml::as_table))
 }
 
-/// Puts a value at a key path that exists, making tables on the way. What was a controller of another kind: that kind,
-/// and its parameters that the new one has too.
+/// Sets a value at an existing key path, and creates tables on the way. Returns the previous kind of a controller
+/// whose kind changed, and its parameters that the new kind has too.
 pub(crate) fn insert(
     table: &mut toml::Table,
     parts: &[&str],
@@ -133,7 +133,7 @@ fn empty() -> Toml {
     Toml::Table(toml::Table::new())
 }
 
-/// The value where a table is due, as a table: that of a controller written in one text, else an empty one.
+/// The value as a table: that of a controller written as text, else an empty one.
 fn as_table(at: &mut Toml) -> Option<&mut toml::Table> {
     if let Some(written) = at.as_str().and_then(controller::table) {
         *at = Toml::Table(written);
@@ -144,7 +144,7 @@ fn as_table(at: &mut Toml) -> Option<&mut toml::Table> {
     at.as_table_mut()
 }
 
-/// Puts a value at a key of a table: [`insert`].
+/// Sets a value at a key of a table: [`insert`].
 fn put(at: &mut toml::Table, last: &str, value: Toml, found: Schema) -> Option<(String, Vec<(String, String)>)> {
     let mut had = None;
     let kind = controller::kind_of(&Toml::Table(at.clone())).map(|k| k.name);

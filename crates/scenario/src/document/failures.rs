@@ -1,4 +1,4 @@
-//! Links that fail, work otherwise for some time, and are repaired: `[[failures]]`.
+//! Links that fail or degrade for some time: `[[failures]]`.
 
 use crate::text::problem::{Problem, Report};
 use crate::text::quantity::{Rate, Time};
@@ -7,32 +7,33 @@ use incast_engine::spec::Effect;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One failure, of one link or of some, both directions.
+/// Failure of one link or of several, in both directions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// Kind of failure.
     #[serde(default)]
     pub kind: Kind,
-    /// The link, named as a port of it: `"agg0>core0"`. Both directions fail.
+    /// The link, by the name of one of its ports: `"agg0>core0"`. Both directions fail.
     pub link: Option<String>,
-    /// In place of `link`: some of the links between two kinds of nodes, by their names without the number, such as
-    /// `["agg", "core"]`. The seed decides which ones.
+    /// Replaces `link`: some of the links between two kinds of nodes, by their names without the number, such as
+    /// `["agg", "core"]`. The seed selects the links.
     pub between: Option<[String; 2]>,
     /// With `between`: share of these links, rounded to whole links.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: Option<f64>,
-    /// When it begins.
+    /// Start of the failure.
     pub at: Time,
-    /// When it is repaired; never unless given.
+    /// Time of the repair; default: never.
     pub until: Option<Time>,
-    /// With `kind = "down"`: time from the failure until switches route around the link, and from the repair until they
-    /// use it again; `0s` unless given. They never see a failure that is repaired by then.
+    /// With `kind = "down"`: time from the failure until switches route around the link, and from the repair until
+    /// they use it again; default: `0s`. A failure shorter than `detection` is never noticed: packets are lost,
+    /// routes stay.
     pub detection: Option<Time>,
     /// With `kind = "degraded"`: rate during the failure.
     pub rate: Option<Rate>,
     /// With `kind = "degraded"`: propagation delay during the failure.
     pub delay: Option<Time>,
-    /// With `kind = "degraded"`: probability that a packet is lost, beside the link's other losses.
+    /// With `kind = "degraded"`: probability of losing a packet, in addition to the link's other losses.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: Option<f64>,
 }
@@ -41,46 +42,46 @@ pub struct Failure {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Nothing gets through, and switches route around it.
+    /// Every packet is lost, and switches route around the link.
     #[default]
     Down,
-    /// The link has another rate or delay, or loses packets; switches do not mind.
+    /// The link has another rate or delay, or loses packets; routes stay.
     Degraded,
 }
 
 /// The links of a failure.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Links {
-    /// One, by its name.
+    /// One link, by its name.
     One(String),
-    /// A share of those between two kinds of nodes.
+    /// A share of the links between two kinds of nodes.
     Between([String; 2], f64),
-    /// One, by its name, that a line of a connection matrix has.
+    /// One link, by its name, from a line of a connection matrix.
     Listed(String, Line),
 }
 
-/// A failure's line of a file.
+/// Line of a file that describes a failure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Line {
     /// File and line.
     pub(crate) place: String,
-    /// The link, in the words of the line.
+    /// Names in the line.
     pub(crate) words: String,
 }
 
-/// A failure with the keys that its links and its kind have.
+/// A failure with the keys of its links and its kind.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LinkFailure {
     pub(crate) links: Links,
     pub(crate) at: cc::Time,
     pub(crate) until: cc::Time,
     pub(crate) effect: Effect,
-    /// Changes of a degraded link: keys, and values as the user wrote them.
+    /// Changes of a degraded link: keys, and values as written by the user.
     pub(crate) changes: Vec<(&'static str, String)>,
 }
 
 impl Failure {
-    /// The failure that the entry describes; contradictions between its keys go to `at`.
+    /// Reads the failure of an entry; contradictions between its keys go to `at`.
     pub(crate) fn read(&self, duration: cc::Time, at: &mut Report) -> Option<LinkFailure> {
         let links = match (&self.link, &self.between, self.share) {
             (Some(link), None, None) => Some(Links::One(link.clone())),
@@ -139,7 +140,7 @@ impl Failure {
 }
 
 impl LinkFailure {
-    /// A link that is down all the time, on a line of a file.
+    /// A link that is down all the time, from a line of a file.
     pub(crate) fn from_the_beginning(link: String, line: Line) -> LinkFailure {
         LinkFailure {
             links: Links::Listed(link, line),
@@ -150,12 +151,12 @@ impl LinkFailure {
         }
     }
 
-    /// The line of a file that it is on.
+    /// Line of the file, if it comes from one.
     pub(crate) fn line(&self) -> Option<&Line> {
         if let Links::Listed(_, line) = &self.links { Some(line) } else { None }
     }
 
-    /// A problem with the links that it names; `entry` is its number.
+    /// Problem with its links; `entry` is its number.
     pub(crate) fn wrong_links(&self, entry: usize, message: impl Into<String>) -> Problem {
         match &self.links {
             Links::Listed(_, line) => Problem::with_value(&line.place, &line.words, message),
@@ -166,7 +167,7 @@ impl LinkFailure {
         }
     }
 
-    /// Why it cannot be about a link that `other` is about at the same time.
+    /// Message for a link that `other` affects at the same time.
     pub(crate) fn meets(&self, other: &LinkFailure) -> String {
         match (self.line(), other.line()) {
             (Some(line), Some(other)) if line == other => {

@@ -1,4 +1,4 @@
-//! The time that packets take in hosts: engines between the NIC and the stack.
+//! Processing time of packets in hosts: engines between the NIC and the stack.
 
 use crate::text::default::{infinite, microseconds, number};
 use crate::text::problem::{Problem, Report};
@@ -9,19 +9,19 @@ use incast_engine::spec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Processing of packets at hosts. Delays at hosts are told apart from those of the fabric, and so are losses.
+/// Processing of packets at hosts. Delays and losses at hosts are reported separately from those of the fabric.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Hosts {
-    /// From the NIC to the stack, for packets that arrive.
+    /// Processing of arriving packets, from the NIC to the stack.
     pub receive: Option<Processing>,
-    /// From the stack to the NIC, for packets that are sent. Data gets its time stamp behind it.
+    /// Processing of sent packets, from the stack to the NIC. Data gets its time stamp after it.
     pub send: Option<Processing>,
-    /// Names of the hosts that take time, such as `"h0"`; all unless given.
+    /// Names of the hosts with processing times, such as `"h0"`; default: all.
     #[schemars(length(min = 1))]
     pub only: Option<Vec<String>>,
 }
 
-/// Engines that work side by side. All packets of a flow in one direction pass the same one, one at a time.
+/// Parallel engines. All packets of a flow in one direction pass the same engine, one at a time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Processing {
     /// Number of engines.
@@ -31,14 +31,14 @@ pub struct Processing {
     /// Service time of a packet with payload.
     #[serde(default = "microseconds::<0>")]
     pub packet_time: Time,
-    /// Service time of a packet without payload; `auto` takes `packet_time`.
+    /// Service time of a packet without payload; `auto`: `packet_time`.
     #[serde(default)]
     pub ack_time: Auto<Time>,
     /// Rate at which the IP bytes of a packet add to its service time.
     #[serde(default = "infinite")]
     pub rate: Rate,
-    /// Largest number of packets in an engine, the one in service included; a packet that does not fit is lost at the
-    /// host.
+    /// Largest number of packets in an engine, the one in service included; a packet that does not fit is dropped at
+    /// the host.
     #[serde(default = "unlimited")]
     pub queue: QueueLimit,
 }
@@ -71,7 +71,7 @@ impl Processing {
 }
 
 impl Hosts {
-    /// The costs of every host.
+    /// Processing of every host.
     pub(crate) fn spec(&self, network: &Network, problems: &mut Vec<Problem>) -> Vec<spec::HostSpec> {
         let mut side = |own: &Option<Processing>, key: &str| {
             own.as_ref().map(|own| own.spec(&mut Report::new(format!("hosts.{key}"), problems)))

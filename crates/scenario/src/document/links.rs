@@ -1,4 +1,4 @@
-//! Links that differ from all others of their kind, one or those of a pattern, and queues of their ports: `[[links]]`.
+//! Settings of single links or of links matching a pattern, and queues of their ports: `[[links]]`.
 
 use crate::document::queue::Queue;
 use crate::text::pattern::fits;
@@ -12,22 +12,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
-/// One link or those of a pattern, and what is different there.
+/// One link, or the links of a pattern, and the settings that differ there.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SingleLink {
-    /// Its name, as that of a port: sending and receiving node, such as `"agg0>core0"`; or a pattern, in which `*` is
-    /// any part of a node's name, such as `"tor*>h*"`. Forward is the direction named.
+    /// Name of the link, as that of a port: sending and receiving node, such as `"agg0>core0"`; or a pattern in which
+    /// `*` stands for any part of a node's name, such as `"tor*>h*"`. Forward is the named direction.
     pub link: String,
-    /// Queue of the ports named, and not of those at the other end, in place of `[queue]` or `[queue.host]`. It is
-    /// whole: keys of these do not hold for it.
+    /// Queue of the named ports, not of those at the other end. Replaces `[queue]` or `[queue.host]` completely: no
+    /// key of these applies.
     pub queue: Option<Queue>,
     #[serde(flatten)]
     change: LinkChange,
 }
 
-/// A queue that only some ports have.
+/// A queue of only some ports.
 pub(crate) struct OwnQueue<'d> {
-    /// Its key.
+    /// Key of the queue.
     pub(crate) key: String,
     pub(crate) queue: &'d Queue,
     /// Links of the ports.
@@ -35,20 +35,20 @@ pub(crate) struct OwnQueue<'d> {
 }
 
 impl OwnQueue<'_> {
-    /// Some of its ports are those of switches.
+    /// True if some of its ports belong to switches.
     pub(crate) fn at_switches(&self, network: &Network) -> bool {
         self.links.iter().any(|l| network.links[*l].from >= network.hosts)
     }
 }
 
-/// Changes the links that are named; queues of their ports are returned. What is wrong goes to `out`.
+/// Changes the named links; returns queues of their ports. Problems go to `out`.
 pub(crate) fn apply<'d>(singles: &'d [SingleLink], network: &mut Network, out: &mut Vec<Problem>) -> Vec<OwnQueue<'d>> {
     let mut own = Vec::new();
     if singles.is_empty() {
         return own;
     }
     let numbers: HashMap<Name, usize> = network.links.iter().map(|l| l.name.clone()).zip(0..).collect();
-    // by link, the entry that changes it, and the entry that gives its port a queue
+    // for each link, the entry that changes it, and the entry with the queue of its port
     let (mut changed, mut queued) = (HashMap::new(), HashMap::new());
     for (i, single) in singles.iter().enumerate() {
         let named = |message: String| Problem::quoted(format!("links.{i}.link"), &single.link, message);
@@ -60,7 +60,7 @@ pub(crate) fn apply<'d>(singles: &'d [SingleLink], network: &mut Network, out: &
             out.push(unknown(&single.link, network, named));
             continue;
         }
-        // both directions of a link lie side by side; where a pattern has both, forward is the topology's
+        // the directions of a link are adjacent; if a pattern matches both, forward is the topology's
         let pairs: Vec<usize> =
             links.iter().copied().filter(|l| l % 2 == 0 || links.binary_search(&(l ^ 1)).is_err()).collect();
         let is_change = single.change != LinkChange::default() || single.queue.is_none();
@@ -77,7 +77,7 @@ pub(crate) fn apply<'d>(singles: &'d [SingleLink], network: &mut Network, out: &
             out.push(named(format!("links.{before} has a queue for {name} too; expected one queue a port")));
             continue;
         }
-        // what is wrong at one link of a pattern is said once
+        // a problem of several links of a pattern is reported once
         let before = out.len();
         for forward in pairs.into_iter().filter(|_| is_change) {
             single.change_pair(&format!("links.{i}"), forward, forward ^ 1, network, out);
@@ -90,7 +90,7 @@ pub(crate) fn apply<'d>(singles: &'d [SingleLink], network: &mut Network, out: &
     own
 }
 
-/// A name or pattern of no link.
+/// Problem with a name or pattern that matches no link.
 fn unknown(name: &str, network: &Network, named: impl Fn(String) -> Problem) -> Problem {
     let names = || network.links.iter().map(|l| &*l.name);
     if !name.contains('*') {
@@ -105,24 +105,24 @@ fn unknown(name: &str, network: &Network, named: impl Fn(String) -> Problem) -> 
     named(format!("matches no link; expected a pattern of some, such as {}", kinds.join(", ")))
 }
 
-/// Whether `name` is one of a pattern: in that of either end, `*` is any text.
+/// True if `name` matches a pattern: in the name of either end, `*` is any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let (Some((from, to)), Some((a, b))) = (pattern.split_once('>'), name.split_once('>')) else { return false };
     pattern.contains('*') && fits(from, a) && fits(to, b)
 }
 
 impl SingleLink {
-    /// Whether this link is meant.
+    /// True if the entry names this link.
     pub(crate) fn names(&self, link: &Name) -> bool {
         self.link.as_str() == &**link || matches(&self.link, link)
     }
 
-    /// It names its link, and that is all.
+    /// True if the entry has only the name of its link.
     pub(crate) fn changes_nothing(&self) -> bool {
         self.change == LinkChange::default() && self.queue.is_none()
     }
 
-    /// Size of the token bucket, where it is given here.
+    /// Size of the token bucket, if given here.
     pub(crate) fn burst(&self) -> Option<Size> {
         self.change.burst
     }

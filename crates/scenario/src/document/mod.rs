@@ -1,5 +1,5 @@
-//! The scenario file as types. Their documentation, defaults and bounds are the schema, the
-//! checks, `incast describe` and the manual's tables at once.
+//! Types of the scenario file. Their documentation, defaults and bounds are at once the schema, the checks, `incast
+//! describe` and the manual's tables.
 
 pub mod app;
 pub mod arrivals;
@@ -44,57 +44,57 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-/// A scenario: everything that decides a run.
+/// A scenario: everything that determines a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Incast scenario")]
 pub struct Document {
-    /// Name; that of the file where there is none.
+    /// Name; default: the name of the file.
     pub name: Option<String>,
-    /// What it shows, in a sentence.
+    /// Description, in a sentence.
     pub description: Option<String>,
-    /// Controller of every traffic entry that names none.
+    /// Controller of every traffic entry without one.
     pub controller: Option<Controller>,
     /// Length, measured interval, seed.
     pub run: Run,
     /// Hosts, switches and links.
     pub topology: Topology,
-    /// Links that differ from all others of their kind, and queues of their ports.
+    /// Links that differ from the others of their kind, and queues of their ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<SingleLink>,
-    /// Links that fail, work otherwise for some time, and are repaired.
+    /// Links that fail or degrade for some time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Queues of all ports.
     pub queue: Queue,
-    /// Buffer of every switch that its queues share; each queue has what its limit says where it is not given.
+    /// Buffer shared by the queues of every switch; default: each queue has its own limit.
     pub buffer: Option<Buffer>,
-    /// What hosts themselves cost their packets; nothing where it is not given.
+    /// Processing times of hosts; default: none.
     pub hosts: Option<Hosts>,
-    /// Programs of switches and hosts; packets meet them in this order.
+    /// Programs of switches and hosts; packets pass them in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program: Vec<Program>,
-    /// How switches choose among equally short routes.
+    /// Choice of switches among equally short routes.
     #[serde(default)]
     pub routing: Routing,
     /// The reliable transport of all flows.
     #[serde(default)]
     pub transport: Transport,
-    /// What is observed besides the records of flows and ports.
+    /// Observations besides the records of flows and ports.
     #[serde(default)]
     pub measure: Measure,
-    /// Who sends what to whom; at least one entry.
+    /// Senders, receivers and data; at least one entry.
     #[schemars(length(min = 1))]
     pub traffic: Vec<Traffic>,
 }
 
 impl Document {
-    /// The queues of single links' ports, by their keys.
+    /// Queues of single links' ports, with their keys.
     fn own_queues(&self) -> impl Iterator<Item = (String, &Queue)> {
         let own = self.links.iter().enumerate();
         own.filter_map(|(i, link)| Some((format!("links.{i}.queue"), link.queue.as_ref()?)))
     }
 
-    /// Fewest classes of ports that have queues for some, and the key of those ports.
+    /// Smallest number of classes among ports with several, and the key of those ports.
     pub(crate) fn fewest_classes(&self) -> Option<(String, usize)> {
         let all = self.queue.all().map(|(key, queue)| (key.to_owned(), queue)).chain(self.own_queues());
         let has = all.filter_map(|(key, queue)| Some((key, queue.classes()?.len())));
@@ -102,7 +102,7 @@ impl Document {
     }
 }
 
-/// Length of the run, the measured interval, and what makes it repeatable.
+/// Length of the run, the measured interval, and the settings that make a run repeatable.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Simulated time of the whole run.
@@ -110,25 +110,25 @@ pub struct Run {
     /// Time before the measured interval; shorter than `duration`.
     #[serde(default = "microseconds::<0>")]
     pub warmup: Time,
-    /// End of the measured interval; the run's end where it is not given.
+    /// End of the measured interval; default: the run's end.
     pub measure_until: Option<Time>,
-    /// When it ends before `duration`: when nothing is left to happen (`idle`), which does not occur with a flow
-    /// without end, or when everything of a known size has finished (`finished`).
+    /// Condition for an end before `duration`: `idle`, no event is left, which never happens with an endless flow;
+    /// `finished`, everything with a known size has finished.
     #[serde(default)]
     pub until: Until,
-    /// Everything random is a function of it: placement, start jitter, ECMP, losses.
+    /// Seed of everything random: placement, start jitter, ECMP, losses.
     #[serde(default = "one")]
     #[schemars(range(max = 9_223_372_036_854_775_807i64))]
     pub seed: u64,
-    /// Which of several arrivals at one instant comes first.
+    /// Order of simultaneous arrivals.
     #[serde(default = "by_hash")]
     pub ties: Word<spec::Ties>,
-    /// Nodes simulated together as one unit. It decides the cost of a run, never its result.
+    /// Partition of the nodes into units simulated together. Affects the cost of a run, never its result.
     #[serde(default)]
     pub domains: Domains,
-    /// Threads of one run; `auto` goes on one or on a core for every 16 domains, whichever is quicker at the time, and
-    /// on no more than there are cores. A number is kept from the first event to the last. It decides the time of a
-    /// run, never its result, and is no part of what tells scenarios apart.
+    /// Threads of a run. `auto` uses one core, or one for every 16 domains, whichever is faster at the time, and
+    /// never more than available. A number is kept from the first event to the last. Affects the duration of a run,
+    /// never its result, and is no part of a scenario's identity.
     #[serde(default, skip_serializing_if = "Auto::is_auto")]
     #[schemars(extend("default" = "auto"))]
     pub threads: Auto<ThreadCount>,
@@ -163,35 +163,35 @@ impl TryFrom<u32> for ThreadCount {
     }
 }
 
-/// End of a run.
+/// Condition for the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Until {
-    /// When nothing is left to happen, which a flow without end never lets be.
+    /// No event is left, which never happens with an endless flow.
     #[default]
     Idle,
-    /// As soon as every flow with a size, every closed loop with a count and every series of queries with a count has
-    /// finished, and the longest latency of a link later: flows without end, such as UDP, do not keep it going.
+    /// Every flow with a size, every closed loop with a count and every series of queries with a count has finished,
+    /// plus the longest latency of a link. Endless flows, such as UDP, do not delay the end.
     Finished,
 }
 
 words! {
-    /// Order of arrivals at one node at one instant, and of flows whose timers fire then.
+    /// Order of simultaneous arrivals at one node, and of flows whose timers fire at the same time.
     "Ties" spec::Ties {
-        /// By a hash of seed, link or flow, and time: none is favoured.
+        /// By a hash of seed, link or flow, and time: no link or flow is favoured.
         "hash" => spec::Ties::Hash,
-        /// By the number of the link or flow, always the same: for comparisons with simulators where flows that start
-        /// together go on in that order.
+        /// By the number of the link or flow, always the same: for comparisons with simulators in which flows that
+        /// start together continue in that order.
         "link" => spec::Ties::Link,
-        /// The order of a simulator with one list of events (ns-3): what arrives when another packet has left finds it
-        /// still there if its own transmission began earlier, and of arrivals over links alike the one comes first that
-        /// was set going by what began longer ago; else as "link". A queue that marks at departure has none of it:
-        /// there a departure comes first.
+        /// The order of a simulator with one list of events (ns-3). An arrival at the instant of a departure finds
+        /// the departing packet still there if the arrival's transmission began earlier. Of simultaneous arrivals
+        /// over equal links, the one whose chain of events began earlier comes first; else as "link". With a queue
+        /// that marks at departure, departures come first.
         "scheduled" => spec::Ties::Scheduled,
     }
 }
 
-/// Partition of the nodes.
+/// Partition of the nodes into domains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Domains {
@@ -204,59 +204,59 @@ pub enum Domains {
     One,
 }
 
-/// What is observed.
+/// Observations.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measure {
-    /// Interval at which every port's queue is sampled for percentiles; `auto` takes a thousandth
-    /// of the measured interval, at least 100 ns, at most 1 ms. All ports together have at most 10^10 samples, unless
-    /// `auto` has more.
+    /// Interval between samples of every port's queue, for percentiles; `auto`: a thousandth of the measured
+    /// interval, at least 100 ns, at most 1 ms. All ports together have at most 10^10 samples, unless `auto` has
+    /// more.
     #[serde(default)]
     pub queue_interval: Auto<Time>,
-    /// Timeline of the whole fabric for a viewer: what every port and flow does in each frame of so long. `auto` takes
-    /// 1,000 to 2,000 frames however early the run ends, and above 10,000 ports 500 to 1,000 of at least 2 us (fewer
-    /// where a connection is given up); without the key there is none.
+    /// Frame length of the timeline, which records every port and flow in each frame for the viewer. `auto`: 1,000 to
+    /// 2,000 frames, however early the run ends, and above 10,000 ports 500 to 1,000 of at least 2 us (fewer if a
+    /// connection is given up). Default: no timeline.
     #[serde(default)]
     pub timeline: Option<Auto<Time>>,
     /// Time series of chosen flows and ports.
     #[serde(default)]
     pub series: Series,
-    /// Numbers of flows whose packets are traced, one line an event.
+    /// Numbers of flows whose packets are traced, one line per event.
     #[serde(default)]
     pub trace: Vec<u32>,
-    /// Whether packets of ACK directions are counted, for the figures `flowmonitor.entries`: it takes memory and time
-    /// for each of them.
+    /// Counts packets of ACK directions, for the figures `flowmonitor.entries`. Costs memory and time for each
+    /// packet.
     #[serde(default)]
     pub acks: bool,
-    /// FlowMonitor's entries take a packet for lost that has not arrived after this time, ns-3's 10 s; unless given one
-    /// that a queue or a host drops, or a link loses.
+    /// Age at which FlowMonitor's entries count a packet as lost; ns-3 has 10 s. Default: a packet is lost when a
+    /// queue or a host drops it, or a link loses it.
     #[serde(default)]
     pub lost_after: Option<Time>,
-    /// What FlowMonitor's entries take a packet for that a radio station gives up as no neighbour answers.
+    /// Status in FlowMonitor's entries of a packet that a radio station gives up because no neighbour answers.
     #[serde(default)]
     pub undeliverable: Word<Undeliverable>,
-    /// Number of FlowMonitor's entries that the figures `flowmonitor.entries` are over, in the order of their first
-    /// packets, as of scripts that look at as many entries as there are flows; all of them unless given.
+    /// Number of FlowMonitor's entries covered by the figures `flowmonitor.entries`, in the order of their first
+    /// packets, as in scripts that read as many entries as there are flows; default: all.
     #[serde(default)]
     pub entries: Option<u32>,
 }
 
-/// What FlowMonitor takes a packet for of whose neighbour nothing is heard.
+/// FlowMonitor's status of a packet whose neighbour does not answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Undeliverable {
-    /// For lost.
+    /// Lost.
     #[default]
     Lost,
-    /// For received.
+    /// Received.
     Received,
 }
 
 words! {
-    /// What FlowMonitor's entries take a packet for that a station gives up.
+    /// Status in FlowMonitor's entries of a packet that a station gives up.
     "Undeliverable" Undeliverable {
-        /// For lost.
+        /// Lost.
         "lost" => Undeliverable::Lost,
-        /// For received, when it is given up and 48 bytes longer: ns-3's probe follows the packet within the ICMPv6
-        /// error that the station sends itself.
+        /// Received at that time, 48 bytes longer: ns-3's probe follows the packet inside the ICMPv6 error that the
+        /// station sends to itself.
         "received" => Undeliverable::Received,
     }
 }
@@ -270,10 +270,10 @@ pub struct Series {
     /// Names of ports, such as `"edge3>h6"`, or `"all"`.
     #[serde(default)]
     pub ports: Ports,
-    /// Names of the channels of radio cells, such as `"air"`, whose busy share becomes a series.
+    /// Names of the channels of radio cells, such as `"air"`; their busy share becomes a series.
     #[serde(default)]
     pub cells: Vec<String>,
-    /// Interval of the samples, or `change` for a sample at every change.
+    /// Interval between samples, or `change` for a sample at every change.
     #[serde(default)]
     pub interval: Interval,
 }
@@ -284,12 +284,12 @@ pub struct Series {
 pub enum Ports {
     /// Every port.
     All(All),
-    /// Those of these names.
+    /// Ports of these names.
     Named(Vec<String>),
 }
 
 impl Ports {
-    /// The names given.
+    /// Names, if given.
     pub fn named(&self) -> &[String] {
         match self {
             Ports::All(_) => &[],
@@ -309,11 +309,11 @@ impl Default for Ports {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum All {
-    /// Every one.
+    /// All of them.
     All,
 }
 
-/// When a series is sampled.
+/// Times of the samples of a series.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Interval {
@@ -338,7 +338,7 @@ impl Default for Interval {
     }
 }
 
-/// The schema, made once.
+/// Schema, created once.
 pub fn schema() -> &'static serde_json::Value {
     static SCHEMA: OnceLock<serde_json::Value> = OnceLock::new();
     SCHEMA.get_or_init(|| serde_json::Value::from(generator().into_root_schema_for::<Document>()))

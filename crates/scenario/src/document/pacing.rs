@@ -1,4 +1,4 @@
-//! Pacing of what senders send.
+//! Pacing of senders.
 
 use crate::text::default::infinite;
 use crate::text::quantity::Rate;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Pacing {
-    /// What the controller asks for.
+    /// The controller's pacing.
     Controller(ControllerPacing),
     /// A multiple of cwnd / srtt.
     Window(WindowPacing),
@@ -21,25 +21,25 @@ pub enum Pacing {
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum ControllerPacing {
-    /// What the controller asks for.
+    /// The controller's pacing.
     Controller,
 }
 
-/// Pacing at a multiple of cwnd, or of what is in flight where that is more, over srtt (Linux and
-/// ns-3: 2 in slow start, 1.2 afterwards). The initial window is not paced.
+/// Pacing at a multiple of cwnd, or of the bytes in flight if larger, over srtt (Linux and ns-3: 2 in slow start, 1.2
+/// afterwards). The initial window is not paced.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WindowPacing {
-    /// Windows a round trip in slow start (Linux and ns-3: 2).
+    /// Windows per round trip in slow start (Linux and ns-3: 2).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub slow_start: f64,
-    /// Windows a round trip afterwards (Linux and ns-3: 1.2).
+    /// Windows per round trip after slow start (Linux and ns-3: 1.2).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub avoidance: f64,
     /// Highest rate.
     #[serde(default = "infinite")]
     pub max: Rate,
-    /// What follows the first segment of a fast recovery or after a timeout waits as if the rate were `max`, as in the
+    /// Paces after the first segment of a fast recovery, or after a timeout, as if the rate were `max`, as in the
     /// Swift of an ns-3 study (omarghara/DCTCP-SWIFT-YASOMAM).
     #[serde(default)]
     pub restart_at_max: bool,

@@ -1,5 +1,5 @@
-//! The pattern of an entry: the keys of its table that are the pattern's own, read in one place. Keys that are missing,
-//! that belong to another pattern, or that contradict others are found here, before there is a network.
+//! Pattern of an entry: reads the keys that belong to the pattern. Reports missing keys, keys of another pattern, and
+//! contradictions between keys, before there is a network.
 
 use super::app::{App, Bulk};
 use super::arrivals::Arrivals;
@@ -11,11 +11,11 @@ use crate::text::problem::Report;
 use crate::text::words::word_of;
 use incast_cc as cc;
 
-/// Numbers of elephants that the paper on MSwift reports on.
+/// Numbers of elephants published in the paper on MSwift.
 const PUBLISHED: [u64; 4] = [1, 2, 3, 6];
 
-/// A pattern with its own keys; [`Name`] documents them. `flows` is their number, or the most of them where the pattern
-/// makes some by itself.
+/// A pattern with its own keys; [`Name`] documents them. `flows` is their number, or the largest number if the
+/// pattern creates them itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Pattern<'t> {
     Hotspot { flows: u64, receiver: Option<&'t HostRef>, to_itself: ToItself },
@@ -35,7 +35,7 @@ pub(crate) enum Pattern<'t> {
 }
 
 impl Traffic {
-    /// Its pattern; contradictions between all of its keys go to `at`. `duration` is the run's.
+    /// Reads its pattern; contradictions between all of its keys go to `at`. `duration` is the run's.
     pub(crate) fn check(&self, duration: cc::Time, at: &mut Report) -> Option<Pattern<'_>> {
         self.check_pattern(duration, at);
         if let Some(stop) = self.stop.filter(|s| *s <= self.start) {
@@ -53,7 +53,7 @@ impl Traffic {
         self.read_pattern()
     }
 
-    /// The pattern, where no key of it is missing.
+    /// The pattern, if no key is missing.
     fn read_pattern(&self) -> Option<Pattern<'_>> {
         let (flows, file, receiver) = (self.flows, self.file.as_deref(), self.receiver.as_ref());
         Some(match self.pattern {
@@ -74,7 +74,7 @@ impl Traffic {
         })
     }
 
-    /// Keys that the pattern lacks, or has no use for.
+    /// Reports keys that the pattern lacks or does not use.
     fn check_pattern(&self, duration: cc::Time, at: &mut Report) {
         let word = word_of(&self.pattern);
         let is = |names: &[Name]| names.contains(&self.pattern);
@@ -82,7 +82,10 @@ impl Traffic {
             at.key("receiver", format!("the pattern {word} draws its receivers; only hotspot and incast take one"));
         }
         if self.to_itself != ToItself::default() && !is(&[Name::Hotspot]) {
-            at.key("to_itself", format!("the pattern {word} has no flows to themselves; only hotspot takes it"));
+            at.key(
+                "to_itself",
+                format!("the pattern {word} has no flows from a host to itself; only hotspot takes it"),
+            );
         }
         let what = match self.pattern {
             Name::File => Some("a CSV file of flows"),
@@ -126,10 +129,10 @@ impl Traffic {
         }
     }
 
-    /// Contradictions between the keys of queries.
+    /// Reports contradictions between the keys of queries.
     fn check_query(&self, duration: cc::Time, at: &mut Report) {
         let App::Query(q) = &self.app else { return };
-        // A run of no length is refused for itself.
+        // An empty run has its own error.
         let beyond = |t: cc::Time| duration > cc::Time::ZERO && t >= duration;
         let message = || format!("expected a time before the run ends, at run.duration, {duration}");
         if beyond(self.start.0) {
@@ -153,11 +156,11 @@ impl Traffic {
         }
     }
 
-    /// Deadlines that have passed when their flow opens, or that nothing has.
+    /// Reports deadlines that have passed when their flow opens, or that apply to nothing.
     fn check_deadline(&self, at: &mut Report) {
         let Some(deadline) = self.deadline else {
             if self.deadline_draw != DeadlineDraw::None && self.pattern != Name::File {
-                let message = "there is no deadline to draw around; expected deadline, their mean, beside it";
+                let message = "there is no deadline; expected deadline as the mean of the draws";
                 at.text("deadline_draw", word_of(&self.deadline_draw), message);
             }
             return;
@@ -169,16 +172,16 @@ impl Traffic {
             App::OnOff(_) | App::Cbr(_) | App::Udp(_) => false,
         };
         if deadline.0 == cc::Time::ZERO {
-            let message = "it would have passed when a flow opens; expected a time above 0, counted from its opening";
+            let message = "it has already passed when a flow opens; expected a time above 0, counted from its opening";
             at.text("deadline", deadline, message);
         } else if !has_end {
-            let message = "its flows have no end that could be late; expected app.kind = \"bulk\" with a size, \
+            let message = "its flows have no end, so none can be late; expected app.kind = \"bulk\" with a size, \
                            \"query\" or \"closed-loop\"";
             at.text("deadline", deadline, message);
         }
     }
 
-    /// Arrivals belong to `poisson`, which takes nothing that would set sizes and times beside them.
+    /// Checks arrivals: only `poisson` has them, and it takes no other sizes and times.
     fn check_arrivals(&self, word: &str, duration: cc::Time, at: &mut Report) {
         match (self.pattern, &self.arrivals) {
             (Name::Poisson, Some(arrivals)) => arrivals.check(self.start, duration, &mut at.below("arrivals")),
@@ -206,7 +209,7 @@ impl Traffic {
         }
     }
 
-    /// Roots belong to `partition-aggregate`, whose flows they make.
+    /// Checks roots: only `partition-aggregate` has them, and they determine its flows.
     fn check_roots(&self, word: &str, at: &mut Report) {
         match (self.pattern, &self.roots) {
             (Name::PartitionAggregate, Some(roots)) => roots.check(&mut at.below("roots")),
@@ -219,11 +222,11 @@ impl Traffic {
             (_, None) => {}
         }
         if let (Name::PartitionAggregate, Some(n)) = (self.pattern, self.flows) {
-            at.value("flows", n, "the pattern partition-aggregate has one a worker of a root; expected none");
+            at.value("flows", n, "the pattern partition-aggregate has one per worker of a root; expected none");
         }
     }
 
-    /// Refuses keys that datagrams, which have no connection, cannot use.
+    /// Reports keys that need a connection, which datagrams do not have.
     fn check_udp(&self, at: &mut Report) {
         if !matches!(self.app, App::Udp(_)) {
             return;
@@ -240,7 +243,7 @@ impl Traffic {
         }
     }
 
-    /// Contradictions between keys of elephants.
+    /// Reports contradictions between keys of elephants.
     fn check_elephants(&self, at: &mut Report) {
         if self.pattern != Name::Elephants {
             if let Some(of) = &self.of {
@@ -267,7 +270,7 @@ impl Traffic {
         }
     }
 
-    /// Contradictions between keys of collectives: flows of one operation of all members together.
+    /// Reports contradictions between keys of collectives: flows of one joint operation of all members.
     fn check_collective(&self, word: &str, at: &mut Report) {
         if self.order != Order::default() && self.pattern != Name::AllToAll {
             let message = format!("the pattern {word} has no such order; expected pattern = \"all-to-all\"");

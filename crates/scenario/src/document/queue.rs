@@ -1,5 +1,5 @@
-//! Queue disciplines: what a port does with an arriving packet. A kind is a struct of its keys that is a
-//! [`Discipline`], and a line in the list of [`Queue`], which `kinds!` makes.
+//! Queue disciplines: treatment of arriving packets at a port. A kind is a struct of its keys that implements
+//! [`Discipline`], and a line in the list of [`Queue`], which `kinds!` creates.
 
 use crate::document::credit_shaping::Credits;
 pub use crate::document::queue_words::{Cuts, Leaving, MarkAt, NonEct};
@@ -12,36 +12,36 @@ use incast_engine::spec::{self, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The questions that each kind of queue answers.
+/// Interface of all kinds of queues.
 pub trait Discipline {
-    /// The port of a kind with one queue.
+    /// Port of a kind with one queue.
     fn fifo(&self) -> Option<&FifoPort> {
         None
     }
-    /// The port's own settings; a fair NIC has none.
+    /// Settings of the port; a fair NIC has none.
     fn port(&self) -> Option<&Port> {
         self.fifo().map(|fifo| &fifo.port)
     }
-    /// Queues by traffic class; `None` where one queue serves all.
+    /// Queues by traffic class; `None` if one queue serves all.
     fn classes(&self) -> Option<&[ClassQueue]> {
         None
     }
-    /// Largest queue; of classes, that of all together.
+    /// Largest queue; for classes, all together.
     fn limit(&self) -> Option<QueueLimit> {
         self.limit_of_whole().or_else(|| limit_of_all(self.classes()?))
     }
-    /// A limit that classes have together.
+    /// Joint limit of all classes.
     fn limit_of_whole(&self) -> Option<QueueLimit> {
         None
     }
-    /// As the engine has it.
+    /// Specification for the engine.
     fn discipline(&self) -> spec::Discipline;
-    /// Contradictions between its keys, and values that types allow.
+    /// Reports contradictions between its keys, and invalid values that types allow.
     fn check_keys(&self, _at: &mut Report) {}
 }
 
 kinds! {
-    /// Queue of a port. `[queue]` holds for all ports; `[queue.host]` replaces it at hosts' NICs.
+    /// Queue of a port. `[queue]` applies to all ports; `[queue.host]` replaces it at hosts' NICs.
     Queue: Discipline {
         /// First in, first out; an arrival that does not fit is dropped.
         DropTail = "drop-tail",
@@ -49,22 +49,22 @@ kinds! {
         EcnThreshold = "ecn-threshold",
         /// Random early detection with the semantics and parameter names of ns-3's RedQueueDisc.
         Red = "red",
-        /// Drop-tail that also drops some arrivals at random close to its limit: htsim's switch.
+        /// Drop-tail with random drops of some arrivals close to its limit: htsim's switch.
         RandomDrop = "random-drop",
-        /// A queue for every traffic class, the lowest class that has something served first.
+        /// A queue for every traffic class; the lowest non-empty class is served first.
         StrictPriority = "strict-priority",
         /// A queue for every traffic class, served by deficit round robin, each with a weight.
         Weighted = "weighted",
-        /// Data that does not fit is cut to its header, and headers overtake data: NDP's switch, as htsim has it.
+        /// Data that does not fit is trimmed to its header, and headers overtake data: NDP's switch, as in htsim.
         Trimming = "trimming",
-        /// The flow whose packet has the least rank (`transport.rank`) is served, in order; where there is no room what
-        /// has the greatest is dropped: pFabric's switch.
+        /// Serves the flow whose packet has the lowest rank (`transport.rank`), in order; a full queue drops the
+        /// packet with the highest rank: pFabric's switch.
         Pfabric = "pfabric",
-        /// Credits wait in a short queue of their own and go at the rate at which what they let go fills the link the
-        /// other way; those beyond it are dropped: ExpressPass' switch.
+        /// Credits wait in a short queue of their own and leave at the rate at which the data sent for them fills the
+        /// link in the other direction; excess credits are dropped: ExpressPass' switch.
         CreditShaping = "credit-shaping",
-        /// Hosts only: a queue per flow, served round robin, that takes at most `per_flow` packets of
-        /// a flow at a time; the transport holds the rest. htsim's NIC.
+        /// Hosts only: a queue per flow, served round robin, with at most `per_flow` packets of a flow at a time; the
+        /// transport holds the rest. htsim's NIC.
         FairNic = "fair-nic",
     }
 }
@@ -78,12 +78,12 @@ kinds! {
         EcnThreshold = "ecn-threshold",
         /// Random early detection with the semantics and parameter names of ns-3's RedQueueDisc.
         Red = "red",
-        /// Drop-tail that also drops some arrivals at random close to its limit: htsim's switch.
+        /// Drop-tail with random drops of some arrivals close to its limit: htsim's switch.
         RandomDrop = "random-drop",
     }
 }
 
-/// What a port has whatever waits in it.
+/// Settings of a port with any kind of queue.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Port {
@@ -93,18 +93,18 @@ pub struct Port {
     /// Bytes include the link's overhead: Linux counts Ethernet's 14 bytes in limits and thresholds.
     #[serde(default)]
     pub count_overhead: bool,
-    /// Queue of hosts' NICs, where it differs.
+    /// Queue of hosts' NICs, if different.
     pub host: Option<Box<Queue>>,
 }
 
-/// A port of one queue.
+/// A port with one queue.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FifoPort {
     /// Packets in a device queue below this queue, which the discipline does not count (ns-3: 100).
     #[serde(default)]
     pub device: u32,
-    /// The rest.
+    /// Other settings of the port.
     #[serde(flatten)]
     pub port: Port,
 }
@@ -115,12 +115,12 @@ pub struct FifoPort {
 pub struct DropTail {
     /// Largest queue.
     pub limit: QueueLimit,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: FifoPort,
 }
 
-/// The port and the limit of a kind with one queue.
+/// Implements port and limit of a kind with one queue.
 macro_rules! one_queue {
     () => {
         fn fifo(&self) -> Option<&FifoPort> {
@@ -146,20 +146,20 @@ impl Discipline for DropTail {
 pub struct EcnThreshold {
     /// Largest queue; beyond it arrivals are dropped.
     pub limit: QueueLimit,
-    /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` where both are
-    /// packets or both are bytes; a mixture is not compared.
+    /// Threshold K: an ECN-capable arrival that finds this much queued is marked. At most `limit` if both are packets
+    /// or both are bytes; mixed units are not compared.
     pub mark: QueueLimit,
-    /// When the queue is compared with K: at a packet's arrival, or at the end of its transmission.
+    /// Time at which the queue is compared with K: a packet's arrival, or the end of its transmission.
     #[serde(default)]
     pub mark_at: MarkAt,
-    /// What happens above K to packets that are not ECN-capable.
+    /// Treatment of packets that are not ECN-capable above K.
     #[serde(default)]
     pub non_ect: NonEct,
-    /// ECN-capable packets that find no room count as marked too (ns-3's RED marks before it looks at the limit). Only
-    /// the count differs.
+    /// Counts dropped ECN-capable packets as marked too (ns-3's RED marks before it checks the limit). Affects only
+    /// the count.
     #[serde(default)]
     pub count_dropped_marks: bool,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: FifoPort,
 }
@@ -186,15 +186,15 @@ impl Discipline for EcnThreshold {
         }
         if self.mark_at == MarkAt::Departure {
             if self.non_ect == NonEct::Drop {
-                let message = "expected \"pass\" with mark_at = \"departure\": what leaves is not dropped any more";
+                let message = "expected \"pass\" with mark_at = \"departure\": a departing packet cannot be dropped";
                 at.text("non_ect", "drop", message);
             }
             if self.port.device > 0 {
-                let message = "expected 0 with mark_at = \"departure\", which counts all that waits in the port";
+                let message = "expected 0 with mark_at = \"departure\", which counts all packets in the port";
                 at.value("device", self.port.device, message);
             }
             if self.count_dropped_marks {
-                let message = "expected false with mark_at = \"departure\": what is dropped never leaves";
+                let message = "expected false with mark_at = \"departure\": a dropped packet never departs";
                 at.value("count_dropped_marks", true, message);
             }
             if self.port.port.count_overhead {
@@ -234,16 +234,16 @@ pub struct Red {
     /// The probability rises to 1 between `max_th` and twice `max_th`, instead of jumping.
     #[serde(default = "yes")]
     pub gentle: bool,
-    /// Drops are spread out: none until as many packets have passed as the probability asks for.
+    /// Spreads drops: none until as many packets have passed as the probability requires.
     #[serde(default = "yes")]
     pub wait: bool,
-    /// ECN-capable packets are marked where others would be dropped early.
+    /// Marks ECN-capable packets instead of dropping them early.
     #[serde(default)]
     pub use_ecn: bool,
     /// Above the upper threshold even ECN-capable packets are dropped.
     #[serde(default = "yes")]
     pub use_hard_drop: bool,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: FifoPort,
 }
@@ -283,14 +283,14 @@ impl Discipline for Red {
 pub struct RandomDrop {
     /// Largest queue.
     pub limit: QueueLimit,
-    /// An arrival with which the queue would exceed this may be dropped (htsim: the limit less three full packets). In
-    /// the unit of the limit.
+    /// An arrival that would make the queue exceed this may be dropped (htsim: the limit minus three full packets).
+    /// In the unit of the limit.
     pub threshold: QueueLimit,
     /// Probability of such a drop.
     #[serde(default = "thousandths::<100>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: FifoPort,
 }
@@ -319,28 +319,28 @@ impl Discipline for RandomDrop {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Trimming {
-    /// Largest queue of data; beyond it payload is cut off.
+    /// Largest queue of data; beyond it payload is trimmed.
     pub limit: QueueLimit,
-    /// Largest queue of headers and control packets; beyond it they are dropped, or go back with `return_to_sender`.
-    /// Twice `limit` unless given (htsim).
+    /// Largest queue of headers and control packets; beyond it they are dropped, or returned with `return_to_sender`.
+    /// Default: twice `limit` (htsim).
     pub header_limit: Option<QueueLimit>,
-    /// Size of a packet after trimming. A packet with no more payload than this goes with the headers uncut.
+    /// Size of a trimmed packet. A packet with no more payload than this travels with the headers, untrimmed.
     #[serde(default = "bytes::<64>")]
     pub header: Size,
-    /// Headers served for one data packet where both wait (NDP: 10; htsim: 100000).
+    /// Headers served per data packet if both wait (NDP: 10; htsim: 100000).
     #[serde(default = "number::<10>")]
     #[schemars(range(min = 1))]
     pub headers_per_data: u32,
-    /// What is cut where an arrival does not fit.
+    /// Packet that is trimmed if an arrival does not fit.
     #[serde(default)]
     pub cuts: Cuts,
-    /// Marks of data as it leaves (uet-htsim); none unless given.
+    /// Marking of data at its departure (uet-htsim); default: none.
     pub ecn: Option<Leaving>,
-    /// A header of NDP's data without room goes back to its sender, by the link that it came over, and is not dropped
-    /// (NDP; in htsim built but never on). At switches.
+    /// Returns a header of NDP's data that does not fit to its sender, by the link over which it arrived, instead of
+    /// dropping it (NDP; in htsim implemented but never on). At switches.
     #[serde(default)]
     pub return_to_sender: bool,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
 }
@@ -394,9 +394,10 @@ impl Discipline for Trimming {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Pfabric {
-    /// Largest queue; beyond it what has the greatest rank is dropped. (The authors: two bandwidth-delay products.)
+    /// Largest queue; beyond it the packet with the highest rank is dropped. (The authors: two bandwidth-delay
+    /// products.)
     pub limit: QueueLimit,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
 }
@@ -419,13 +420,13 @@ impl Discipline for Pfabric {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct CreditShaping {
-    /// Largest queue of all that is no credit; beyond it arrivals are dropped. (The authors: 250 packets of 1538
+    /// Largest queue of all packets except credits; beyond it arrivals are dropped. (The authors: 250 packets of 1538
     /// bytes.)
     pub limit: QueueLimit,
     /// The credits.
     #[serde(flatten)]
     pub credits: Credits,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
 }
@@ -454,10 +455,10 @@ impl Discipline for CreditShaping {
 pub struct StrictPriority {
     /// Queues by class, class 0 first, each with its limit and thresholds.
     pub classes: Vec<ClassQueue>,
-    /// What holds for all of them together.
+    /// Joint settings of all classes.
     #[serde(flatten)]
     pub whole: Whole,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
 }
@@ -490,15 +491,15 @@ impl Discipline for StrictPriority {
 pub struct Weighted {
     /// Queues by class, class 0 first, each with its limit and thresholds.
     pub classes: Vec<ClassQueue>,
-    /// Share of each class, above 0; equal unless given.
+    /// Weight of each class, above 0; default: equal.
     pub weights: Option<Vec<f64>>,
-    /// Bytes that a class of weight 1 may send a round.
+    /// Bytes that a class of weight 1 may send per round.
     #[serde(default = "bytes::<1500>")]
     pub quantum: Size,
-    /// What holds for all of them together.
+    /// Joint settings of all classes.
     #[serde(flatten)]
     pub whole: Whole,
-    /// Its port.
+    /// Settings of the port.
     #[serde(flatten)]
     pub port: Port,
 }
@@ -541,7 +542,7 @@ impl Discipline for Weighted {
     }
 }
 
-/// The limits of all classes together, where they are of one unit.
+/// Sum of the limits of all classes, if they have the same unit.
 fn limit_of_all(classes: &[ClassQueue]) -> Option<QueueLimit> {
     let limits = classes.iter().filter_map(|class| Some(class.limit()?.0));
     let sum = limits.reduce(|sum, limit| match (sum, limit) {
@@ -578,12 +579,12 @@ impl dyn Discipline {
         self.fifo().map_or(0, |fifo| fifo.device)
     }
 
-    /// Queue of hosts' NICs, where it differs from that of switches.
+    /// Queue of hosts' NICs, if it differs from that of switches.
     pub fn host(&self) -> Option<&Queue> {
         self.port()?.host.as_deref()
     }
 
-    /// As the engine has it.
+    /// Specification for the engine.
     pub fn spec(&self) -> spec::QueueSpec {
         let port = self.port();
         spec::QueueSpec {
@@ -596,7 +597,7 @@ impl dyn Discipline {
         }
     }
 
-    /// Why there is no largest queue of which another could be a share, if there is none; `path` is its key.
+    /// Reason why there is no largest queue, of which another could be a share, if so; `path` is its key.
     pub(crate) fn endless(&self, path: &str) -> Option<String> {
         let none = |limit: Option<QueueLimit>| limit.is_some_and(|limit| limit.0 == Limit::None);
         if !none(self.limit()) {
@@ -610,7 +611,7 @@ impl dyn Discipline {
         })
     }
 
-    /// Contradictions between keys, whatever the network is.
+    /// Reports contradictions between keys, for any network.
     pub(crate) fn check(&self, at_host: bool, at: &mut Report) {
         self.check_classes(at);
         let own = self.limit().filter(|_| self.classes().is_none());
@@ -632,7 +633,7 @@ impl dyn Discipline {
         }
     }
 
-    /// Contradictions in classes.
+    /// Reports contradictions in classes.
     fn check_classes(&self, at: &mut Report) {
         let Some(classes) = self.classes() else { return };
         let n = classes.len();
@@ -657,8 +658,8 @@ impl dyn Discipline {
         }
     }
 
-    /// Limits in bytes, here and at hosts, that no full packet fits into. `packet` is the largest
-    /// IP packet of the transports in use, in bytes.
+    /// Reports limits in bytes, here and at hosts, that do not fit a full packet. `packet` is the largest IP packet
+    /// of the transports in use, in bytes.
     pub(crate) fn check_packet(&self, packet: u64, at: &mut Report) {
         for (i, class) in self.classes().unwrap_or(&[]).iter().enumerate() {
             class.check_packet(packet, &mut at.below(format_args!("classes.{i}")));
@@ -674,7 +675,7 @@ impl dyn Discipline {
 }
 
 impl Queue {
-    /// The queues of switches and of hosts, where these differ, by their keys.
+    /// Queues of switches and, if different, of hosts, with their keys.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &Queue)> {
         [("queue", self)].into_iter().chain(self.host().map(|host| ("queue.host", host)))
     }

@@ -1,11 +1,11 @@
-//! Queues that do not fit the transports, links and buffers around them.
+//! Checks of queues against the transports, links and buffers around them.
 
 use crate::document::queue::{Cuts, Queue};
 use crate::text::problem::Report;
 use incast_engine::spec;
 
 impl Queue {
-    /// Transports whose segments cannot be trimmed.
+    /// Reports transports whose segments cannot be trimmed.
     pub(crate) fn check_transports(&self, transports: &[spec::TransportSpec], at: &mut Report) {
         if let Some(host) = self.host() {
             host.check_transports(transports, &mut at.below("host"));
@@ -13,7 +13,7 @@ impl Queue {
         let Queue::Trimming(trimming) = self else { return };
         let probes = |t: &spec::TransportSpec| matches!(&t.protocol, spec::Protocol::Uet(uet) if uet.sleek);
         if trimming.cuts != Cuts::None && transports.iter().any(probes) {
-            let message = "expected \"none\" with transport.uet.sleek: what is cut is told by NACKs";
+            let message = "expected \"none\" with transport.uet.sleek: trimmed packets are reported by NACKs";
             at.text("cuts", if trimming.cuts == Cuts::Either { "either" } else { "arrival" }, message);
         }
         let takes_back = |t: &spec::TransportSpec| matches!(t.protocol, spec::Protocol::Ndp(_));
@@ -28,12 +28,12 @@ impl Queue {
         let blind = |t: &spec::TransportSpec| !t.protocol.is_driven() && (!t.sack || t.scoreboard == spec::Rules::Ns3);
         if transports.iter().any(blind) {
             let message =
-                "expected transports with SACK, and not ns-3's scoreboard: the sender must know single segments";
+                "expected transports with SACK, and not ns-3's scoreboard: the sender must distinguish segments";
             at.text("kind", "trimming", message);
         }
     }
 
-    /// Refuses keys that contradict a token bucket: at switches' ports, at hosts' ports.
+    /// Reports keys that contradict a token bucket: at switches' ports, at hosts' ports.
     pub(crate) fn check_buckets(&self, at_switches: bool, at_hosts: bool, at: &mut Report) {
         if let Some(host) = self.host() {
             host.check_buckets(at_hosts, false, &mut at.below("host"));
@@ -51,7 +51,7 @@ impl Queue {
                     "expected \"arrival\" with the burst of a link: a token bucket has no departures to mark at";
                 at.text("mark_at", "departure", message);
             }
-            // whatever else needs departures
+            // all other kinds that need departures
             _ if self.spec().is_explicit() => {
                 let message =
                     "expected one queue with the burst of a link: a token bucket sends in the order of arrival";
@@ -65,7 +65,7 @@ impl Queue {
         }
     }
 
-    /// Refuses a queue of switches that shares a buffer and drops by a limit of its own.
+    /// Reports a queue of switches that shares a buffer and drops by a limit of its own.
     pub(crate) fn check_shared(&self, at: &mut Report) {
         if let Queue::Pfabric(_) = self {
             let message = "expected another kind beside [buffer]: pFabric drops by a limit of its own";

@@ -1,4 +1,4 @@
-//! Roots of partition and aggregate as a user writes them: how many, in which racks, and how near their workers are.
+//! Roots of partition and aggregate in a scenario: their number, their racks, and the distance of their workers.
 
 use crate::text::problem::Report;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ pub struct Roots {
     /// Number of roots: one in each rack in turn, the first hosts of a rack first.
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Racks that have roots, the first ones; all unless given.
+    /// Number of racks with roots, the first ones; default: all.
     #[schemars(range(min = 1))]
     pub racks: Option<u32>,
     /// Workers of a root in its own rack.
@@ -20,7 +20,7 @@ pub struct Roots {
     /// Workers of a root in the other racks of its pod.
     #[serde(default)]
     pub in_pod: u32,
-    /// Workers of a root in other pods; where the topology has no pods, in other racks.
+    /// Workers of a root in other pods; without pods, in other racks.
     #[serde(default)]
     pub elsewhere: u32,
 }
@@ -31,7 +31,7 @@ impl Roots {
         self.in_rack as u64 + self.in_pod as u64 + self.elsewhere as u64
     }
 
-    /// Values that are wrong whatever the network is.
+    /// Reports values that are invalid for any network.
     pub(crate) fn check(&self, at: &mut Report) {
         if self.count == 0 {
             at.value("count", 0, "expected a whole number >= 1");

@@ -10,8 +10,8 @@ use incast_engine::spec::{self, PathChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares the policies: each by its documentation, its keys, `acks` where ACKs need not be routed as data, and what
-/// it is in the engine.
+/// Declares the policies, each with its documentation, its keys, `acks` if ACKs may be routed differently from data,
+/// and the engine's policy.
 macro_rules! policies {
     ($(
         $(#[$doc:meta])+
@@ -32,7 +32,7 @@ macro_rules! policies {
         }
 
         impl Routing {
-            /// ACKs take one path a flow although data does not.
+            /// True if each flow's ACKs take one path although data does not.
             pub(crate) fn acks_by_flow(&self) -> bool {
                 match self {
                     $($(Routing::$name { $acks, .. } => *$acks == Acks::Ecmp,)?)+
@@ -51,20 +51,20 @@ macro_rules! policies {
 }
 
 policies! {
-    /// Per-flow equal-cost multipath: every switch picks by a hash of flow and direction, salted
-    /// by the seed and its own number.
+    /// Per-flow equal-cost multipath: every switch selects by a hash of flow and direction, salted by the seed and
+    /// its own number.
     Ecmp {
-        /// ACKs pass the links of their data, the other way; so do the two flows of a two-way connection. Otherwise
-        /// the directions are hashed apart.
+        /// ACKs take the links of their data in reverse; so do the two flows of a two-way connection. Otherwise each
+        /// direction has its own hash.
         #[serde(default)]
         symmetric: bool,
     } => if *symmetric { PathChoice::Symmetric } else { PathChoice::Ecmp },
-    /// Always the first of the equal routes, as ns-3's global routing does: in a fat tree only
-    /// core 0 and the first aggregation switch of every pod carry traffic between edges.
+    /// Always the first of the equal routes, as in ns-3's global routing: in a fat tree only core 0 and the first
+    /// aggregation switch of every pod carry traffic between edges.
     FirstPath {} => PathChoice::First,
-    /// Random packet spraying: every switch picks for each packet, uniformly among its next hops.
+    /// Random packet spraying: every switch selects a next hop for each packet, uniformly.
     Spray {
-        /// How a switch picks.
+        /// Selection of a next hop by a switch.
         #[serde(default)]
         by: SprayBy,
     } acks => match by {
@@ -74,44 +74,44 @@ policies! {
     /// A random source route for each packet, uniform among the shortest paths. In a regular tree this equals `spray`;
     /// in a graph a next hop gets packets in proportion to the paths behind it.
     SpraySource {} acks => PathChoice::SpraySource,
-    /// ns-3's `RandomEcmpRouting`: every switch picks for each IP packet, fragments and ACKs included. The rule is that
-    /// of `spray`.
+    /// ns-3's `RandomEcmpRouting`: every switch selects for each IP packet, fragments and ACKs included. The rule is
+    /// that of `spray`.
     Ns3PerPacket {} => PathChoice::Spray,
     /// Next hops or paths in turn.
     RoundRobin {
-        /// Where packets are counted.
+        /// Place of the packet counter.
         #[serde(default)]
         at: Counter,
-        /// At switches: rounds after which the order of the next hops is drawn anew (htsim: 5); 0 never does.
+        /// At switches: rounds after which the order of the next hops is drawn anew (htsim: 5); 0: never.
         #[serde(default = "number::<5>")]
         rounds: u32,
     } acks => match at {
         Counter::Source => PathChoice::RoundRobinSource,
         Counter::Switch => PathChoice::RoundRobin(*rounds),
     },
-    /// Adaptive routing: every switch compares its ports by coarse bands, and picks for each packet one in the lowest,
-    /// at random (htsim).
+    /// Adaptive routing: every switch compares its ports by coarse load bands, and selects for each packet a random
+    /// port of the lowest band (htsim).
     Adaptive {
-        /// How it compares ports.
+        /// Comparison of ports.
         #[serde(flatten)]
         comparison: Comparison,
     } acks => PathChoice::Adaptive(comparison.spec()),
-    /// Power of two choices: every switch draws two next hops for each packet and takes the one whose port holds
-    /// fewer bytes.
+    /// Power of two choices: every switch draws two next hops for each packet and selects the one with fewer bytes
+    /// queued at its port.
     PowerOfTwo {} acks => PathChoice::PowerOfTwo,
-    /// Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
-    /// (LetFlow, CONGA).
+    /// Flowlet switching: a packet that follows the previous one of its flow after more than a gap may take another
+    /// next hop (LetFlow, CONGA).
     Flowlet {
-        /// A pause of a flow at a switch that is longer than this begins a flowlet.
+        /// Shortest pause of a flow at a switch that begins a new flowlet.
         #[serde(default = "microseconds::<10>")]
         gap: Time,
-        /// How the next hop of a flowlet is chosen. `bands` and `refresh` are for `adaptive`, and refer to queues.
+        /// Selection of the next hop of a flowlet. `bands` and `refresh` are for `adaptive`, and refer to queues.
         #[serde(default)]
         by: FlowletBy,
-        /// A flowlet looks for another next hop with this probability only (htsim: 0.5).
+        /// Probability that a flowlet looks for another next hop (htsim: 0.5).
         #[serde(default = "thousandths::<1000>")]
         probability: f64,
-        /// With `by = "adaptive"`: how it reads ports.
+        /// With `by = "adaptive"`: readings of ports.
         #[serde(flatten)]
         readings: Readings,
     } acks => PathChoice::Flowlet(spec::Flowlet {
@@ -119,35 +119,35 @@ policies! {
         by: (*by == FlowletBy::Adaptive).then(|| readings.spec(spec::Gauged::Queue)),
         probability: *probability,
     }),
-    /// Flowcells: each 64 KiB of a flow take the next of its paths (Presto).
+    /// Flowcells: each 64 KiB of a flow takes the next of its paths (Presto).
     Flowcell {
-        /// Bytes of one.
+        /// Bytes of a flowcell.
         #[serde(default = "bytes::<65_536>")]
         cell: Size,
     } acks => PathChoice::Flowcell(cell.0.0),
-    /// Adaptive ECMP: some of the packets whose port is as full as the fullest take one of the emptiest (htsim's
-    /// `ecmp_host_ar`).
+    /// Adaptive ECMP: some of the packets whose port is in the most loaded band take a port of the least loaded one
+    /// (htsim's `ecmp_host_ar`).
     EcmpAdaptive {
-        /// Share of the packets for which a switch looks at its ports.
+        /// Share of the packets for which a switch compares its ports.
         #[serde(default = "thousandths::<500>")]
         probability: f64,
-        /// How it compares ports.
+        /// Comparison of ports.
         #[serde(flatten)]
         comparison: Comparison,
     } acks => PathChoice::EcmpAdaptive(comparison.spec(), *probability),
     /// The transport's own choice: endpoints of NDP, EQDS and UET give each packet a path or an entropy.
     Transport {
-        /// What they give it.
+        /// Kind of the endpoints' choice.
         #[serde(default)]
         by: GivenBy,
     } => match by {
         GivenBy::Path => PathChoice::GivenPath,
         GivenBy::Entropy => PathChoice::Entropy(spec::Entropy::Given),
     },
-    /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and use again those
-    /// that came back without a mark.
+    /// Recycled entropy packet spraying: senders give every packet an entropy that switches hash, and reuse entropies
+    /// returned without a mark.
     Reps {
-        /// Entropies that a sender remembers.
+        /// Number of entropies that a sender remembers.
         #[serde(default = "number::<8>")]
         #[schemars(range(min = 1, max = 1024))]
         ring: u32,
@@ -155,10 +155,10 @@ policies! {
         #[serde(default = "number::<65_536>")]
         #[schemars(range(min = 1, max = 65536))]
         values: u32,
-        /// Packets that take random entropies after a freeze.
+        /// Number of packets with random entropies after a freeze.
         #[serde(default = "number::<16>")]
         explore: u32,
-        /// Shortest time for which a timeout freezes the ring: packets then take its entropies in turn.
+        /// Shortest freeze of the ring after a timeout: packets then take its entropies in turn.
         #[serde(default = "microseconds::<10_000>")]
         freeze: Time,
     } acks => PathChoice::Entropy(spec::Entropy::Recycled(spec::Recycled {
@@ -169,14 +169,14 @@ policies! {
     })),
 }
 
-/// How a switch compares its ports.
+/// Comparison of ports by a switch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Comparison {
     /// Load by which ports are compared.
     #[serde(default = "by_queue")]
     by: Word<spec::Gauged>,
-    /// How coarse it is.
+    /// Readings of the load.
     #[serde(flatten)]
     readings: Readings,
 }
@@ -185,8 +185,9 @@ pub struct Comparison {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Readings {
-    /// Lower ends of the bands above the first, rising: shares of the queue's limit, or of the link's rate. A port
-    /// without load is in the first band. `auto`: 0.05, 0.1, 0.2 of the queue, or 0, 0.15, 0.5 of the rate (htsim).
+    /// Lower ends of the bands above the first, in ascending order: shares of the queue's limit, or of the link's
+    /// rate. A port without load is in the first band. `auto`: 0.05, 0.1, 0.2 of the queue, or 0, 0.15, 0.5 of the
+    /// rate (htsim).
     #[serde(default)]
     bands: Auto<Vec<f64>>,
     /// Age above which the load is read again; for utilisation, the shortest time over which it is measured. `auto`:
@@ -195,70 +196,69 @@ pub struct Readings {
     refresh: Auto<Time>,
 }
 
-/// What sprays.
+/// Source of the randomness of spraying.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SprayBy {
-    /// A random number of the packet at every switch.
+    /// A random number for the packet at every switch.
     #[default]
     Random,
-    /// A hash of flow, switch and the flow's entropy, which grows by one with every segment that goes for the first
-    /// time; a retransmission has the value as it is, an ACK that of the data packet which came last (htsim, in the
-    /// fork of the MSwift paper).
+    /// A hash of flow, switch and the flow's entropy, which grows by one with every new segment; a retransmission has
+    /// the current value, an ACK that of the latest data packet (htsim, in the fork of the MSwift paper).
     Counter,
 }
 
-/// What endpoints give their packets.
+/// Choice of endpoints for their packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GivenBy {
     /// The number of one of the shortest paths, which the packet takes.
     #[default]
     Path,
-    /// An entropy, which every switch hashes beside flow, direction and its own number.
+    /// An entropy, which every switch hashes with flow, direction and its own number.
     Entropy,
 }
 
-/// By what flowlets choose.
+/// Selection rule of flowlets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowletBy {
     /// At random (LetFlow).
     #[default]
     Hash,
-    /// At random among the ports of the lowest band, where that is below the band of the port it has (htsim).
+    /// At random among the ports of the lowest band, if that is below the band of the current port (htsim).
     Adaptive,
 }
 
-/// Paths of ACKs where data is spread.
+/// Paths of ACKs if data is spread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acks {
     /// As data.
     #[default]
     AsData,
-    /// One path a flow, by `ecmp`'s hash.
+    /// One path per flow, by `ecmp`'s hash.
     Ecmp,
 }
 
-/// Who takes turns.
+/// Place of the packet counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counter {
-    /// Every flow and direction sends its packets over all its paths in turn, from a path drawn for it on. Exact; only
-    /// where 65,536 is no multiple of its paths the turn is out of step once in so many packets.
+    /// Every flow and direction sends its packets over all its paths in turn, starting with a random one. Exact,
+    /// except for one irregularity per 65,536 packets if 65,536 is not a multiple of the number of paths.
     #[default]
     Source,
-    /// Every switch gives its next hops packets in turn, whatever flow they belong to.
+    /// Every switch sends packets to its next hops in turn, regardless of their flow.
     Switch,
 }
 
 words! {
-    /// What adaptive routing compares ports by.
+    /// Load by which adaptive routing compares ports.
     "By" spec::Gauged {
-        /// What a port holds, the packet in transmission whole, as a share of the queue's limit.
+        /// Bytes at the port, the packet in transmission whole, as a share of the queue's limit.
         "queue" => spec::Gauged::Queue,
-        /// What its link has carried since the last reading, as a share of its rate.
+        /// Bytes carried by the link since the last reading, as a share of its rate.
         "utilisation" => spec::Gauged::Utilisation,
     }
 }
@@ -274,7 +274,7 @@ impl Default for Routing {
 }
 
 impl Readings {
-    /// As the engine has them, by what ports are compared.
+    /// Specification for the engine, by the load that is compared.
     fn spec(&self, by: spec::Gauged) -> spec::Adaptive {
         let (usual, old): (&[f64], _) = match by {
             spec::Gauged::Queue => (&[0.05, 0.1, 0.2], cc::Time::ns(100)),
@@ -291,11 +291,11 @@ impl Comparison {
     }
 }
 
-/// Bands that are told apart at most.
+/// Largest number of bands.
 const MOST_BANDS: usize = 16;
 
 impl Routing {
-    /// Values that were asked for and do nothing, as notes; `spec` is what the scenario builds.
+    /// Notes values without effect; `spec` is built from the scenario.
     pub(crate) fn without_effect(&self, spec: &spec::Spec, found: &mut Vec<String>) {
         match self {
             Routing::RoundRobin { at: Counter::Source, rounds, .. } if *rounds != number::<5>() => {
@@ -313,7 +313,7 @@ impl Routing {
         }
     }
 
-    /// Bounds that types do not give.
+    /// Reports values outside bounds that types do not express.
     pub(crate) fn check(&self, queue: &Queue, at: &mut Report) {
         if let Routing::Flowlet { probability, .. } | Routing::EcmpAdaptive { probability, .. } = self
             && !(0.0..=1.0).contains(probability)
@@ -354,7 +354,7 @@ impl Routing {
         }
         match (by, queue.endless("queue")) {
             (spec::Gauged::Queue, Some(why)) => {
-                // flowlets are by queue alone
+                // flowlets compare queues only
                 let (by, or) = match self {
                     Routing::Flowlet { .. } => ("adaptive", "hash"),
                     _ => ("queue", "utilisation"),

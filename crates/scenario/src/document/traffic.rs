@@ -1,4 +1,4 @@
-//! Who sends what to whom: patterns with seeded placement, applications, and flows from a file.
+//! Senders, receivers and data: patterns with seeded placement, applications, and flows from a file.
 //!
 //! Placement is keyed by (seed, number of the traffic entry, draw), never by the controller: under
 //! one seed all controllers see the same senders and receivers, so comparisons are paired.
@@ -20,46 +20,46 @@ use serde::{Deserialize, Serialize};
 /// One traffic entry: a set of flows that share everything but their ends and start times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
-    /// Name in results and in `--set traffic.NAME.key`; the pattern's where there is none.
+    /// Name in results and in `--set traffic.NAME.key`; default: that of the pattern.
     pub name: Option<String>,
-    /// Who sends to whom.
+    /// Pattern of senders and receivers.
     pub pattern: PatternName,
-    /// Name of the entry before this one whose flows `elephants` takes.
+    /// Name of an earlier entry, whose flows `elephants` takes.
     pub of: Option<String>,
-    /// Which flows `elephants` takes.
+    /// Selection of the flows taken by `elephants`.
     #[serde(default)]
     pub placement: Placement,
-    /// Number of hosts that take part in `all-to-all` and `ring-allreduce`: they are drawn, in the order drawn; unless
-    /// given all, in the order of their numbers.
+    /// Number of hosts that take part in `all-to-all` and `ring-allreduce`: drawn at random, in the order drawn;
+    /// default: all, in the order of their numbers.
     #[schemars(range(min = 2))]
     pub members: Option<u32>,
-    /// When the flows of `all-to-all` open.
+    /// Opening times of the flows of `all-to-all`.
     #[serde(default)]
     pub order: Order,
-    /// Packets of a flow, and its ACKs, take the path that `ecmp` would give them, with any `[routing]`; `false` unless
-    /// given, except for `elephants`.
+    /// Sends all packets of a flow, and its ACKs, on the path that `ecmp` would select, with any `[routing]`;
+    /// default: `false`, but `true` for `elephants`.
     pub single_path: Option<bool>,
-    /// Number of flows. `permutation`: one a host unless given; `pairs`: one a sender unless
-    /// given; `file` and `connection-matrix`: as many as the file has unless given, otherwise its first ones;
-    /// `poisson`: all that arrive unless given, otherwise the first. 0 of `elephants` alone: a run without them.
+    /// Number of flows. Defaults: `permutation`: one per host; `pairs`: one per sender; `file` and
+    /// `connection-matrix`: all of the file; a number takes the first ones; `poisson`: all that arrive; a number
+    /// takes the first ones. Only `elephants` may have 0: a run without them.
     #[schemars(range(min = 0))]
     pub flows: Option<u64>,
-    /// Receiver of `hotspot` and `incast`: a host's name or number, `last` or `random`; `last`
-    /// unless given.
+    /// Receiver of `hotspot` and `incast`: a host's name or number, `last` or `random`; default: `last`.
     pub receiver: Option<HostRef>,
-    /// `hotspot`: what becomes of a flow whose sender would be the receiver.
+    /// `hotspot`: treatment of a flow whose sender would be the receiver.
     #[serde(default)]
     pub to_itself: ToItself,
-    /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of `poisson`,
-    /// relative to the scenario file; or `builtin:` and the name of one that comes with the program.
+    /// CSV file of the patterns `file` and `matrix`, matrix of `connection-matrix`, or parts of the load of
+    /// `poisson`, relative to the scenario file; or `builtin:` and the name of one that comes with the program.
     pub file: Option<String>,
-    /// Unit of the starts in the file of the pattern `connection-matrix`; must be given, htsim's programs disagree.
+    /// Unit of the starts in the file of the pattern `connection-matrix`; required, because htsim's programs
+    /// disagree.
     pub start_unit: Option<StartUnit>,
     /// Load and sizes of the pattern `poisson`.
     pub arrivals: Option<Arrivals>,
     /// Roots and workers of the pattern `partition-aggregate`.
     pub roots: Option<Roots>,
-    /// When the first flow opens. Of a file, `start`, `stagger` and `jitter` are added to its times.
+    /// Opening of the first flow. For files, `start`, `stagger` and `jitter` are added to the times in the file.
     #[serde(default = "microseconds::<0>")]
     pub start: Time,
     /// Time between the openings of one flow and the next.
@@ -68,21 +68,21 @@ pub struct Traffic {
     /// Random part of a flow's opening, uniform from 0 to this.
     #[serde(default = "microseconds::<0>")]
     pub jitter: Time,
-    /// When the applications stop; never, unless given.
+    /// Stop of the applications; default: never.
     pub stop: Option<Time>,
-    /// What happens at `stop` to bytes the transport has accepted.
+    /// Treatment at `stop` of bytes the transport has accepted.
     #[serde(default = "drained")]
     pub at_stop: Word<spec::AtStop>,
-    /// When the receiving applications close; never, unless given. A flow with bytes beyond a hole
-    /// is then reset; otherwise the receiver says FIN, and the sender is closed by the first ACK after its own FIN, as
-    /// in ns-3. Not with `query`.
+    /// Closing of the receiving applications; default: never. A flow with bytes beyond a hole is then reset;
+    /// otherwise the receiver sends FIN, and the sender is closed by the first ACK after its own FIN, as in ns-3. Not
+    /// with `query`.
     pub sink_stop: Option<Time>,
-    /// By when what each flow moves is to be there, counted from its beginning: a transfer of a size from the opening
-    /// of its flow, a closed-loop write from when it is due, the responses to a query from when its requests are.
-    /// Tables tell which were missed, and `controller = "d2tcp"` goes by it. Of a file, its column `deadline` comes
-    /// first.
+    /// Deadline for the data of each flow, counted from its beginning: for a transfer with a size from the opening of
+    /// its flow, for a closed-loop write from its due time, for the responses to a query from the due time of its
+    /// requests. Tables show missed deadlines, and `controller = "d2tcp"` uses them. The column `deadline` of a file
+    /// takes precedence.
     pub deadline: Option<Time>,
-    /// Whether all have that deadline, or each draws its own.
+    /// Distribution of deadlines.
     #[serde(default)]
     pub deadline_draw: DeadlineDraw,
     /// Rate at which receiving applications read; `inf` reads at once.
@@ -91,12 +91,12 @@ pub struct Traffic {
     /// Traffic class, where ports have queues for classes.
     #[serde(default)]
     pub class: u8,
-    /// Traffic class of its acknowledgements; that of its data unless given.
+    /// Traffic class of its acknowledgements; default: that of its data.
     pub ack_class: Option<u8>,
-    /// What sending applications do.
+    /// Sending applications.
     #[serde(default)]
     pub app: App,
-    /// Controller, where it is not the scenario's.
+    /// Controller; default: the scenario's.
     pub controller: Option<Controller>,
     /// Transport values that differ from `[transport]`; a preset here replaces all of it.
     pub transport: Option<Transport>,
@@ -106,13 +106,13 @@ fn drained() -> Word<spec::AtStop> {
     Word(spec::AtStop::Drain)
 }
 
-/// Who sends to whom.
+/// Patterns of senders and receivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Pattern")]
 pub enum PatternName {
-    /// All to one host, the last unless `receiver` says otherwise; flow i comes from host i modulo
-    /// the number of hosts, or from the next host where that is the receiver.
+    /// All to one host, by default the last; flow i comes from host i modulo the number of hosts, or from the next
+    /// host if that is the receiver.
     Hotspot,
     /// All to one host drawn by the seed; every sender is drawn among the others, with
     /// replacement.
@@ -122,40 +122,40 @@ pub enum PatternName {
     /// Every host sends one flow and receives one, no host to itself, drawn uniformly among all
     /// such assignments; with more flows than hosts, one assignment after another.
     Permutation,
-    /// Many senders to one receiver at once: distinct hosts in random order, again from the first
-    /// when there are more flows than hosts.
+    /// Many senders to one receiver at once: distinct hosts in random order; with more flows than hosts the order
+    /// starts again.
     Incast,
-    /// Many roots, each with workers that answer it: `roots` says how many, in which racks, and how many workers are in
-    /// the root's rack, in its pod, and elsewhere. The workers of a root are distinct hosts, drawn uniformly.
+    /// Many roots with workers: `roots` sets their number, their racks, and the numbers of workers in the root's
+    /// rack, in its pod, and elsewhere. The workers of a root are distinct hosts, drawn uniformly.
     PartitionAggregate,
     /// Sender i to receiver i; on a star, source i to the sink. Dumbbell and star only.
     Pairs,
     /// Flows from a CSV file.
     File,
-    /// Flows that arrive at random, at a load, with sizes from a table: every host is a Poisson process of its own, and
-    /// sends each flow to one of the others with equal probability. `arrivals` has the load and the table.
+    /// Flows that arrive at random, at a load, with sizes from a table: every host is an independent Poisson process,
+    /// and sends each flow to one of the others with equal probability. `arrivals` has the load and the table.
     Poisson,
-    /// A flow for every cell above 0 of a traffic matrix, a CSV file with a row a source, a column a destination and
-    /// bytes in the cells.
+    /// A flow for every cell above 0 of a traffic matrix: a CSV file with a row per source, a column per destination
+    /// and bytes in the cells.
     Matrix,
-    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` is the unit of its starts. A size
-    /// of 0 is without end; `prio` is a traffic class.
+    /// Flows from a connection matrix of htsim (`.cm`): `file` names it, `start_unit` is the unit of its starts. A
+    /// size of 0 means endless; `prio` is a traffic class.
     ConnectionMatrix,
     /// Some flows of another entry (`of`), turned into flows of this one: same hosts and numbers, but application,
-    /// controller, transport and times of this entry, and a single path. `placement` decides which flows.
+    /// controller, transport and times of this entry, and a single path. `placement` selects the flows.
     Elephants,
     /// Every member sends `app.size` to every other; in round r the i-th sends to the one r places after it.
     AllToAll,
-    /// Ring all-reduce of a buffer of `app.size` that every member has. In each of 2 (n - 1) steps every one of n
-    /// members sends an n-th of it to the next member: the part that it received in the step before.
+    /// Ring all-reduce of a buffer of `app.size` at every member. In each of 2 (n - 1) steps every one of n members
+    /// sends an n-th of it to the next member: the part that it received in the step before.
     RingAllreduce,
 }
 
-/// When flows of an all-to-all open.
+/// Opening times of flows of an all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// A member begins a round when its flow of the round before is acknowledged.
+    /// Rounds: a member begins a round when its flow of the previous round is acknowledged.
     #[default]
     Rounds,
     /// All at once.
@@ -172,25 +172,25 @@ pub enum HostRef {
     Name(String),
 }
 
-/// Which flows become elephants.
+/// Selection of the flows that become elephants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// Drawn uniformly.
     #[default]
     Random,
-    /// Drawn uniformly until the most affected 1 % of the other flows (rounded up) are as the paper on MSwift reports
-    /// them (section IV.B): with 1 elephant they share a leaf with it at one end and nothing at the other, with 2 or 3
-    /// a leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
+    /// Drawn uniformly until the most affected 1 % of the other flows (rounded up) are as reported in the paper on
+    /// MSwift (section IV.B): with 1 elephant they share a leaf with it at one end and nothing at the other, with 2
+    /// or 3 a leaf at one end and a pod at the other, with 6 leaves at both ends. Sources are compared with sources,
     /// destinations with destinations.
     Paper,
 }
 
-/// How deadlines are drawn.
+/// Distribution of deadlines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeadlineDraw {
-    /// Not at all: `deadline` is that of each.
+    /// None: every flow has `deadline`.
     #[default]
     None,
     /// Exponentially distributed, with `deadline` as their mean.
@@ -201,19 +201,19 @@ pub enum DeadlineDraw {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToItself {
-    /// It comes from the next host.
+    /// Sent by the next host.
     #[default]
     NextHost,
-    /// It is left out, and there are fewer flows.
+    /// Left out; there are fewer flows.
     Skip,
 }
 
 words! {
-    /// After an application's stop.
+    /// Treatment of accepted bytes after an application's stop.
     "AtStop" spec::AtStop {
-        /// They are still delivered, then the flow closes.
+        /// Delivers them, then closes the flow.
         "drain" => spec::AtStop::Drain,
-        /// The flow is reset: nothing more is sent.
+        /// Resets the flow: nothing more is sent.
         "reset" => spec::AtStop::Reset,
     }
 }
@@ -224,7 +224,7 @@ impl Traffic {
         self.name.clone().unwrap_or_else(|| word_of(&self.pattern))
     }
 
-    /// The key that asks for a traffic class above 0, and the class, or the column of its file that may.
+    /// Key that asks for a traffic class above 0, and the class; or the column of its file that may.
     pub(crate) fn asks_for_class(&self) -> Option<(String, Option<u8>)> {
         match (self.class, self.ack_class, &self.file) {
             (class @ 1.., ..) => Some((format!("traffic.{}.class", self.name()), Some(class))),
@@ -234,7 +234,7 @@ impl Traffic {
         }
     }
 
-    /// Whether its flows keep to one path.
+    /// True if its flows keep to one path.
     pub(crate) fn keeps_one_path(&self) -> bool {
         self.single_path.unwrap_or(self.pattern == PatternName::Elephants)
     }

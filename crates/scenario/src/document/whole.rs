@@ -1,4 +1,4 @@
-//! What holds for all classes of a port together, beside what each has.
+//! Joint settings of all classes of a port, in addition to those of each.
 
 use crate::text::problem::Report;
 use crate::text::quantity::QueueLimit;
@@ -6,14 +6,14 @@ use incast_engine::spec::{self, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All classes of a port together.
+/// Joint settings of all classes of a port.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Whole {
-    /// ECN-capable arrivals that find this much queued in all classes together are marked, beside what their class
-    /// does; none unless given.
+    /// Marks ECN-capable arrivals that find this much queued in all classes together, in addition to the marking of
+    /// their class; default: none.
     pub mark: Option<QueueLimit>,
-    /// Largest queue of all classes together, beside the limits of each; none unless given.
+    /// Largest queue of all classes together, in addition to the limits of each; default: none.
     pub limit: Option<QueueLimit>,
 }
 

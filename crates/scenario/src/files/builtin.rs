@@ -47,10 +47,10 @@ builtin!(
     "sensor-gateway",
 );
 
-/// The beginning of the name of a file that comes with the program.
+/// Prefix of the name of a file that comes with the program.
 pub const PREFIX: &str = "builtin:";
 
-/// Files that built-in scenarios name, as [`PREFIX`] and this name.
+/// Files used by built-in scenarios, as [`PREFIX`] and this name.
 const FILES: &[(&str, &str)] = &[
     ("ns3-random-hotspot", include_str!("../../../../scenarios/ns3-random-hotspot.csv")),
     ("ns3-random-pairs", include_str!("../../../../scenarios/ns3-random-pairs.csv")),
@@ -87,23 +87,23 @@ sizes!(
     "pareto-packets" Linear,
 );
 
-/// The text of a file that comes with the program, by its name after [`PREFIX`].
+/// Text of a file that comes with the program, by its name after [`PREFIX`].
 pub fn file(name: &str) -> Option<&'static str> {
     let sizes = || SIZES.iter().map(|(n, _, text)| (*n, *text));
     FILES.iter().copied().chain(sizes()).find(|(n, _)| *n == name).map(|(_, text)| text)
 }
 
-/// Names of those files but for [`sizes()`].
+/// Names of these files, without [`sizes()`].
 pub fn files() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Names of those files that are tables of flow sizes.
+/// Names of the files that are tables of flow sizes.
 pub fn sizes() -> impl Iterator<Item = &'static str> {
     SIZES.iter().map(|(name, _, _)| *name)
 }
 
-/// The rule by which a table that comes with the program was drawn from where it was published; linear for others.
+/// Rule by which the source of a built-in table draws from it; linear for other tables.
 pub fn usual_rule(file: &str) -> Interpolation {
     let name = file.strip_prefix(PREFIX);
     name.and_then(|n| SIZES.iter().find(|(known, _, _)| *known == n)).map_or(Interpolation::Linear, |t| t.1)
@@ -114,12 +114,12 @@ pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|(name, _)| *name).collect()
 }
 
-/// The TOML text of a built-in scenario.
+/// TOML text of a built-in scenario.
 pub fn text(name: &str) -> Option<&'static str> {
     ALL.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
 }
 
-/// The comment at the top of a scenario's text: what it shows, and where it comes from.
+/// Comment at the top of a scenario's text: its purpose and source.
 pub fn header(text: &str) -> String {
     let lines = text.lines().take_while(|l| l.starts_with('#'));
     lines.map(|l| l.trim_start_matches('#').trim_start()).collect::<Vec<_>>().join("\n").trim().to_owned()

@@ -1,13 +1,13 @@
-//! htsim's connection matrices (`.cm`): a count of nodes, a count of connections, and a line a connection.
+//! htsim's connection matrices (`.cm`): a count of nodes, a count of connections, and one line per connection.
 //!
-//! The numbers behind `start` have no unit, and htsim's programs read them differently (`main_swift` in microseconds,
-//! `main_eqds` in picoseconds), so whoever uses a file says which it is.
+//! The numbers after `start` have no unit, and htsim's programs read them differently (`main_swift` in microseconds,
+//! `main_eqds` in picoseconds), so the user of a file gives the unit.
 //!
 //! Triggers are htsim's (`trigger.cpp`): a connection activates one when it is done at its sender or at its receiver,
-//! and starts with one in place of a start. A oneshot starts its connections at the first activation, a multishot one
-//! of them an activation, in the order of the file, a barrier all of them at the activation of a number.
+//! and may have one instead of a start. A oneshot starts its connections at the first activation, a multishot one of
+//! them per activation, in the order of the file, a barrier all of them at the activation of a given number.
 //!
-//! A failure is a link of an aggregation switch to a core switch that is not there, from the beginning on
+//! A failure removes a link from an aggregation switch to a core switch for the whole run
 //! (`FatTreeTopology::add_failed_link`). Priorities (`prio`, the lower the better) are traffic classes here; in htsim
 //! only receivers of NDP have any.
 
@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// Most bytes of one flow: what counts them has room for a send buffer beyond.
+/// Most bytes of one flow: the counters need space for a send buffer beyond.
 pub(crate) const MOST_BYTES: u64 = u64::MAX / 2;
 
 /// Unit of the starts in a connection matrix.
@@ -50,21 +50,21 @@ pub(crate) struct Connection {
     pub(crate) src: u32,
     pub(crate) dst: u32,
     pub(crate) start: cc::Time,
-    /// Bytes; `None` (0 in the file) is without end.
+    /// Bytes; `None` (0 in the file) means endless.
     pub(crate) size: Option<u64>,
-    /// Traffic class, where it has one.
+    /// Traffic class, if given.
     pub(crate) class: Option<u8>,
     /// Line of the file.
     pub(crate) line: usize,
     pub(crate) id: Option<u64>,
-    /// The trigger of the matrix, by its order, that starts it, and the activation.
+    /// Trigger that starts it, by its order in the matrix, and the activation.
     pub(crate) started_by: Option<Triggered>,
-    /// The trigger that starts it, and those that it activates, by their ids.
+    /// Trigger that starts it, and those that it activates, by their ids.
     pub(crate) trigger: Option<u64>,
     pub(crate) activates: [Option<u64>; 2],
 }
 
-/// How a trigger starts connections.
+/// Rule by which a trigger starts connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Oneshot,
@@ -80,7 +80,7 @@ struct Trigger {
     line: usize,
 }
 
-/// A link that fails, by the numbers of its aggregation switch and, among that one's, of the link.
+/// A failing link, by the number of its aggregation switch and the number of the link there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Failed {
     pub(crate) switch: u32,
@@ -88,16 +88,16 @@ pub(crate) struct Failed {
     pub(crate) line: usize,
 }
 
-/// The content of a file.
+/// Content of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Matrix {
     pub(crate) connections: Vec<Connection>,
-    /// The flows whose ends activate each trigger that starts connections, by their order in the file.
+    /// For each trigger that starts connections, the flows whose ends activate it, by their order in the file.
     pub(crate) triggers: Vec<Vec<(u32, Done)>>,
     pub(crate) failures: Vec<Failed>,
 }
 
-/// A problem with a word of a line.
+/// Problem with a word of a line.
 pub(crate) fn wrong(name: &str, line: usize, word: &str, message: impl Into<String>) -> Problem {
     Problem::with_value(format!("{name}, line {line}"), word, message)
 }
@@ -131,17 +131,16 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
                 match id.and_then(|id| ids.insert(id, line)) {
                     Some(other) => fail(
                         &format!("id {}", id.unwrap_or(0)),
-                        format!("the connection on line {other} has this id; expected one of its own"),
+                        format!("the connection on line {other} has this id; expected a unique one"),
                     ),
                     None => Ok(()),
                 }
             })
         } else if *first == "trigger" {
             trigger(&words, line).and_then(|(id, trigger)| match triggers.insert(id, trigger) {
-                Some(other) => fail(
-                    &format!("id {id}"),
-                    format!("line {} has this trigger; expected an id of its own", other.line),
-                ),
+                Some(other) => {
+                    fail(&format!("id {id}"), format!("line {} has this trigger; expected a unique id", other.line))
+                }
                 None => Ok(()),
             })
         } else if *first == "failure" {
@@ -155,7 +154,7 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
             problems.push(wrong(name, line, &word, message));
         }
     }
-    // a line that could not be read may be the one that is not there
+    // an unreadable line may be the missing one
     let whole = problems.is_empty();
     for (which, count) in HEADERS[..2].iter().zip(&counts) {
         if whole && count.is_none() {
@@ -195,17 +194,17 @@ pub(crate) fn read(name: &str, text: &str, unit: StartUnit, hosts: u32) -> Resul
     Errors::unless_none(problems, matrix)
 }
 
-/// Lines that say how many of a kind there are.
+/// Words before counts.
 const HEADERS: [&str; 4] = ["Nodes", "Connections", "Triggers", "Failures"];
 
-/// The word that is wrong, and why.
+/// The wrong word, and the reason.
 type Wrong = (String, String);
 
 fn fail<T>(word: &str, message: impl Into<String>) -> Result<T, Wrong> {
     Err((word.to_owned(), message.into()))
 }
 
-/// Puts what a line says of something in its place, unless it has said so already.
+/// Stores a value of a line, unless the line had one already.
 fn once<T>(place: &mut Option<T>, word: &str, value: T) -> Result<(), Wrong> {
     match place.replace(value) {
         Some(_) => fail(word, format!("expected one {} on a line", word.split(' ').next().unwrap_or(word))),
@@ -213,7 +212,7 @@ fn once<T>(place: &mut Option<T>, word: &str, value: T) -> Result<(), Wrong> {
     }
 }
 
-/// The whole number in `word`, which is a key and a value.
+/// Reads the whole number in `word`, which is a key and a value.
 fn whole(word: &str, value: &str, least: u64, most: u64, what: &str) -> Result<u64, Wrong> {
     match value.parse::<u64>().ok().filter(|n| (least..=most).contains(n)) {
         Some(n) => Ok(n),
@@ -278,13 +277,13 @@ fn trigger(words: &[&str], line: usize) -> Result<(u64, Trigger), Wrong> {
         (_, None, _) => fail("trigger", "no kind; expected oneshot, multishot or barrier"),
         (_, Some(Kind::Barrier), None) => fail("barrier", "no count; expected count and a whole number from 1"),
         (_, Some(Kind::Oneshot | Kind::Multishot), Some(count)) => {
-            fail(&format!("count {count}"), "expected none: a barrier alone has a count")
+            fail(&format!("count {count}"), "expected none: only a barrier has a count")
         }
         (Some(id), Some(kind), count) => Ok((id, Trigger { kind, count, line })),
     }
 }
 
-/// Says of every connection that a trigger starts at which activation it does.
+/// Sets, for every connection started by a trigger, the activation that starts it.
 fn resolve(name: &str, matrix: &mut Matrix, triggers: &BTreeMap<u64, Trigger>, problems: &mut Vec<Problem>) {
     const KEYS: [&str; 2] = ["send_done_trigger", "recv_done_trigger"];
     let number: HashMap<u64, usize> = triggers.keys().copied().zip(0..).collect();
@@ -316,7 +315,8 @@ fn resolve(name: &str, matrix: &mut Matrix, triggers: &BTreeMap<u64, Trigger>, p
         let has = matrix.triggers[number[&id]].len();
         if activation as usize > has {
             let message = format!(
-                "never starts: it takes activation {activation} of its trigger, on line {}, and connections make {has}",
+                "never starts: it needs activation {activation} of its trigger, on line {}, but connections cause only \
+                 {has}",
                 trigger.line,
             );
             problems.push(wrong(name, c.line, &format!("trigger {id}"), message));
@@ -351,7 +351,7 @@ fn connection(words: &[&str], line: usize, unit: StartUnit, hosts: u32) -> Resul
                 once(&mut start, &word, cc::Time((number * unit.picoseconds()).round() as u64))?;
             }
             "size" => {
-                let bytes = whole(&word, value, 0, MOST_BYTES, "bytes (0 is without end)")?;
+                let bytes = whole(&word, value, 0, MOST_BYTES, "bytes (0 means endless)")?;
                 once(&mut size, &word, bytes)?;
             }
             "id" => once(&mut id, &word, id_of("the id of the connection")?)?,

@@ -1,5 +1,5 @@
-//! Files: those that a scenario names, and those that come with the program. Each is read and checked by itself; what
-//! it means to a network is found in [`traffic`](crate::traffic).
+//! Files named by a scenario, and files that come with the program. Each is read and checked by itself;
+//! [`traffic`](crate::traffic) applies it to a network.
 
 pub mod builtin;
 pub mod connection_matrix;

@@ -1,4 +1,4 @@
-//! Text files: those that a scenario names, from its folder or from those that come with the program.
+//! Text files named by a scenario, from its folder or from the program.
 
 use crate::files::builtin;
 use crate::text::problem::Problem;
@@ -6,12 +6,12 @@ use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
-/// Bytes of a text file: a list of some tens of millions of flows.
+/// Largest text file, in bytes: a list of some tens of millions of flows.
 const MOST_BYTES: u64 = 1 << 30;
-/// Bytes at its beginning by which a file shows that it is no text.
+/// Bytes read at the beginning to detect a file that is not text.
 const BEGINNING: u64 = 1 << 16;
 
-/// A whole text file that a scenario in the folder `dir` names at `key`.
+/// Reads a text file named at `key` by a scenario in the folder `dir`.
 pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Problem> {
     if let Some(name) = file.strip_prefix(builtin::PREFIX) {
         return builtin::file(name).map(str::to_owned).ok_or_else(|| {
@@ -30,7 +30,7 @@ pub(crate) fn read_named(key: &str, dir: &Path, file: &str) -> Result<String, Pr
     })
 }
 
-/// Kind of thing that a path leads to, where that is no plain file.
+/// Kind of the object at a path, unless it is a plain file.
 #[cfg(unix)]
 fn kind_of(found: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
@@ -49,9 +49,9 @@ fn kind_of(found: &Metadata) -> Option<&'static str> {
     found.is_dir().then_some("folder")
 }
 
-/// A plain text file of at most so many bytes. Reading one that begins with no text ends soon.
+/// Reads a plain text file of at most `most` bytes. Reading stops early for a file that does not begin with text.
 fn read_at_most(path: &Path, most: u64) -> std::io::Result<String> {
-    // before it is opened: that waits for whoever writes to a pipe, and does something to a device
+    // checked before opening: opening a pipe waits for its writer, and may affect a device
     if let Some(kind) = kind_of(&std::fs::metadata(path)?) {
         return Err(Error::other(format!("is a {kind}; expected a file")));
     }
@@ -67,7 +67,7 @@ fn read_at_most(path: &Path, most: u64) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|e| Error::new(ErrorKind::InvalidData, e))
 }
 
-/// A whole text file, without the mark that some programs put before its first byte; `key` is what names it.
+/// Reads a text file, without a byte order mark; `key` is its name in messages.
 pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
     let told = |reason: String| {
         let shown = path.display().to_string();

@@ -1,5 +1,4 @@
-//! CSV files with a header line: cells by column name, problems with file, line, column and
-//! value.
+//! CSV files with a header line: cells by column name; problems with file, line, column and value.
 
 use crate::text::problem::{Errors, Problem};
 use crate::text::quantity::{self, Quantity};
@@ -25,10 +24,10 @@ impl Rows {
     /// Reads a file whose header may name `known` columns in any order and must name `needed`.
     /// Lines that start with `#` are comments.
     pub fn read(name: &str, text: &str, known: &[&str], needed: &[&str]) -> Result<Rows, Errors> {
-        // values never hold line ends, so a quote that a line leaves open would swallow others
+        // values never contain line ends, so a quote left open by a line would swallow others
         let open = |line: &&str| !line.starts_with('#') && line.matches('"').count() % 2 == 1;
         if let Some(number) = text.lines().position(|line| open(&line)) {
-            let message = "a quote is opened and not closed; expected both around a value";
+            let message = "a quote is opened but not closed; expected quotes on both sides of a value";
             return Err(Problem::new(format!("{name}, line {}", number + 1), message).into());
         }
         let mut reader = csv::ReaderBuilder::new()
@@ -80,8 +79,8 @@ impl Rows {
 }
 
 impl<'a> Row<'a> {
-    /// Whether the line has no more values than there are columns; if it has more, nothing says
-    /// which is which, and only that is reported.
+    /// Returns whether the line has no more values than there are columns. With more values their columns are
+    /// unknown, and only that is reported.
     pub fn fits(&self, problems: &mut Vec<Problem>) -> bool {
         let (values, width) = (self.record.len(), self.rows.width);
         if values > width {
@@ -94,7 +93,7 @@ impl<'a> Row<'a> {
         values <= width
     }
 
-    /// Whether the line has a value a column, empty ones included: in a matrix a short line is one that was cut off.
+    /// Returns whether the line has one value per column, empty ones included: in a matrix a short line was cut off.
     pub fn is_whole(&self, problems: &mut Vec<Problem>) -> bool {
         let (values, width) = (self.record.len(), self.rows.width);
         if values < width {
@@ -104,12 +103,12 @@ impl<'a> Row<'a> {
         values >= width
     }
 
-    /// Its line in the file.
+    /// Line number in the file.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// The text of a cell; `None` where it is empty or its column is not there.
+    /// Text of a cell; `None` if it is empty or its column is missing.
     pub fn get(&self, column: &str) -> Option<&'a str> {
         self.rows.columns.get(column).and_then(|i| self.record.get(*i)).filter(|t| !t.is_empty())
     }
@@ -123,7 +122,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A cell read by `read`; `None` where it is empty or wrong, which is then reported.
+    /// Cell read by `read`; `None` if it is empty, or wrong, which is then reported.
     pub fn parse<T>(
         &self,
         column: &str,
@@ -139,7 +138,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A quantity, as everywhere in a scenario.
+    /// Cell with a quantity, as elsewhere in a scenario.
     pub fn quantity<T: Quantity>(&self, column: &str, problems: &mut Vec<Problem>) -> Option<T> {
         let before = problems.len();
         let value = self.parse(column, |t| quantity::check_format(T::FORMAT, t).and_then(|()| T::read(t)), problems);

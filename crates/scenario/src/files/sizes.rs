@@ -1,8 +1,8 @@
-//! Distributions of flow sizes: tables of cumulative probability, how sizes are drawn from them, and their means.
+//! Distributions of flow sizes: tables of cumulative probability, rules for drawing from them, and their means.
 //!
-//! Published tables are drawn from in two ways, which give different means: HPCC's traffic generator and the pFabric
-//! simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A load is right
-//! only with the mean of the rule that draws.
+//! Sources of published tables draw from them in two ways, which give different means: HPCC's traffic generator and
+//! the pFabric simulators interpolate linearly between lines, Homa's simulation takes the size of a line itself. A
+//! load is correct only with the mean of the rule used for drawing.
 
 use crate::files::rows::Rows;
 use crate::text::problem::{Errors, Problem};
@@ -10,11 +10,11 @@ use incast_cc as cc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a size is drawn from a table.
+/// Rule for drawing a size from a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interpolation {
-    /// Between two lines in proportion, as HPCC's and pFabric's generators do.
+    /// In proportion between two lines, as in HPCC's and pFabric's generators.
     Linear,
     /// The size of the first line whose cumulative probability is above the draw, as in Homa's simulation.
     Upper,
@@ -23,7 +23,7 @@ pub enum Interpolation {
 /// A table of sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SizeTable {
-    /// Size in units, cumulative probability; both never fall, the last probability is 1.
+    /// Size in units and cumulative probability; both never fall, the last probability is 1.
     lines: Vec<(u64, f64)>,
     /// Bytes of a unit.
     unit: u64,
@@ -98,7 +98,7 @@ impl SizeTable {
         Ok(SizeTable { lines, unit, packets: column == "packets" })
     }
 
-    /// Its sizes are in packets.
+    /// True if its sizes are in packets.
     pub fn counts_packets(&self) -> bool {
         self.packets
     }
@@ -118,7 +118,7 @@ impl SizeTable {
         sum * self.unit as f64
     }
 
-    /// Mean number of segments of `mss` bytes that sizes make by a rule, rounded to whole units as they are drawn.
+    /// Mean number of segments of `mss` bytes by a rule, for sizes rounded to whole units as they are drawn.
     pub fn mean_segments(&self, rule: Interpolation, mss: u64) -> f64 {
         let of = |units: u64| (units.max(1) * self.unit).div_ceil(mss) as f64;
         let mut before = (self.lines[0].0, 0.0);
@@ -127,7 +127,7 @@ impl SizeTable {
             let from = before.0;
             let typical = match rule {
                 Interpolation::Linear if *size > from => {
-                    // the two ends have half of the part of a size between them
+                    // the two ends share half of a unit's part
                     let all = segments_up_to(*size, self.unit, mss) - segments_up_to(from, self.unit, mss);
                     (all as f64 + (of(from) - of(*size)) / 2.0) / (size - from) as f64
                 }
@@ -139,7 +139,7 @@ impl SizeTable {
         sum
     }
 
-    /// The size in bytes at quantile `u`, in [0, 1): rounded to whole units, at least one.
+    /// Size in bytes at quantile `u`, in [0, 1): rounded to whole units, at least one.
     pub fn quantile(&self, rule: Interpolation, u: f64) -> u64 {
         let at = self.lines.partition_point(|(_, p)| *p <= u).min(self.lines.len() - 1);
         let (size, p) = self.lines[at];
@@ -153,7 +153,7 @@ impl SizeTable {
     }
 }
 
-/// Segments of `mss` bytes that one unit, two, and so on to `n` units make in all.
+/// Total number of segments of `mss` bytes for sizes of 1, 2, ... `n` units.
 fn segments_up_to(n: u64, unit: u64, mss: u64) -> u128 {
     // the sum of floor((unit i + mss - 1) / mss) over i from 1 to n, by Euclid's algorithm
     let (mut n, mut a, mut m) = (n as u128, unit as u128, mss as u128);

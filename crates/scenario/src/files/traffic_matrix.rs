@@ -1,4 +1,4 @@
-//! Dense traffic matrices: a CSV file with a row a source and a column a destination.
+//! Dense traffic matrices: a CSV file with a row per source and a column per destination.
 //!
 //! The cells are bytes (pattern `matrix`), or parts of a load (pattern `poisson`).
 
@@ -6,10 +6,10 @@ use crate::files::rows::{Row, Rows};
 use crate::text::problem::{Errors, Problem};
 use incast_cc as cc;
 
-/// The column that names the source of a row.
+/// Column with the source of a row.
 const SOURCE: &str = "source";
 
-/// A cell that is not empty, and not zero.
+/// A cell that is neither empty nor zero.
 pub(crate) struct Cell<T> {
     pub(crate) src: u32,
     pub(crate) dst: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Cell<T> {
     pub(crate) line: u64,
 }
 
-/// Bytes in a cell: a bare number, or a size with a unit. 0 sends nothing.
+/// Bytes in a cell: a plain number, or a size with a unit. 0 sends nothing.
 pub(crate) fn bytes(text: &str) -> Result<Option<u64>, String> {
     match text.parse::<u64>().or_else(|_| text.parse::<cc::Bytes>().map(|b| b.0)) {
         Ok(n) if n <= u64::MAX / 2 => Ok(Some(n).filter(|n| *n > 0)),
@@ -34,7 +34,7 @@ pub(crate) fn part(text: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// Finds a host by name or number; the second makes the problem where there is none.
+/// Finds a host by name or number; the second argument makes the problem if there is none.
 type FindHost<'f> = &'f dyn Fn(&str, &dyn Fn(String) -> Problem) -> Result<u32, Problem>;
 
 /// Cells of a matrix, row by row, each read by `value`.
@@ -88,7 +88,7 @@ pub(crate) fn read<T>(
     Errors::unless_none(problems, cells)
 }
 
-/// Host that a row is of.
+/// Host of a row.
 fn source(row: &Row, host: FindHost, problems: &mut Vec<Problem>) -> Option<u32> {
     let found = match row.get(SOURCE) {
         None => Err(row.wrong(SOURCE, "expected a host's name or number")),

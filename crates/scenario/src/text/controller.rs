@@ -1,6 +1,5 @@
-//! A controller as a scenario names it: `{ kind = "swift", target = "min-rtt" }`, or in one text
-//! `"swift:target=min-rtt,epsilon=100us"`. Kinds and parameters are those of the controllers'
-//! own declarations.
+//! A controller in a scenario: `{ kind = "swift", target = "min-rtt" }`, or in one text
+//! `"swift:target=min-rtt,epsilon=100us"`. Kinds and parameters are those of the controllers' own declarations.
 
 use crate::text::external;
 use crate::text::problem::Problem;
@@ -16,7 +15,7 @@ use toml::Value as Toml;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Controller(pub Config);
 
-/// The word for a kind in a value in either form.
+/// Word for a kind in a value of either form.
 pub fn word_of(value: &Toml) -> Option<&str> {
     let word = match value {
         Toml::String(text) => text.split(':').next(),
@@ -25,13 +24,13 @@ pub fn word_of(value: &Toml) -> Option<&str> {
     word.map(str::trim)
 }
 
-/// The kind a value in either form names, if there is one.
+/// Kind named by a value of either form, if any.
 pub fn kind_of(value: &Toml) -> Option<&'static Kind> {
     let word = word_of(value)?;
     KINDS.iter().find(|k| k.name == word).copied()
 }
 
-/// `key` sets `name`, which a controller of this kind does not have.
+/// Problem for `key`, which sets `name`, a parameter that a controller of this kind does not have.
 pub fn no_parameter(key: String, kind: &Kind, name: &str) -> Problem {
     let known: Vec<&str> = kind.params.iter().map(|p| p.name).collect();
     let others: Vec<&str> = KINDS.iter().filter(|k| k.params.iter().any(|p| p.name == name)).map(|k| k.name).collect();
@@ -45,7 +44,7 @@ pub fn no_parameter(key: String, kind: &Kind, name: &str) -> Problem {
     problem
 }
 
-/// Parameters and their values, as they are written.
+/// Parameters and their values, as written.
 type Written<'t> = Vec<(&'t str, &'t str)>;
 
 /// Kind and parameters of the short form.
@@ -66,7 +65,7 @@ fn words(text: &str) -> Result<(&str, Written<'_>), String> {
     Ok((kind.trim(), params))
 }
 
-/// The short form as a table, with what it says and nothing else; `None` for what names no controller.
+/// Short form as a table with the explicit values only; `None` if it names no controller.
 pub fn table(text: &str) -> Option<toml::Table> {
     let (kind, params) = words(text).ok()?;
     KINDS.iter().find(|k| k.name == kind)?;
@@ -74,8 +73,8 @@ pub fn table(text: &str) -> Option<toml::Table> {
     Some(pairs.map(|(k, v)| (k.to_owned(), Toml::String(v.to_owned()))).collect())
 }
 
-/// A controller of one kind becomes one of another: its parameters go. Those that the new kind has too, and
-/// that differ from the old kind's form, are given back as they were written.
+/// Changes a controller's kind and drops its parameters. Returns those that the new kind has too and that differ from
+/// the old kind's form, as written.
 pub fn change_kind(table: &mut toml::Table, to: &str) -> Vec<(String, String)> {
     let Some(new) = KINDS.iter().find(|k| k.name == to) else { return Vec::new() };
     let standard = table.get("kind").and_then(Toml::as_str).and_then(Config::new);
@@ -89,7 +88,7 @@ pub fn change_kind(table: &mut toml::Table, to: &str) -> Vec<(String, String)> {
     shared
 }
 
-/// A controller takes another form: parameters that only repeat the old one's values go.
+/// Changes a controller's form and drops parameters that only repeat the old form's values.
 pub fn change_form(table: &mut toml::Table, to: &str) {
     if let Some(old) = form_of(table).filter(|old| old.get("form").is_none_or(|f| f.to_string() != to)) {
         table.retain(|k, v| k == "form" || !repeats(&old, k, v));
@@ -105,7 +104,7 @@ fn form_of(table: &toml::Table) -> Option<Config> {
     }
 }
 
-/// Whether a parameter has the value that `config` has.
+/// True if a parameter has the value of `config`.
 fn repeats(config: &Config, key: &str, value: &Toml) -> bool {
     let mut same = config.clone();
     same.set(key, &text_of(value)).is_ok() && same == *config
@@ -146,7 +145,7 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     };
     let mut problems = Vec::new();
     let mut seen: Vec<String> = Vec::new();
-    // the form sets every parameter; those given beside it win, wherever they stand
+    // the form sets every parameter; explicit ones override it, wherever they are
     params.sort_by_key(|(k, ..)| k != "form");
     for (k, v, shown) in params {
         if seen.contains(&k) {
@@ -179,7 +178,7 @@ pub fn parse(value: &Toml, path: &str) -> Result<Config, Vec<Problem>> {
     if problems.is_empty() { Ok(config) } else { Err(problems) }
 }
 
-/// An external controller; `params` are names, values, and values as they are written.
+/// Resolves an external controller; `params` are names, values, and values as written.
 fn resolve(name: &str, params: Vec<(String, String, String)>, key: &str, path: &str) -> Result<Config, Vec<Problem>> {
     let mut given: Vec<(String, String)> = Vec::new();
     for (k, v, shown) in params {
@@ -200,8 +199,7 @@ fn text_of(value: &Toml) -> String {
 }
 
 impl Controller {
-    /// One text that names the controller and the parameters that differ from their defaults:
-    /// `"swift:target=min-rtt"`.
+    /// The controller in one text, with the parameters that differ from their defaults: `"swift:target=min-rtt"`.
     pub fn text(&self) -> String {
         self.0.to_string()
     }

@@ -1,4 +1,4 @@
-//! Defaults of keys, as serde and the schema call them: `#[serde(default = "number::<3>")]`.
+//! Defaults of keys, named by serde and the schema: `#[serde(default = "number::<3>")]`.
 
 use crate::text::quantity::{Rate, Size, Time};
 use incast_cc as cc;

@@ -1,5 +1,5 @@
-//! Integer expressions of match-action tables (`docs/programs/table.md`): read once, with their units, into the steps
-//! that the engine takes for every packet.
+//! Integer expressions of match-action tables (`docs/programs/table.md`): parsed once, with their units, into the
+//! steps that the engine executes for every packet.
 //!
 //! ```text
 //! either  = both { ("or" | "||") both }          sum     = product { ("+" | "-") product }
@@ -13,18 +13,18 @@
 use incast_cc as cc;
 use incast_engine::spec::table::{DEPTH, Formula, Op, Register, Side};
 
-/// Picoseconds a second: a rate times a time is a number of bits.
+/// Picoseconds per second: a rate times a time is a number of bits.
 const SECOND: i64 = 1_000_000_000_000;
 
-/// Parentheses, signs and denials within one another at most.
+/// Deepest nesting of parentheses, signs and negations.
 const MOST_NESTED: usize = 40;
 
-/// Names that an expression knows without a register of that name.
+/// Names known to expressions that are not registers.
 pub const RESERVED: [&str; 15] = [
     "wnd", "size", "len", "flow", "now", "rate", "queue", "sent", "min", "max", "and", "or", "not", "ingress", "egress",
 ];
 
-/// What a value is.
+/// Unit of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unit {
     /// A number, of bytes or of anything.
@@ -46,14 +46,14 @@ impl Unit {
     }
 }
 
-/// Steps of a part of an expression, and what their value is.
+/// Steps of a part of an expression, and the unit of its value.
 struct Part {
     ops: Vec<Op>,
     unit: Unit,
 }
 
 impl Part {
-    /// The literal 0, which goes with every unit.
+    /// True for the literal 0, which fits every unit.
     fn is_zero(&self) -> bool {
         self.ops == [Op::Number(0)]
     }
@@ -70,7 +70,7 @@ impl Part {
     }
 }
 
-/// A number, as an expression says.
+/// Parses a numeric expression.
 pub fn number(text: &str, registers: &[Register]) -> Result<Formula, String> {
     let part = read(text, registers)?;
     match part.unit {
@@ -81,7 +81,7 @@ pub fn number(text: &str, registers: &[Register]) -> Result<Formula, String> {
     }
 }
 
-/// A condition, as an expression says.
+/// Parses a condition.
 pub fn condition(text: &str, registers: &[Register]) -> Result<Formula, String> {
     let part = read(text, registers)?;
     match part.unit {
@@ -162,7 +162,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a part within others.
+    /// Reads a nested part.
     fn within(&mut self, part: impl FnOnce(&mut Self) -> Result<Part, String>) -> Result<Part, String> {
         self.nested += 1;
         if self.nested > MOST_NESTED {
@@ -262,7 +262,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The least or the greatest of a list.
+    /// Smallest or largest of a list.
     fn extreme(&mut self, word: &str) -> Result<Part, String> {
         self.expect("(")?;
         let mut left = self.within(Self::either)?;
@@ -305,7 +305,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The port whose value it is.
+    /// Port of the value.
     fn side(&mut self, word: &str) -> Result<Side, String> {
         let which = format!("has {word} without its port; expected {word}[ingress] or {word}[egress]");
         self.take(&["["]).ok_or_else(|| which.clone())?;
@@ -319,7 +319,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A number, a time, a rate or a size, as users write them.
+/// A number, a time, a rate or a size, as written by users.
 fn literal(word: &str) -> Result<Part, String> {
     let whole = |value: u64, unit: Unit| match i64::try_from(value) {
         Ok(value) => Ok(Part { ops: vec![Op::Number(value)], unit }),
@@ -360,7 +360,7 @@ fn no_truth(part: &Part, sign: &str) -> Result<(), String> {
     }
 }
 
-/// Two conditions, the second of which is looked at only where the first does not decide.
+/// Joins two conditions; the second is evaluated only if the first does not decide.
 fn joined(mut left: Part, right: Part, sign: &str, skip: fn(u16) -> Op) -> Result<Part, String> {
     truth(&left, sign)?;
     truth(&right, sign)?;
@@ -370,7 +370,7 @@ fn joined(mut left: Part, right: Part, sign: &str, skip: fn(u16) -> Op) -> Resul
     Ok(left)
 }
 
-/// The unit that both have.
+/// Common unit of both.
 fn alike(left: &Part, right: &Part, sign: &str) -> Result<Unit, String> {
     no_truth(left, sign)?;
     no_truth(right, sign)?;

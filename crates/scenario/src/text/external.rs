@@ -1,15 +1,15 @@
 //! External controllers: classes in the user's files, named in a scenario as
 //! `"mymodule:MyController"` or `"path/mine.py:MyController"`.
 //!
-//! This crate knows the names only. Who embeds it says, once, how such a name becomes a
-//! controller ([`resolve_with`]); the Python package imports the class.
+//! This crate knows only the names. The embedding program sets, once, how such a name becomes a controller
+//! ([`resolve_with`]); the Python package imports the class.
 
 use crate::text::problem::Problem;
 use incast_cc::external::External;
 use std::sync::OnceLock;
 
-/// Makes the controller of that name with those parameters, or says in words why it cannot. `key` is where the
-/// scenario names it: whoever embeds this crate may ask before it runs the code behind the name.
+/// Creates the controller of that name with these parameters, or explains why it cannot. `key` is the scenario's key:
+/// the embedding program may ask before it runs the code behind the name.
 pub type Resolver = fn(name: &str, params: Vec<(String, String)>, key: &str) -> Result<External, String>;
 
 /// Key of the code's fingerprint in resolved scenarios.
@@ -17,12 +17,12 @@ pub const SOURCE: &str = "source";
 
 static RESOLVER: OnceLock<Resolver> = OnceLock::new();
 
-/// From now on names are resolved by `resolver`. The first call counts.
+/// Sets the resolver of names. Only the first call has an effect.
 pub fn resolve_with(resolver: Resolver) {
     RESOLVER.get_or_init(|| resolver);
 }
 
-/// The name of an external controller at the head of `text`, and what follows its colon, if anything.
+/// Splits `text` into the name of an external controller and the rest after its colon, if any.
 pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
     let (place, rest) = text.split_once(':')?;
     let class = rest.split(':').next().unwrap_or("").trim();
@@ -32,7 +32,7 @@ pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
             && word.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
     let file = place.len() > 3 && place.ends_with(".py");
-    // `swift:target` lacks a value, and is no class `target` of a module `swift`
+    // `swift:target` lacks a value; it is not a class `target` of a module `swift`
     let built_in = incast_cc::KINDS.iter().any(|kind| kind.name == place);
     if built_in || !identifier(class) || !(file || place.split('.').all(identifier)) {
         return None;
@@ -41,25 +41,25 @@ pub fn split(text: &str) -> Option<(&str, Option<&str>)> {
     Some((text[..text.len() - params.map_or(0, |p| p.len() + 1)].trim(), params))
 }
 
-/// Whether this names an external controller, without parameters.
+/// True if this names an external controller, without parameters.
 pub fn is_name(word: &str) -> bool {
     split(word).is_some_and(|(_, params)| params.is_none())
 }
 
-/// The controller of that name. `key` is where the scenario names it, `path` where its parameters stand.
+/// Resolves a controller by name. `key` is its key in the scenario, `path` that of its parameters.
 pub fn resolve(name: &str, params: Vec<(String, String)>, key: &str, path: &str) -> Result<External, Problem> {
     let mut params = params;
     let wanted = params.iter().position(|(k, _)| k == SOURCE).map(|at| params.remove(at).1);
     let quoted = |value: &str| format!("\"{value}\"");
     let Some(resolver) = RESOLVER.get() else {
-        let message = "a controller of one's own needs the Python package: run the scenario with incast";
+        let message = "a user-defined controller needs the Python package: run the scenario with incast";
         return Err(Problem::with_value(key, quoted(name), message));
     };
     let found = resolver(name, params, key).map_err(|message| Problem::with_value(key, quoted(name), message))?;
     match wanted {
         Some(wanted) if wanted != found.0.source() => {
             let message = format!(
-                "the code of {name} is another one now, \"{}\"; leave this key out to run it as it is",
+                "the code of {name} has changed, its fingerprint is now \"{}\"; leave this key out to run it as it is",
                 found.0.source()
             );
             Err(Problem::with_value(format!("{path}.{SOURCE}"), quoted(&wanted), message))
@@ -98,7 +98,7 @@ mod tests {
     fn without_a_resolver_the_error_says_who_has_one() {
         let told = resolve("mine:My", Vec::new(), "controller", "controller").unwrap_err().to_string();
         assert!(
-            told.starts_with("controller = \"mine:My\": a controller of one's own needs the Python package"),
+            told.starts_with("controller = \"mine:My\": a user-defined controller needs the Python package"),
             "{told}"
         );
     }

@@ -1,5 +1,4 @@
-//! Text: quantities with units, controllers, keys, and what is said where one of these is wrong. It knows nothing of
-//! networks.
+//! Text: quantities with units, controllers, keys, and the error messages for them. It knows nothing of networks.
 
 pub mod controller;
 pub(crate) mod default;

@@ -1,11 +1,11 @@
-//! Patterns of names, in which `*` stands for any letters.
+//! Patterns of names, in which `*` stands for any text.
 
-/// Whether a name is as a pattern has it.
+/// True if a name matches a pattern.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
     let left = name.strip_prefix(head).and_then(|left| left.strip_suffix(tail));
-    // the earliest place of each part leaves the most for those after it
+    // the earliest match of each part leaves the most for those after it
     let mut left = left;
     for part in middle.split('*') {
         left = left.and_then(|left| Some(&left[left.find(part)? + part.len()..]));

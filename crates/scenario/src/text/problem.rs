@@ -1,16 +1,16 @@
-//! Errors in a scenario, in the user's words: the key, the value, what was expected.
+//! Errors in a scenario, in the user's terms: the key, the value, the expected value.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Problem {
-    /// Where: a key path (`topology.k`), or file, line and column (`flows.csv, line 3, column size`).
+    /// Place: a key path (`topology.k`), or file, line and column (`flows.csv, line 3, column size`).
     pub key: String,
-    /// The value as the user wrote it, where there is one.
+    /// Value as written by the user, if any.
     pub value: Option<String>,
-    /// The expectation, or the fault.
+    /// Expected value, or description of the error.
     pub message: String,
     /// The word that the user probably meant.
     pub suggestion: Option<String>,
@@ -32,7 +32,7 @@ impl Problem {
         Problem::with_value(key, format_args!("\"{value}\""), message)
     }
 
-    /// Adds the nearest of `known` to `word`, if one is near.
+    /// Adds the nearest of `known` to `word`, if one is close.
     pub fn suggest<'a>(mut self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
         self.suggestion = nearest(word, known).map(str::to_owned);
         self
@@ -53,10 +53,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Letters of a key or a value that are shown: the first ones, and the last ones, where a path has its file.
+/// Number of characters shown of a key or a value: the first ones, and the last ones, where a path has its file.
 const SHOWN_LETTERS: [usize; 2] = [200, 100];
 
-/// Text of a file, of which control characters would move the cursor or worse. Of a long one the middle is left out.
+/// Text of a file without control characters, which could move the cursor or worse. The middle of a long text is left
+/// out.
 fn visible(text: &str) -> Cow<'_, str> {
     let [first, last] = SHOWN_LETTERS;
     if text.len() > first + last && text.chars().count() > first + last {
@@ -79,47 +80,46 @@ fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The problems of one table, as they are found.
+/// Collects the problems of one table.
 pub struct Report<'a> {
     path: String,
     out: &'a mut Vec<Problem>,
 }
 
 impl<'a> Report<'a> {
-    /// Of the table at `path`; they go to `out`.
+    /// Report for the table at `path`; problems go to `out`.
     pub(crate) fn new(path: impl Into<String>, out: &'a mut Vec<Problem>) -> Report<'a> {
         Report { path: path.into(), out }
     }
 
-    /// Of the table at a key of this one.
+    /// Report for the table at a key of this one.
     pub(crate) fn below(&mut self, key: impl fmt::Display) -> Report<'_> {
         Report { path: self.path_of(key), out: self.out }
     }
 
-    /// Path of a key; of the table itself, where that is empty.
+    /// Path of a key; of the table itself if the key is empty.
     pub(crate) fn path_of(&self, key: impl fmt::Display) -> String {
         let key = key.to_string();
         if key.is_empty() { self.path.clone() } else { format!("{}.{key}", self.path) }
     }
 
-    /// A key is missing, or should not be there.
+    /// Reports a key that is missing or not allowed.
     pub(crate) fn key(&mut self, key: impl fmt::Display, message: impl Into<String>) {
         self.out.push(Problem::new(self.path_of(key), message));
     }
 
-    /// A value is wrong that stands without quotes.
+    /// Reports a wrong value that is written without quotes.
     pub(crate) fn value(&mut self, key: impl fmt::Display, value: impl fmt::Display, message: impl Into<String>) {
         self.out.push(Problem::with_value(self.path_of(key), value, message));
     }
 
-    /// A value is wrong that stands in quotes.
+    /// Reports a wrong value that is written in quotes.
     pub(crate) fn text(&mut self, key: impl fmt::Display, value: impl fmt::Display, message: impl Into<String>) {
         self.out.push(Problem::quoted(self.path_of(key), value, message));
     }
 }
 
-/// Everything that is wrong, one problem a line. At most [`Errors::SHOWN`] are printed, all are
-/// kept.
+/// All errors, one per line. At most [`Errors::SHOWN`] are printed, all are kept.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Errors(pub Vec<Problem>);
 
@@ -127,7 +127,7 @@ impl Errors {
     /// Problems printed before the rest is counted.
     pub const SHOWN: usize = 20;
 
-    /// The value, unless something is wrong.
+    /// Returns the value if there are no problems.
     pub(crate) fn unless_none<T>(problems: Vec<Problem>, value: T) -> Result<T, Errors> {
         if problems.is_empty() { Ok(value) } else { Err(Errors(problems)) }
     }
@@ -159,8 +159,8 @@ pub fn number(x: f64) -> String {
     if text.len() > 20 { format!("{x:e}") } else { text }
 }
 
-/// The candidate nearest to the word, at most about an edit in three letters away; an edit
-/// inserts, removes or replaces a letter or swaps two neighbours.
+/// The candidate nearest to the word, at a distance of at most about one edit per three letters; an edit inserts,
+/// removes or replaces a letter or swaps two neighbours.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = ((word.chars().count() + 1) / 3).max(1);
     known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= allowed).min().map(|(_, k)| k)

@@ -1,4 +1,4 @@
-//! Quantities as users write them in a scenario: strings with units, kept exact.
+//! Quantities as written by users in a scenario: strings with units, kept exact.
 
 use incast_cc as cc;
 use incast_engine::spec::{self, Limit};
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// How a quantity is written, by the name of its format in the schema.
+/// Notation of a quantity, by the name of its format in the schema.
 struct Format {
     name: &'static str,
     /// Units, each in the smallest one.
@@ -61,7 +61,7 @@ fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// A number and what follows it.
+/// Splits a number from the rest of the text.
 fn parts(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
@@ -78,7 +78,7 @@ pub fn suggestion(name: &str, text: &str) -> Option<String> {
     (near.next().is_none() && check_format(name, &right).is_ok()).then_some(right)
 }
 
-/// Why a text that is a number with a unit is refused all the same.
+/// Reason why a number with a unit is refused nevertheless.
 fn out_of_range(format: &Format, text: &str) -> Option<&'static str> {
     let (number, unit) = parts(text);
     let value = number.replace('_', "").parse::<f64>().ok()?;
@@ -103,12 +103,11 @@ fn out_of_range(format: &Format, text: &str) -> Option<&'static str> {
     })
 }
 
-/// Why a text is not the quantity its format asks for: what was expected. The formats are those
-/// the schema names.
+/// Checks a text against a format named in the schema; the error has the expected form.
 pub fn check_format(name: &str, text: &str) -> Result<(), String> {
     let Some(format) = format(name) else { return Ok(()) };
     (format.read)(text).map_err(|message| match out_of_range(format, text) {
-        // A rate of 0 is refused for itself.
+        // A rate of 0 has its own error.
         Some(reason) if message.ends_with(format.expected) => reason.to_owned(),
         _ => message,
     })
@@ -119,7 +118,7 @@ pub fn expected(name: &str) -> Option<&'static str> {
     format(name).map(|format| format.expected)
 }
 
-/// A quantity that users write as a text.
+/// A quantity that users write as text.
 pub trait Quantity: Sized {
     /// Name of its format.
     const FORMAT: &'static str;
@@ -175,7 +174,7 @@ macro_rules! quantity {
     };
 }
 
-/// A string; a bare 0 is taken for `"0"`, so that `delay = 0` is accepted.
+/// A string; a bare 0 counts as `"0"`, so that `delay = 0` is accepted.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {
@@ -197,8 +196,7 @@ fn parse<T: FromStr<Err = cc::UnitError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|e: cc::UnitError| e.to_string())
 }
 
-/// Bytes in the unit they were most likely given in: powers of 2 where only these leave a whole
-/// number.
+/// Bytes in the unit most likely used: powers of 2 if only these leave a whole number.
 fn bytes(n: u64) -> String {
     let binary = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match binary.into_iter().find(|(_, unit)| n > 0 && n % unit == 0 && n % 1000 != 0) {
@@ -287,7 +285,7 @@ impl From<Time> for cc::Time {
     }
 }
 
-/// Sizes in bytes, as the list that a user would write.
+/// Sizes in bytes, as a list in the user's notation.
 pub(crate) fn listed(sizes: &[u64]) -> String {
     let sizes: Vec<String> = sizes.iter().map(|bytes| format!("\"{}\"", Size(cc::Bytes(*bytes)))).collect();
     format!("[{}]", sizes.join(", "))
@@ -304,12 +302,12 @@ impl From<Size> for u64 {
 pub enum PartOrRate {
     /// Millionths of the link's rate.
     Part(u32),
-    /// A rate of its own.
+    /// An absolute rate.
     Rate(cc::Rate),
 }
 
 impl QueueLimit {
-    /// The number, for limits of the same unit.
+    /// Number without the unit, for limits of the same unit.
     pub fn amount(self) -> Option<u64> {
         match self.0 {
             Limit::Packets(n) | Limit::Bytes(n) => Some(n),
@@ -317,12 +315,12 @@ impl QueueLimit {
         }
     }
 
-    /// Both in packets, or both in bytes.
+    /// True if both are in packets, or both in bytes.
     pub fn same_unit(self, other: QueueLimit) -> bool {
         matches!((self.0, other.0), (Limit::Packets(_), Limit::Packets(_)) | (Limit::Bytes(_), Limit::Bytes(_)))
     }
 
-    /// More of the same unit.
+    /// True if it is larger, in the same unit.
     pub fn is_above(self, other: QueueLimit) -> bool {
         self.same_unit(other) && self.amount() > other.amount()
     }
@@ -339,12 +337,12 @@ pub enum Auto<T> {
 }
 
 impl<T> Auto<T> {
-    /// Whether it is `"auto"`.
+    /// True for `"auto"`.
     pub fn is_auto(&self) -> bool {
         matches!(self, Auto::Auto)
     }
 
-    /// The value given.
+    /// Explicit value, if any.
     pub fn given(self) -> Option<T> {
         match self {
             Auto::Auto => None,

@@ -1,10 +1,8 @@
-//! Holds a TOML document against the schema of the Rust types and reports everything that does
-//! not fit, not only the first thing.
+//! Checks a TOML document against the schema of the Rust types and reports all errors, not only the first.
 //!
-//! The schema comes from the same types which then hold the values, so names, bounds and words
-//! exist once. Understood is what `schemars` makes of our types: objects, tagged unions
-//! (`oneOf` with a constant), words, numbers with bounds, lists, optional values, references,
-//! and our string formats with units.
+//! The schema comes from the same types that hold the values, so names, bounds and words exist once. It supports the
+//! output of `schemars` for our types: objects, tagged unions (`oneOf` with a constant), words, numbers with bounds,
+//! lists, optional values, references, and our string formats with units.
 
 use crate::text::problem::{self, Problem};
 use crate::text::{controller, quantity};
@@ -18,47 +16,47 @@ pub struct Schema<'a> {
     node: &'a Json,
 }
 
-/// What a place of a document takes.
+/// Values allowed at a place of a document.
 #[derive(Clone)]
 pub enum Shape<'a> {
     /// A controller, in either form.
     Controller,
     /// One of a few words.
     Words(Vec<&'a str>),
-    /// A table of one of several kinds: the key that says which, its word, the schema of the others.
+    /// A table of one of several kinds: the key with the kind, its word, the schema of the other keys.
     Variants(Vec<(&'a str, &'a str, Schema<'a>)>),
     /// One of several shapes.
     Either(Vec<Schema<'a>>),
-    /// A text, by the name of its format; empty for one without.
+    /// A text, with the name of its format; empty without a format.
     Text(&'a str),
     /// A whole number.
     Integer {
-        /// The least,
+        /// Smallest value.
         least: i64,
-        /// and the most that it may be.
+        /// Largest value.
         most: i64,
-        /// What it is a multiple of.
+        /// Step of the allowed values.
         multiple: i64,
     },
-    /// A number, between bounds where there are some.
+    /// A number, between optional bounds.
     Number {
-        /// The least, or what it is above,
+        /// Lower bound, included or not.
         least: Option<f64>,
-        /// and the most, or what it is below.
+        /// Upper bound, included or not.
         most: Option<f64>,
     },
     /// True or false.
     Flag,
-    /// A list, of a fixed length where there is one.
+    /// A list, of a fixed length if given.
     List {
-        /// Its entries.
+        /// Schema of the entries.
         of: Schema<'a>,
-        /// So many of them.
+        /// Number of entries.
         length: Option<u64>,
     },
     /// A table of these keys: [`Schema::keys`].
     Table(Schema<'a>),
-    /// A table of names that users choose.
+    /// A table with names chosen by users.
     Names(Schema<'a>),
 }
 
@@ -72,7 +70,7 @@ impl<'a> Schema<'a> {
         Schema { node, ..self }.resolved()
     }
 
-    /// Follows references and steps over "or null" of optional keys.
+    /// Follows references and skips "or null" of optional keys.
     fn resolved(mut self) -> Schema<'a> {
         loop {
             if let Some(name) = self.node["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
@@ -101,7 +99,7 @@ impl<'a> Schema<'a> {
         self.node["format"].as_str().unwrap_or("")
     }
 
-    /// Words a value may be, with their documentation, where it is one of a few words.
+    /// Allowed words, with their documentation, if the value is one of a few words.
     pub fn words(&self) -> Option<Vec<(&'a str, &'a str)>> {
         if let Some(word) = self.node["const"].as_str() {
             return Some(vec![(word, self.doc())]);
@@ -116,7 +114,7 @@ impl<'a> Schema<'a> {
         Some(words)
     }
 
-    /// The words of a value that is one of a few, with what each means, where that is said.
+    /// Allowed words with their meanings, if these are documented.
     pub fn meanings(self) -> Vec<(String, String)> {
         let words = self.resolved().words().filter(|words| words.len() > 1).unwrap_or_default();
         let one_line = |doc: &str| doc.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -141,8 +139,8 @@ impl<'a> Schema<'a> {
             .collect()
     }
 
-    /// Keys of an object with their schema as written (with default and documentation) and
-    /// whether they are required; the tag of a union left out.
+    /// Keys of an object with their schema as written (with default and documentation) and whether they are required;
+    /// without the tag of a union.
     pub fn keys(&self) -> Vec<(&'a str, Schema<'a>, bool)> {
         let required = |k: &str| self.node["required"].as_array().is_some_and(|r| r.iter().any(|x| x == k));
         self.node["properties"]
@@ -154,8 +152,7 @@ impl<'a> Schema<'a> {
             .collect()
     }
 
-    /// Schema of the table that a value may be; `None` where it is none, or one of several by a word, or a
-    /// controller.
+    /// Schema of the table that a value may be; `None` if it is no table, one of several by a word, or a controller.
     pub fn table(self) -> Option<Schema<'a>> {
         let s = self.resolved();
         if s.is_controller() || s.variants().is_some() {
@@ -173,8 +170,8 @@ impl<'a> Schema<'a> {
         if s.is_list() { s.at(&s.node["items"]).table() } else { s.table() }
     }
 
-    /// Default of a key as written in TOML; `None` where there is none, or where it is a table of many keys, which have
-    /// defaults of their own.
+    /// Default of a key as written in TOML; `None` without a default, or for a table of many keys, which have their
+    /// own defaults.
     pub fn default(&self) -> Option<String> {
         const FEW: usize = 3;
         match &self.node["default"] {
@@ -184,7 +181,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The kind, as tag and word, that the table `first` of this one has where it is not given, if that kind has `key`.
+    /// Default kind of the table `first` of this one, as tag and word, if that kind has `key`.
     pub fn usual_kind(self, first: &str, key: &str) -> Option<(&'a str, &'a str)> {
         let keys = self.resolved().keys();
         let (_, written, _) = keys.iter().find(|(name, ..)| *name == first)?;
@@ -193,17 +190,17 @@ impl<'a> Schema<'a> {
         variant.keys().iter().any(|(name, ..)| *name == key).then_some((tag, word))
     }
 
-    /// The place of a list.
+    /// True for the place of a list.
     pub fn is_list(self) -> bool {
         self.resolved().types() == ["array"]
     }
 
-    /// The place of a controller, in either form.
+    /// True for the place of a controller, in either form.
     pub fn is_controller(self) -> bool {
         self.resolved().format() == "controller"
     }
 
-    /// The values that may stand at this place, in the same order of cases as [`Schema::check`] goes through them.
+    /// Values allowed at this place, with the cases in the same order as in [`Schema::check`].
     pub fn shape(self) -> Shape<'a> {
         let s = self.resolved();
         if s.is_controller() {
@@ -281,7 +278,7 @@ impl<'a> Schema<'a> {
 
     fn number_to(&self, what: &str, high: &Json) -> String {
         let low = &self.node["minimum"];
-        // Integers as they are: a float would round the largest ones.
+        // Integers as they are: a float would round large ones.
         let text = |v: &Json| {
             if v.is_u64() || v.is_i64() {
                 return v.to_string();
@@ -304,9 +301,8 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Schema of a key path below this one. `document` is what stands there now: where it says
-    /// which variant of a union it is, only that variant's keys are found, and of a list only the
-    /// entries that it has.
+    /// Schema of a key path below this one. `document` is the current value there: if it selects a variant of a
+    /// union, only that variant's keys are found, and for a list only its existing entries.
     pub fn find(self, path: &[&str], document: Option<&Toml>) -> Option<Schema<'a>> {
         let s = self.resolved();
         let Some((key, rest)) = path.split_first() else { return Some(s) };
@@ -341,7 +337,7 @@ impl<'a> Schema<'a> {
         self.at(&self.at(&self.node["properties"][key]).node["items"])
     }
 
-    /// Keys that may stand at this place, for suggestions.
+    /// Keys allowed at this place, for suggestions.
     pub fn key_names(self, document: Option<&Toml>) -> Vec<&'a str> {
         let s = self.resolved();
         if let Some(variants) = s.variants() {
@@ -357,8 +353,8 @@ impl<'a> Schema<'a> {
         s.keys().into_iter().map(|k| k.0).collect()
     }
 
-    /// Reads a value given as bare text (`--set key=value`): as the type asked for where it is
-    /// one of TOML's, as a string otherwise.
+    /// Reads a value given as bare text (`--set key=value`): as the expected type if it is one of TOML's, as a string
+    /// otherwise.
     pub fn read(self, text: &str) -> Toml {
         let s = self.resolved();
         let parsed = toml::from_str::<toml::Table>(&format!("v = {text}")).ok().and_then(|mut t| t.remove("v"));
@@ -385,7 +381,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Things of other kinds that a word names which is no controller, and the keys that take it.
+    /// Message for a word that names an item of another kind instead of a controller, with the keys that take it.
     fn no_controller(self, word: &str) -> Option<String> {
         if controller::kind_of(&Toml::String(word.to_owned())).is_some() {
             return None;
@@ -415,7 +411,7 @@ impl<'a> Schema<'a> {
         (!whats.is_empty()).then(told)
     }
 
-    /// Reports everything in `value`, which stands at `path`, that does not fit.
+    /// Reports everything wrong in `value`, which is at `path`.
     pub fn check(self, value: &Toml, path: &str, out: &mut Vec<Problem>) {
         let s = self.resolved();
         if s.format() == "controller" {
@@ -454,7 +450,7 @@ impl<'a> Schema<'a> {
             ("string", Toml::Integer(0)) if s.format() == "time" => {}
             ("integer", Toml::Integer(n)) => {
                 let odd = s.node["multipleOf"].as_i64().is_some_and(|m| n % m != 0);
-                // The range of the type is a bound too, named only where a value is beyond it.
+                // The range of the type is a bound too, named only if a value exceeds it.
                 if s.format() == "uint32" && s.node["maximum"].is_null() && *n > u32::MAX as i64 {
                     let what = if s.node["multipleOf"] == 2 { "an even number" } else { "a whole number" };
                     let message = format!("expected {}", s.number_to(what, &Json::from(u32::MAX)));
@@ -469,7 +465,7 @@ impl<'a> Schema<'a> {
             ("array", Toml::Array(items)) if s.length().is_some_and(|n| n != items.len() as u64) => out.push(wrong(&s)),
             ("array", Toml::Array(items)) => {
                 for (i, item) in items.iter().enumerate() {
-                    // Tables of a list are spoken of by name where they have one.
+                    // Tables of a list are reported by name if they have one.
                     let name = item.get("name").and_then(Toml::as_str).map_or_else(|| i.to_string(), str::to_owned);
                     s.at(&s.node["items"]).check(item, &format!("{path}.{name}"), out);
                 }
@@ -479,10 +475,10 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// A value that is nothing of what is expected.
+    /// Problem for a value of no expected form.
     fn misfit(&self, value: &Toml, path: &str) -> Problem {
         let expected = self.expected();
-        // where the bound is said already, it is not said again
+        // a bound already given is not repeated
         let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MOST)));
         let why = why.unwrap_or_default();
         let message = format!("expected {expected}{why}");
@@ -492,7 +488,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// How many entries a list has, where that is fixed.
+    /// Fixed length of a list, if it has one.
     fn length(&self) -> Option<u64> {
         self.node["minItems"].as_u64().filter(|n| self.node["maxItems"].as_u64() == Some(*n))
     }
@@ -544,7 +540,7 @@ impl<'a> Schema<'a> {
             if value.is_table() && branch.types() == ["object"] {
                 inside = Some(problems);
             } else if quantity::expected(branch.format()).is_some() && value.is_str() {
-                // Says more than what all branches together expect.
+                // More specific than the expectation of all branches together.
                 let general = format!("expected {}", branch.expected());
                 nearer = problems.into_iter().find(|p| p.message != general || p.suggestion.is_some()).map(|mut p| {
                     if p.message == general {
@@ -562,13 +558,13 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// A key that a table does not have; `known` are those that it can have, and `held` is what it holds.
+    /// Problem for a key that a table does not have; `known` are its possible keys, and `held` is its content.
     pub fn unknown(self, at: String, key: &str, known: &[&str], held: Option<&toml::Table>) -> Problem {
         let problem = Problem::new(at, "unknown key").suggest(key, known.iter().copied());
         if problem.suggestion.is_some() {
             return problem;
         }
-        // a table in it may have it
+        // a table in it may have the key
         let inside = known.iter().find(|name| {
             let table = held.and_then(|held| held.get(**name)).filter(|t| t.is_table());
             table.is_some_and(|t| self.find(&[name], None).and_then(|s| s.find(&[key], Some(t))).is_some())
@@ -580,7 +576,7 @@ impl<'a> Schema<'a> {
         Problem { message, suggestion: inside.map(|table| format!("{table}.{key}")), ..problem }
     }
 
-    /// Schema of the values of a table whose keys are names that users choose.
+    /// Schema of the values of a table whose keys are names chosen by users.
     fn named_values(&self) -> Option<Schema<'a>> {
         let values = &self.node["additionalProperties"];
         values.is_object().then(|| self.at(values))
@@ -609,7 +605,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Says of a key that is unknown with the `word` given, and has no likelier name, with which words it is known.
+/// Adds to the problem of an unknown key without a likelier name the words with which it is known.
 fn of_another(variants: &[(&str, &str, Schema)], word: &Toml, path: &str, problem: &mut Problem) {
     let Some(rest) = problem.message.strip_prefix("unknown key; ").filter(|_| problem.suggestion.is_none()) else {
         return;
@@ -622,7 +618,7 @@ fn of_another(variants: &[(&str, &str, Schema)], word: &Toml, path: &str, proble
     }
 }
 
-/// Makes schemas in which objects take no keys but their own.
+/// Makes schemas in which objects accept only their own keys.
 pub fn generator() -> schemars::SchemaGenerator {
     fn close(schema: &mut schemars::Schema) {
         if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
@@ -633,7 +629,7 @@ pub fn generator() -> schemars::SchemaGenerator {
     schemars::generate::SchemaSettings::draft2020_12().with_transform(close).into_generator()
 }
 
-/// The part of a value at a key; the key of a list's entry is its number.
+/// Part of a value at a key; the key of a list entry is its number.
 pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
     match value {
         Toml::Array(list) => list.get(number(key)?),
@@ -641,7 +637,7 @@ pub fn below<'d>(value: &'d Toml, key: &str) -> Option<&'d Toml> {
     }
 }
 
-/// The number of a list's entry, where a part of a key path is one, as [`Schema::check`] writes it.
+/// Number of a list entry, if a part of a key path is one, as written by [`Schema::check`].
 pub fn number(key: &str) -> Option<usize> {
     key.parse().ok().filter(|n: &usize| n.to_string() == key)
 }
@@ -649,7 +645,7 @@ pub fn number(key: &str) -> Option<usize> {
 /// TOML's largest whole number.
 const MOST: &str = "9223372036854775807";
 
-/// Why a value given as bare text was not read as the number, list or table that it looks like.
+/// Reason why a value given as bare text was not read as the number, list or table that it resembles.
 fn unreadable(value: &Toml) -> String {
     let text = value.as_str().map_or("", str::trim);
     let looks = text.starts_with(['{', '[']) || (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));

@@ -1,22 +1,22 @@
-//! Words: a value of the engine that a user writes as one of a few words. Each type has one table of its words, their
-//! values and their meanings; it reads, writes and describes them.
+//! Words: a value of the engine that a user writes as one of a few words. Each type has one table of words, values
+//! and meanings, used to read, write and describe them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
 
-/// A value that users write as a word.
+/// A value written as a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Word<T>(pub T);
 
 /// A type whose values have words.
 pub trait Words: Copy + PartialEq + 'static {
-    /// Its name in the schema.
+    /// Name of the type in the schema.
     const NAME: &'static str;
     /// Description, one sentence.
     const DOC: &'static str;
-    /// Every word with its value and its meaning.
+    /// All words with their values and meanings.
     const WORDS: &'static [(&'static str, Self, &'static str)];
 }
 
@@ -41,8 +41,8 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Declares an enum of kinds: each by its documentation, its struct of keys and its word. Every struct is a `$answers`,
-/// which the enum is by [`Deref`](std::ops::Deref).
+/// Declares an enum of kinds: each by its documentation, its struct of keys and its word. Every struct implements
+/// `$answers`, and the enum reaches it by [`Deref`](std::ops::Deref).
 macro_rules! kinds {
     ($(#[$about:meta])+ $name:ident: $answers:ident { $($(#[$doc:meta])+ $kind:ident = $word:literal,)+ }) => {
         $(#[$about])+
@@ -53,7 +53,7 @@ macro_rules! kinds {
         }
 
         impl $name {
-            /// The word for its kind.
+            /// Word of its kind.
             #[allow(dead_code, reason = "some kinds are never told")]
             pub fn word(&self) -> &'static str {
                 match self {
@@ -75,7 +75,7 @@ macro_rules! kinds {
 pub(crate) use kinds;
 
 impl<T: Words> Word<T> {
-    /// The word.
+    /// Word of the value.
     pub fn word(self) -> &'static str {
         T::WORDS.iter().find(|w| w.1 == self.0).map_or("", |w| w.0)
     }
@@ -107,7 +107,7 @@ impl<T: Words> JsonSchema for Word<T> {
     }
 }
 
-/// The word of a value that serde writes as one.
+/// Word of a value that serde writes as one.
 pub(crate) fn word_of(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -22,7 +22,7 @@ pub struct Dumbbell {
     pub access_link: Link,
     /// Link between the two switches; forward is from senders to receivers.
     pub bottleneck_link: Link,
-    /// Propagation delay of each sender's access link, where they differ; one a sender.
+    /// Propagation delay of each sender's access link, if they differ; one per sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sender_delays: Vec<Time>,
 }

@@ -1,6 +1,6 @@
-//! The k-ary fat tree of Al-Fares et al. (SIGCOMM 2008), numbered as the ns-3 fat-tree scripts
-//! do: with h = k/2, core i*h + j joins aggregation switch i of every pod, aggregation switch
-//! pod*h + i joins every edge switch of its pod, and host edge*h + i hangs on its edge switch.
+//! The k-ary fat tree of Al-Fares et al. (SIGCOMM 2008), numbered as in the ns-3 fat-tree scripts: with h = k/2, core
+//! i*h + j joins aggregation switch i of every pod, aggregation switch pod*h + i joins every edge switch of its pod,
+//! and host edge*h + i belongs to its edge switch.
 
 use super::link::{Link, LinkChange};
 use super::network::{MAX_HOSTS, Network, too_large};
@@ -18,11 +18,11 @@ pub struct FatTree {
     pub k: u32,
     /// All links.
     pub link: Link,
-    /// Links between hosts and edge switches, where they differ.
+    /// Links between hosts and edge switches, if different.
     pub host_link: Option<LinkChange>,
-    /// Links between edge and aggregation switches, where they differ.
+    /// Links between edge and aggregation switches, if different.
     pub edge_link: Option<LinkChange>,
-    /// Links between aggregation and core switches, where they differ.
+    /// Links between aggregation and core switches, if different.
     pub core_link: Option<LinkChange>,
 }
 
@@ -42,8 +42,8 @@ impl FatTree {
         let host_links = self.link.with(&self.host_link);
         let edge_links = self.link.with(&self.edge_link);
         let core_links = self.link.with(&self.core_link);
-        // In this order the local ports are: edge 0..h up, then hosts; aggregation 0..h up, then
-        // down; core one a pod.
+        // Resulting order of the local ports: edge 0..h up, then hosts; aggregation 0..h up, then down; core one per
+        // pod.
         for (pod, i, j) in triples(k, h, h) {
             net.join(agg(pod, i), core(i, j), &core_links);
         }

@@ -1,8 +1,7 @@
-//! Any network, from a file: hosts, switches, links. Routes are all shortest paths, counted in
-//! links.
+//! Any network, from a file: hosts, switches, links. Routes are all shortest paths, counted in links.
 //!
-//! Next hops are found by one breadth-first search per switch that has hosts: hosts of one switch
-//! share their routes. Equal sets of next hops are stored once a switch.
+//! One breadth-first search per switch with hosts finds the next hops: hosts of one switch share their routes. Equal
+//! sets of next hops are stored once per switch.
 
 use super::link::{ErrorUnit, Link, LinkChange};
 use super::network::{MAX_HOSTS, Network};
@@ -18,9 +17,9 @@ use std::path::Path;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Graph {
-    /// File of nodes and links, TOML or CSV by its ending; relative to the scenario file.
+    /// File of nodes and links, TOML or CSV by its extension; relative to the scenario file.
     pub file: String,
-    /// What links have that state nothing else.
+    /// Defaults of the links in the file.
     pub link: Option<LinkChange>,
 }
 
@@ -41,7 +40,7 @@ struct FileLink {
     a: String,
     /// Other end; forward is from `a` to `b`.
     b: String,
-    /// Its own values.
+    /// Settings of the link.
     #[serde(flatten)]
     own: LinkChange,
 }
@@ -175,7 +174,7 @@ impl Network {
             if below[gate].is_empty() {
                 continue;
             }
-            // Distance to the switch that has the hosts; links go both ways.
+            // Distance to the switch with the hosts; links go both ways.
             let mut far = vec![u32::MAX; nodes];
             far[gate] = 0;
             let mut queue = VecDeque::from([gate]);

@@ -24,15 +24,15 @@ pub struct LeafSpine {
     pub hosts_per_leaf: u32,
     /// All links.
     pub link: Link,
-    /// Links between leaves and spines, where they differ.
+    /// Links between leaves and spines, if different.
     pub spine_link: Option<LinkChange>,
-    /// Host capacity of a leaf over its spine capacity: sets the rate of the spine links to
-    /// `hosts_per_leaf * link.rate / (spines * oversubscription)`.
+    /// Host capacity of a leaf over its spine capacity: sets the rate of the spine links to `hosts_per_leaf *
+    /// link.rate / (spines * oversubscription)`.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub oversubscription: Option<f64>,
 }
 
-/// Most links between leaves and spines; as many as four links a host of the largest network.
+/// Most links between leaves and spines; as many as four links per host of the largest network.
 const MAX_BETWEEN: u64 = 4 * MAX_HOSTS;
 
 impl LeafSpine {

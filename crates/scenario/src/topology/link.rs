@@ -1,4 +1,4 @@
-//! A link as a user writes it: both directions, and what differs in a tier.
+//! A link in a scenario: both directions, and changes for a tier.
 
 use super::network::Network;
 use crate::text::problem::Report;
@@ -8,43 +8,42 @@ use incast_engine::spec::{LinkSpec, Loss, Name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Longest time that a token bucket may take to fill, half of what a time can hold: the engine adds it
-/// to the time of a run.
+/// Longest time to fill a token bucket, half of the largest time: the engine adds it to the time of a run.
 const LONGEST_FILL: cc::Time = cc::Time::s(9_000_000);
-/// Longest delay: instants later by one still fit the clock of a run, which counts picoseconds in 64 bits.
+/// Longest delay: instants later by one delay still fit the clock of a run, which counts picoseconds in 64 bits.
 const LONGEST_DELAY: cc::Time = cc::Time::s(9_223_372);
 
 /// A link, both directions. "Forward" is away from senders: from hosts towards the core in a fat
 /// tree, leaf-spine or three-tier tree, from the first-named node in a graph file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Link {
-    /// Rate; `inf` serializes in no time.
+    /// Rate; `inf`: no serialization time.
     pub rate: Rate,
     /// Propagation delay; 0 is allowed.
     pub delay: Time,
-    /// Bytes every packet adds on the wire: 2 for ns-3's point-to-point links, 38 for Ethernet
-    /// with preamble and gap.
+    /// Bytes added to every packet on the wire: 2 for ns-3's point-to-point links, 38 for Ethernet with preamble and
+    /// gap.
     #[serde(default)]
     pub overhead: u32,
-    /// Size of a token bucket in front of the link, Linux' `tbf`: a packet leaves the queue as soon as the bucket holds
-    /// its bytes and arrives after the delay alone. At least a full packet with its overhead. Unless given, or with 0B:
-    /// a transmitter, in which a packet takes its serialization time.
+    /// Size of a token bucket in front of the link, as Linux' `tbf`: a packet leaves the queue as soon as the bucket
+    /// holds its bytes and arrives after the delay alone. At least a full packet with its overhead. Default, and with
+    /// 0B: a transmitter, in which a packet takes its serialization time.
     pub burst: Option<Size>,
-    /// Rate of the other direction, where it differs.
+    /// Rate of the other direction, if different.
     pub back_rate: Option<Rate>,
-    /// Propagation delay of the other direction, where it differs.
+    /// Propagation delay of the other direction, if different.
     pub back_delay: Option<Time>,
     /// Probability of a loss on the link, either direction, per packet or byte.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub error_rate: f64,
-    /// Probability of a loss in the other direction, where it differs.
+    /// Probability of a loss in the other direction, if different.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub back_error_rate: Option<f64>,
-    /// What `error_rate` and `back_error_rate` count.
+    /// Unit of `error_rate` and `back_error_rate`.
     #[serde(default)]
     pub error_unit: ErrorUnit,
-    /// Packets lost for certain, forward only: 0 is the first that is put on the link.
+    /// Numbers of packets that are lost, forward only: 0 is the first packet on the link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
     pub lose: Vec<u64>,
@@ -61,14 +60,14 @@ pub enum ErrorUnit {
     Byte,
 }
 
-/// A tier's link where it differs from `link`: only the keys that differ.
+/// Changes of a tier's link: only the keys that differ from `link`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LinkChange {
-    /// Rate; `inf` serializes in no time.
+    /// Rate; `inf`: no serialization time.
     pub rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Option<Time>,
-    /// Bytes every packet adds on the wire.
+    /// Bytes added to every packet on the wire.
     pub overhead: Option<u32>,
     /// Size of a token bucket in front of the link.
     pub burst: Option<Size>,
@@ -82,15 +81,15 @@ pub struct LinkChange {
     /// Probability of a loss in the other direction.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub back_error_rate: Option<f64>,
-    /// What `error_rate` and `back_error_rate` count.
+    /// Unit of `error_rate` and `back_error_rate`.
     pub error_unit: Option<ErrorUnit>,
-    /// Packets lost for certain, forward only.
+    /// Numbers of packets that are lost, forward only.
     #[schemars(inner(range(max = 9_223_372_036_854_775_807i64)))]
     pub lose: Option<Vec<u64>>,
 }
 
 impl Link {
-    /// Contradictions between keys.
+    /// Reports contradictions between keys.
     pub(crate) fn check(&self, at: &mut Report) {
         for (key, delay) in [("delay", Some(self.delay)), ("back_delay", self.back_delay)] {
             if let Some(delay) = delay.filter(|delay| delay.0 > LONGEST_DELAY) {
@@ -117,8 +116,8 @@ impl Link {
             }
         }
         if self.error_rate > 0.0 && !self.lose.is_empty() {
-            let message = "expected 0 with lose: a link loses either by rate or what that list names; error_rate = 0 \
-                           leaves the list, lose = [] the rate";
+            let message = "expected 0 with lose: a link loses packets either at a rate or by that list; error_rate = 0 \
+                           keeps the list, lose = [] the rate";
             at.value("error_rate", self.error_rate, message);
         }
     }
@@ -136,7 +135,7 @@ impl Link {
             ErrorUnit::Packet => Loss::Packet(rate),
             ErrorUnit::Byte => Loss::Byte(rate),
         };
-        // `check` refuses what does not fit
+        // `check` refuses larger buckets
         let bucket = self.burst.map_or(0, |b| u32::try_from(b.0.0).unwrap_or(u32::MAX));
         let direction = |from: u32, to: u32, rate: Rate, delay: Time, loss: Loss| LinkSpec {
             from,

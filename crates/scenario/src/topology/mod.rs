@@ -1,5 +1,5 @@
-//! Topologies. One file each: its keys, and how it becomes nodes, links and next hops. A new one
-//! is a file, a `mod` line and a variant of [`Topology`] with its arms.
+//! Topologies, one file each: keys, and the conversion to nodes, links and next hops. A new one is a file, a `mod`
+//! line and a variant of [`Topology`] with its arms.
 
 pub mod cell;
 pub mod dumbbell;
@@ -22,8 +22,8 @@ use std::path::Path;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Topology {
-    /// Three-tier fat tree of switches with k ports: k pods, k^3/4 hosts, full bisection
-    /// bandwidth where all links are equal.
+    /// Three-tier fat tree of switches with k ports: k pods, k^3/4 hosts, full bisection bandwidth if all links are
+    /// equal.
     FatTree(fat_tree::FatTree),
     /// Senders on one switch, receivers on another, one bottleneck link between the two.
     Dumbbell(dumbbell::Dumbbell),
@@ -31,18 +31,17 @@ pub enum Topology {
     Star(star::Star),
     /// Two tiers: every leaf switch is linked to every spine switch.
     LeafSpine(leaf_spine::LeafSpine),
-    /// Three tiers of switches: a ToR switch a rack, each linked to one aggregation switch, and each of these to every
-    /// core.
+    /// Three tiers of switches: a ToR switch per rack, each linked to one aggregation switch, and each of these to
+    /// every core.
     ThreeTier(three_tier::ThreeTier),
-    /// Radio cells of IEEE 802.15.4: stations that share a channel, by themselves or behind gateways to servers on
-    /// wires.
+    /// Radio cells of IEEE 802.15.4: stations that share a channel, alone or behind gateways to servers on wires.
     Cell(cell::Cell),
     /// Any shape, from a file that lists nodes and links; routes are the shortest in links.
     Graph(graph::Graph),
 }
 
 impl Topology {
-    /// Every kind of link there is, by its key; those of a graph's file are not among them.
+    /// All kinds of links, with their keys; those of a graph's file are not included.
     pub fn links(&self) -> Vec<(&'static str, Link)> {
         let changed = |link: &Link, changes: &[(&'static str, &Option<LinkChange>)]| {
             let own = changes.iter().filter(|(_, change)| change.is_some());
@@ -77,11 +76,11 @@ impl Topology {
         }
     }
 
-    /// Number of ports, two a cable, where the keys alone say it: known before anything is built.
+    /// Number of ports, two per cable, if the keys alone determine it: known before anything is built.
     pub fn ports(&self) -> Option<u64> {
         let times = |factors: &[u32]| factors.iter().fold(1u64, |all, n| all.saturating_mul((*n).into()));
         let cables = match self {
-            // three tiers of cables, each with one a host
+            // three tiers of cables, each with one per host
             Topology::FatTree(t) => times(&[t.k, t.k / 2, t.k / 2, 3]),
             Topology::Dumbbell(t) => u64::from(t.senders) + u64::from(t.receivers) + 1,
             Topology::Star(t) => u64::from(t.sources) + 1,
@@ -94,7 +93,7 @@ impl Topology {
         Some(cables.saturating_mul(2))
     }
 
-    /// Nodes, links and next hops. `dir` is where relative file names start.
+    /// Builds nodes, links and next hops. `dir` is the folder for relative file names.
     pub fn build(&self, dir: &Path) -> Result<Network, Errors> {
         let mut network = match self {
             Topology::FatTree(t) => t.build(),

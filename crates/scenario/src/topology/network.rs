@@ -1,11 +1,11 @@
-//! A network: nodes, links and next hops, as every topology makes one.
+//! A network: nodes, links and next hops, as built by every topology.
 
 use crate::text::problem::{Errors, Problem};
 use incast_engine::spec::{CellSpec, LinkSpec, Router};
 
 /// Most hosts a scenario may have.
 pub const MAX_HOSTS: u64 = 1 << 20;
-/// More ports than the keys of any topology may make; who asks for more is told of hosts or links.
+/// More ports than the keys of any topology may create; a larger request is refused by its hosts or links.
 pub const MAX_PORTS: u64 = 10 * MAX_HOSTS;
 
 /// A network before queues, flows and a seed.
@@ -15,27 +15,26 @@ pub struct Network {
     pub hosts: u32,
     /// Names of all nodes, hosts first.
     pub names: Vec<String>,
-    /// Rack of every node: the number of the switch that makes it.
+    /// Rack of every node: the number of its switch.
     pub racks: Vec<u32>,
-    /// Hosts of a pod, numbered one pod after another; 0 where the topology has no pods.
+    /// Hosts per pod, numbered pod after pod; 0 without pods.
     pub hosts_per_pod: u32,
     /// Directed links, each followed by its reverse. Their queues are not known yet.
     pub links: Vec<LinkSpec>,
-    /// One a switch.
+    /// One per switch.
     pub routers: Vec<Router>,
-    /// Sender i of the pattern `pairs` sends to the host named here; empty where the topology
-    /// has no sides.
+    /// Sender i of the pattern `pairs` sends to the host named here; empty if the topology has no sides.
     pub sides: Option<(u32, u32)>,
     /// Radio cells.
     pub cells: Vec<CellSpec>,
 }
 
 impl Network {
-    /// Names the links: `from>to`; those between the same two nodes after the first carry their number.
+    /// Names the links `from>to`; further links between the same two nodes have a number.
     pub(super) fn name_links(&mut self) {
         let mut by_sender: Vec<u32> = (0..self.links.len() as u32).collect();
         by_sender.sort_by_key(|l| self.links[*l as usize].from);
-        // the node from which a link was last seen to each, and how many were
+        // for each node, the last node with a link to it, and the number of these links
         let mut seen = vec![(u32::MAX, 0); self.names.len()];
         let mut name = String::new();
         for l in by_sender {
@@ -53,7 +52,7 @@ impl Network {
     }
 }
 
-/// Too many hosts, in words.
+/// Error for too many hosts.
 pub(super) fn too_large(key: &str, value: impl std::fmt::Display, hosts: u64) -> Errors {
     Problem::with_value(key, value, format!("makes {hosts} hosts; expected at most {MAX_HOSTS} in all")).into()
 }

@@ -1,6 +1,6 @@
-//! The three-tier tree: cores, aggregation switches, a ToR switch a rack. Its defaults are the tree of SCCP's
+//! The three-tier tree: cores, aggregation switches, a ToR switch per rack. Its defaults are the tree of SCCP's
 //! simulations: 480 servers at 1 Gb/s below ten ToR switches, two aggregation switches and a core, 10 Gb/s above the
-//! racks, 20 us a link.
+//! racks, 20 us per link.
 
 use super::link::{ErrorUnit, Link, LinkChange};
 use super::network::{MAX_HOSTS, Network, too_large};
@@ -24,21 +24,21 @@ pub struct ThreeTier {
     #[serde(default = "number::<2>")]
     #[schemars(range(min = 1))]
     pub aggregations: u32,
-    /// Racks, each with a ToR switch, in all: a multiple of `aggregations`.
+    /// Total number of racks, each with a ToR switch: a multiple of `aggregations`.
     #[serde(default = "number::<10>")]
     #[schemars(range(min = 1))]
     pub racks: u32,
-    /// Servers of a rack.
+    /// Servers per rack.
     #[serde(default = "number::<48>")]
     #[schemars(range(min = 1))]
     pub servers_per_rack: u32,
-    /// All links, where they differ from 10 Gb/s and 20 us.
+    /// All links, if different from 10 Gb/s and 20 us.
     pub link: Option<LinkChange>,
-    /// Links between servers and ToR switches, where they differ; their rate is 1 Gb/s unless given here.
+    /// Links between servers and ToR switches, if different; the default of their rate is 1 Gb/s.
     pub server_link: Option<LinkChange>,
-    /// Links between ToR and aggregation switches, where they differ.
+    /// Links between ToR and aggregation switches, if different.
     pub rack_link: Option<LinkChange>,
-    /// Links between aggregation and core switches, where they differ.
+    /// Links between aggregation and core switches, if different.
     pub core_link: Option<LinkChange>,
 }
 
@@ -57,11 +57,11 @@ fn fast() -> Link {
     }
 }
 
-/// Most links between aggregation and core switches; as many as four links a host of the largest network.
+/// Most links between aggregation and core switches; as many as four links per host of the largest network.
 const MAX_BETWEEN: u64 = 4 * MAX_HOSTS;
 
 impl ThreeTier {
-    /// All links, those of tiers that say nothing else.
+    /// Common settings of the links.
     pub(super) fn all_links(&self) -> Link {
         fast().with(&self.link)
     }
@@ -95,8 +95,8 @@ impl ThreeTier {
         let mut net = Network { hosts, hosts_per_pod: below * n, ..Network::default() };
         let (all, server_link) = (self.all_links(), self.server_links());
         let (rack_link, core_link) = (all.with(&self.rack_link), all.with(&self.core_link));
-        // In this order the local ports are: aggregation up to the cores, then racks; ToR up, then servers; core one an
-        // aggregation switch.
+        // Resulting order of the local ports: aggregation up to the cores, then racks; ToR up, then servers; core one
+        // per aggregation switch.
         for a in 0..aggs {
             for c in 0..cores {
                 net.join(agg(a), core(c), &core_link);

@@ -1,4 +1,4 @@
-//! Poisson arrivals: flows that come at random, of sizes from a table, as many as make a load.
+//! Poisson arrivals: flows at random times, with sizes from a table, at a given load.
 
 use super::flows::{Flows, MAX_FLOWS};
 use super::matrix::cells;
@@ -14,7 +14,7 @@ use incast_cc as cc;
 use incast_engine::hash::{self, purpose};
 use incast_engine::spec::TransportSpec;
 
-/// A flow that arrives.
+/// An arriving flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Arrival {
     at: cc::Time,
@@ -23,7 +23,7 @@ struct Arrival {
     size: u64,
 }
 
-/// Sizes of flows: a table, and how they are drawn from it.
+/// Sizes of flows: a table, and the rule for drawing.
 struct Sizes {
     table: SizeTable,
     rule: Interpolation,
@@ -31,11 +31,11 @@ struct Sizes {
 
 /// A host that sends.
 struct Source {
-    /// Mean time between its flows if it has all of the load, seconds.
+    /// Mean time between its flows if it had the whole load, seconds.
     gap: f64,
-    /// How much of the load it has.
+    /// Share of the load.
     whole: f64,
-    /// Sums of parts of the load up to each destination, where it has parts; otherwise all others are alike.
+    /// Cumulative parts of the load by destination, if it has parts; otherwise all others are equal.
     row: Vec<(f64, u32)>,
 }
 
@@ -56,8 +56,8 @@ impl Arrivals {
         Ok(Sizes { table, rule: self.rule.unwrap_or_else(|| usual_rule(&self.sizes)) })
     }
 
-    /// Bytes that a flow has on average, as far as they count for the load: payload, and what each of its segments adds
-    /// on the link of a host by the transport `t`.
+    /// Mean bytes of a flow that count for the load: payload, and what each of its segments adds on a host's link
+    /// with the transport `t`.
     fn mean_flow(&self, sizes: &Sizes, t: &TransportSpec, flows: &Flows) -> Result<MeanFlow, Problem> {
         let bytes = sizes.table.mean(sizes.rule);
         if self.load_of == LoadOf::Payload {
@@ -78,7 +78,7 @@ impl Arrivals {
         Ok(MeanFlow { bytes: bytes + extra * mss as f64, segments, header: header as f64 })
     }
 
-    /// Every host, by its share of the load; `file` has `parts` of it, if there are any.
+    /// Every host with its share of the load; `file` has `parts` of it, if there are any.
     fn sources(
         &self,
         mean: &MeanFlow,
@@ -86,7 +86,7 @@ impl Arrivals {
         parts: &[Cell<f64>],
         flows: &Flows,
     ) -> Result<Vec<Source>, Problem> {
-        // of a host: the rate of its links, and what these add to a packet
+        // for each host: the rate of its links, and their overhead per packet
         let mut wires = vec![(0.0, 0); flows.network.hosts as usize];
         for l in &flows.network.links {
             if let Some((rate, overhead)) = wires.get_mut(l.from as usize) {
@@ -127,9 +127,9 @@ impl Arrivals {
         Ok(sources)
     }
 
-    /// The flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to
-    /// one of the other hosts, all alike, and the first comes a gap after `start`. No more than `most`. Where there are
-    /// `parts` of the load, a host sends what its row adds up to of it, and to each other host by the cell.
+    /// Flows of entry number `entry`, in order of time: every host is a Poisson process, each flow goes to one of the
+    /// other hosts with equal probability, and the first comes a gap after `start`. At most `most`. With `parts` of
+    /// the load, a host sends the sum of its row, and to each other host by the cell.
     fn flows(
         &self,
         entry: u32,
@@ -170,11 +170,11 @@ impl Arrivals {
     }
 }
 
-/// What counts for the load of a flow on average.
+/// Mean bytes of a flow that count for the load.
 struct MeanFlow {
     /// Payload.
     bytes: f64,
-    /// Segments, 0 where payload alone counts, and the header of each.
+    /// Number of segments, 0 if only payload counts, and the header of each.
     segments: f64,
     header: f64,
 }
@@ -187,7 +187,7 @@ impl MeanFlow {
 }
 
 impl Source {
-    /// The flows of `host` in an interval.
+    /// Draws the flows of `host` in an interval.
     fn draw(
         &self,
         host: u32,
@@ -197,7 +197,7 @@ impl Source {
         flows: &Flows,
         found: &mut Vec<Arrival>,
     ) {
-        // no entry's number alone is such a key
+        // differs from the number of any entry alone
         let entity = (u64::from(entry) + 1) << 32 | u64::from(host);
         let mut at = start.as_secs_f64();
         for i in 0.. {
@@ -223,7 +223,7 @@ impl Source {
 }
 
 impl Traffic {
-    /// Flows that arrive at random, of sizes from a table; the file `parts` has parts of the load.
+    /// Adds flows that arrive at random, with sizes from a table; the file `parts` has parts of the load.
     pub(crate) fn add_arrivals(
         &self,
         arrivals: &Arrivals,

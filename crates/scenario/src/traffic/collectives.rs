@@ -1,7 +1,7 @@
 //! Collective communication: all-to-all, and the steps of a ring all-reduce.
 //!
-//! Hosts know nothing but what they have sent and received: a member goes on when a flow of its own is acknowledged, or
-//! when it has what it is to pass on.
+//! Hosts know only what they have sent and received: a member continues when a flow of its own is acknowledged, or
+//! when it has the data to pass on.
 
 use super::flows::Flows;
 use super::place::check_two_hosts;
@@ -13,8 +13,8 @@ use incast_engine::hash::{self, purpose};
 use incast_engine::spec::{self, Done, Triggered};
 
 impl Traffic {
-    /// Adds the flows of a collective: rounds or steps in their order, in each of them the members in theirs. One
-    /// without an order is a ring.
+    /// Adds the flows of a collective: rounds or steps in order, and in each of them the members in theirs. A
+    /// collective without an order is a ring.
     pub(crate) fn add_collective(
         &self,
         members: Option<u32>,
@@ -54,7 +54,7 @@ impl Traffic {
                     Some(Order::Rounds) => before(i, Done::Sent),
                     Some(Order::AtOnce) => None,
                 };
-                // a member opens what waits for nothing by the entry's times
+                // flows that wait for nothing open at the entry's times
                 let start =
                     if trigger.is_some() { self.start.0 } else { self.opening(entry, u64::from(i), flows.seed) };
                 self.check_stop(start, flows, format_args!("member {i} opens its first flow"))?;
@@ -67,7 +67,7 @@ impl Traffic {
     }
 }
 
-/// The hosts that take part: all, or `n` that are drawn, in the order drawn.
+/// Hosts that take part: all, or `n` drawn at random, in the order drawn.
 fn taking_part(n: Option<u32>, entry: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
     let hosts = flows.network.hosts;
     match n {

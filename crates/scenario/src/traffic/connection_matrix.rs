@@ -11,7 +11,7 @@ use incast_engine::spec::Triggered;
 use std::rc::Rc;
 
 impl Failed {
-    /// The failure of that link in a network.
+    /// Failure of that link in a network.
     fn of(&self, name: &str, flows: &Flows) -> Result<LinkFailure, Problem> {
         let Failed { switch, link, line } = *self;
         let named =
@@ -45,7 +45,7 @@ fn is_number(text: &str) -> bool {
 }
 
 impl Traffic {
-    /// Priorities for which ports have no class.
+    /// Checks that ports have a class for every priority.
     fn check_priorities(&self, name: &str, found: &[Connection], flows: &Flows) -> Result<(), Errors> {
         let Some((key, classes)) = &flows.classes else { return Ok(()) };
         let beyond = found.iter().filter_map(|c| Some((c, c.class.filter(|class| *class as usize >= *classes)?)));
@@ -55,7 +55,7 @@ impl Traffic {
         Errors::unless_none(problems, ())
     }
 
-    /// Flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
+    /// Adds flows of a connection matrix; the entry's start, stagger and jitter are added to their own.
     pub(crate) fn add_matrix(&self, name: &str, unit: StartUnit, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
         let text = read_named(&format!("{}.file", flows.path), flows.dir, name)?;

@@ -1,7 +1,7 @@
-//! Elephants: flows of another entry that become long flows on a single path, in the way of all others.
+//! Elephants: flows of another entry that become long flows on a single path and obstruct all others.
 //!
 //! They keep their ends and their numbers, so that under one seed the other flows are the same with and without them.
-//! Labels tell where a flow shares switches with them.
+//! Labels show where a flow shares switches with them.
 
 use super::flows::Flows;
 use super::shuffle::drawn;
@@ -14,10 +14,10 @@ use incast_engine::spec::{FlowSpec, Label};
 
 use std::collections::HashMap;
 
-/// So often elephants are drawn before a placement is given up.
+/// Largest number of draws before a placement is given up.
 const MOST_DRAWS: u64 = 10_000;
 
-/// How near an end of a flow is to that of an elephant: in another pod (or there is none), in its pod, on its leaf.
+/// Distance from an end of a flow to that of an elephant: in another pod (or no elephant), in its pod, on its leaf.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Near {
     None,
@@ -25,7 +25,7 @@ enum Near {
     Leaf,
 }
 
-/// Names of these, in their order.
+/// Names of the distances, in their order.
 const NEAR: [&str; 3] = ["none", "pod", "leaf"];
 
 /// Places of a host where a flow begins (`false`) or ends (`true`), the nearest first.
@@ -34,14 +34,14 @@ fn places(network: &Network, side: bool, host: u32) -> impl Iterator<Item = (boo
     std::iter::once((side, Near::Leaf, network.racks[host as usize])).chain(pod)
 }
 
-/// How many elephants begin or end at a place.
+/// Number of elephants that begin or end at each place.
 struct ElephantPlacement<'a> {
     network: &'a Network,
     ends: HashMap<(bool, Near, u32), u32>,
 }
 
 impl<'a> ElephantPlacement<'a> {
-    /// The elephants with these ends.
+    /// Counts the elephants with these ends.
     fn new(network: &'a Network, elephants: impl Iterator<Item = (u32, u32)>) -> ElephantPlacement<'a> {
         let hosts = elephants.flat_map(|(src, dst)| [(false, src), (true, dst)]);
         let mut ends = HashMap::new();
@@ -51,8 +51,8 @@ impl<'a> ElephantPlacement<'a> {
         ElephantPlacement { network, ends }
     }
 
-    /// How near they are to a flow's source and destination, each to its like and maybe different ones; an elephant
-    /// (`own`) is compared with the others.
+    /// Distances of the elephants nearest to a flow's source and to its destination, possibly two different ones; an
+    /// elephant (`own`) is compared with the others.
     fn sharing(&self, (src, dst): (u32, u32), own: bool) -> (Near, Near) {
         let others = |place: &(bool, Near, u32)| self.ends.get(place).is_some_and(|n| *n > u32::from(own));
         let near = |side, host| places(self.network, side, host).find(others).map_or(Near::None, |(_, near, _)| near);
@@ -60,12 +60,12 @@ impl<'a> ElephantPlacement<'a> {
     }
 }
 
-/// How much is shared: the nearer end first, whichever it is.
+/// Order of sharing: the nearer end first, whichever it is.
 fn rank((source, destination): (Near, Near)) -> (Near, Near) {
     (source.max(destination), source.min(destination))
 }
 
-/// The places that the most affected flows share with so many elephants, by the paper on MSwift.
+/// Places shared by the most affected flows with this many elephants, from the paper on MSwift.
 fn published(elephants: u64) -> Option<(Near, Near)> {
     match elephants {
         1 => Some((Near::Leaf, Near::None)),
@@ -85,7 +85,7 @@ fn words((near, far): (Near, Near)) -> String {
     }
 }
 
-/// The labels of flows: what they share with elephants.
+/// Labels of flows: the places shared with elephants.
 pub(crate) fn labels(entries: &[Traffic], network: &Network, flows: &[FlowSpec]) -> Vec<Label> {
     let is_one = |f: &FlowSpec| entries[f.group as usize].pattern == PatternName::Elephants;
     let ends = |f: &FlowSpec| (f.src, f.dst);
@@ -102,7 +102,7 @@ pub(crate) fn labels(entries: &[Traffic], network: &Network, flows: &[FlowSpec])
 }
 
 impl Traffic {
-    /// Turns `n` flows of the entry `of` into this one's.
+    /// Turns `n` flows of the entry `of` into flows of this one.
     pub(crate) fn add_elephants(
         &self,
         of: &str,
@@ -149,7 +149,7 @@ impl Traffic {
     }
 }
 
-/// `n` of the flows `numbers`.
+/// Selects `n` of the flows `numbers`.
 fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flows) -> Result<Vec<u32>, Problem> {
     let all = numbers.len() as u32;
     let draws = |attempt: u64| {
@@ -167,7 +167,7 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         return Err(wrong(message));
     }
     let affected = (numbers.len() - n as usize).div_ceil(100);
-    // whoever is as affected as this shares a leaf at one end, and these are few
+    // every flow as affected as this shares a leaf at one end, and these are few
     let racks = &flows.network.racks;
     let mut by_leaf: HashMap<(bool, u32), Vec<u32>> = HashMap::new();
     for number in numbers {
@@ -194,8 +194,8 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         }
     }
     let message = format!(
-        "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never were those \
-         that share {}: the topology cannot hold it; expected \"random\", or a larger network",
+        "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never shared {}: \
+         impossible in this topology; expected \"random\", or a larger network",
         numbers.len(),
         words(wanted)
     );

@@ -1,4 +1,4 @@
-//! Common to all flows of an entry: its opening, its controller, its application as the engine has it.
+//! Properties common to all flows of an entry: opening, controller, application for the engine.
 
 use super::flows::Flows;
 use crate::document::app::{App, BULK_WRITE, Bulk};
@@ -11,7 +11,7 @@ use incast_engine::{map::ideal, spec};
 use std::fmt::Display;
 
 impl Traffic {
-    /// When flow number `i` of the entry opens: its start, stagger and jitter.
+    /// Opening time of flow number `i` of the entry: its start, stagger and jitter.
     pub(crate) fn opening(&self, entry: u32, i: u64, seed: u64) -> cc::Time {
         let jitter = hash::uniform(seed, purpose::JITTER, entry as u64, i) * self.jitter.0.0 as f64;
         cc::Time(self.stagger.0.0.saturating_mul(i))
@@ -19,21 +19,21 @@ impl Traffic {
             .saturating_add(cc::Time(jitter as u64))
     }
 
-    /// The keys that move the openings of flows, in words.
+    /// Keys that move the openings of flows, in words.
     pub(crate) fn moved_by(&self) -> String {
         let keys = [("start", self.start), ("stagger", self.stagger), ("jitter", self.jitter)];
         let moving = keys.iter().filter(|(_, t)| t.0 > cc::Time::ZERO);
         moving.map(|(key, t)| format!("{key}, {t}")).collect::<Vec<_>>().join(", and ")
     }
 
-    /// Announces `n` more flows of entry number `number`: what these have in common.
+    /// Announces `n` more flows of entry number `number`, and returns their common properties.
     pub(crate) fn begin(&self, number: u32, n: u64, flows: &mut Flows) -> Result<Entry<'_>, Problem> {
         flows.reserve(n)?;
         let controller = self.controller_of(flows)?;
         Ok(self.under(controller, number, flows))
     }
 
-    /// The transport of its flows, but for those that a file gives other controllers.
+    /// Transport of its flows, except those that a file gives other controllers.
     pub(crate) fn settings(&self, flows: &mut Flows) -> Result<spec::TransportSpec, Problem> {
         let controller = self.controller_of(flows)?;
         let number = flows.transport(self.transport.as_ref(), controller);
@@ -42,25 +42,25 @@ impl Traffic {
 
     fn controller_of(&self, flows: &mut Flows) -> Result<u32, Problem> {
         match self.app {
-            // datagrams have no controller, and take any
+            // datagrams have no controller and accept any
             App::Udp(_) => Ok(flows.any_controller()),
             _ => flows.controller(self.controller.as_ref()),
         }
     }
 
-    /// The common part of its flows under that controller.
+    /// Common properties of its flows under that controller.
     pub(crate) fn under(&self, controller: u32, number: u32, flows: &mut Flows) -> Entry<'_> {
         Entry { traffic: self, number, controller, transport: flows.transport(self.transport.as_ref(), controller) }
     }
 
-    /// Refuses a flow that opens when the entry has stopped; `what` opens, in words.
+    /// Refuses a flow that opens after the entry has stopped; `what` describes it.
     pub(crate) fn check_stop(&self, start: cc::Time, flows: &Flows, what: impl Display) -> Result<(), Problem> {
         let Some(stop) = self.stop.filter(|stop| stop.0 <= start) else { return Ok(()) };
         let message = format!("{what} at {start}; expected a later stop");
         Err(Problem::quoted(format!("{}.stop", flows.path), stop, message))
     }
 
-    /// Refuses more flows than there are to take the first of: `has`, in words.
+    /// Refuses more flows than available; `has` describes these.
     pub(crate) fn check_most(&self, n: u64, has: impl Display, flows: &Flows) -> Result<(), Problem> {
         match self.flows.filter(|flows| *flows > n) {
             Some(flow) => {
@@ -72,7 +72,7 @@ impl Traffic {
     }
 }
 
-/// An entry at work, and what its flows have in common.
+/// The current entry, and the common properties of its flows.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry<'t> {
     traffic: &'t Traffic,
@@ -107,7 +107,7 @@ impl Entry<'_> {
         }
     }
 
-    /// A transfer of a size of its own, in the writes of the entry; `None` is without end.
+    /// A transfer with its own size, in the writes of the entry; `None` means endless.
     pub(crate) fn transfer(&self, ends: (u32, u32), start: cc::Time, size: Option<u64>) -> spec::FlowSpec {
         let write = if let App::Bulk(bulk) = &self.traffic.app { bulk.write } else { BULK_WRITE };
         spec::FlowSpec { app: spec::App::Bulk(spec::Bulk { size, write: write.0.0 }), ..self.flow(ends, start) }
@@ -115,12 +115,12 @@ impl Entry<'_> {
 }
 
 impl Traffic {
-    /// Deadlines of that time, or around it.
+    /// Deadline of a flow: this time, or drawn around it.
     pub(crate) fn due(&self, within: cc::Time) -> spec::Deadline {
         spec::Deadline { within, random: self.deadline_draw == DeadlineDraw::Exponential }
     }
 
-    /// The flow with the pace of its datagrams, if it sends such.
+    /// Sets the pace of a flow's datagrams, if it sends any.
     pub(crate) fn paced(&self, flow: spec::FlowSpec, flows: &Flows) -> Result<spec::FlowSpec, Problem> {
         let App::Udp(udp) = &self.app else { return Ok(flow) };
         let key = format!("{}.app.rate", flows.path);
@@ -146,17 +146,19 @@ impl Traffic {
         })
     }
 
-    /// A write that enters the send buffer whole or not at all has to fit into it.
+    /// Checks that a write fits into the send buffer, if it enters only as a whole.
     pub(crate) fn check_write(&self, flow: &spec::FlowSpec, flows: &Flows) -> Result<(), Problem> {
         let t = flows.settings(flow.transport);
         let (write, because) = match flow.app {
-            spec::App::OnOff(spec::OnOff { write, .. }) => (write, "a write at a rate enters it whole or not at all"),
-            // a flow of less has less to write
+            spec::App::OnOff(spec::OnOff { write, .. }) => {
+                (write, "a write at a rate enters the buffer as a whole or not at all")
+            }
+            // a smaller flow has less to write
             spec::App::Bulk(spec::Bulk { size, write })
                 if t.whole_writes
                     && size.is_none_or(|size| size + t.extra_packets as u64 * t.mss as u64 > t.send_buffer) =>
             {
-                (write, "with transport.whole_writes = true it enters it whole or not at all")
+                (write, "with transport.whole_writes = true a write enters the buffer as a whole or not at all")
             }
             _ => return Ok(()),
         };

@@ -13,7 +13,7 @@ use incast_cc as cc;
 use incast_engine::spec;
 use std::ops::ControlFlow;
 
-/// Problems of one flow file that are kept.
+/// Largest number of problems kept for one flow file.
 const MOST_PROBLEMS: usize = 100_000;
 
 /// Columns of a flow file.
@@ -31,22 +31,22 @@ const COLUMNS: [&str; 11] = [
     "deadline",
 ];
 
-/// A flow file that is read.
+/// A flow file being read.
 struct Reader<'a> {
     entry: &'a Traffic,
     number: u32,
     name: &'a str,
-    /// Flows of the file that are taken, and all that it has.
+    /// Number of flows taken from the file, and number in the file.
     count: u32,
     has: u64,
-    /// Number of the first.
+    /// Number of the first flow.
     first: u32,
     problems: Vec<Problem>,
     connections: Vec<(spec::FlowSpec, Option<u64>)>,
 }
 
 impl Traffic {
-    /// Flows of a file, a line each; the entry's start, stagger and jitter are added to their own.
+    /// Adds the flows of a file, one per line; the entry's start, stagger and jitter are added to their own.
     pub(crate) fn add_file(&self, name: &str, number: u32, flows: &mut Flows) -> Result<(), Errors> {
         let key = format!("{}.file", flows.path);
         let text = crate::files::read_named(&key, flows.dir, name)?;
@@ -63,7 +63,7 @@ impl Traffic {
         let first = flows.len();
         let mut reader = Reader { entry: self, number, name, count, has, first, problems, connections };
         for (i, row) in (0..count).zip(rows.iter()) {
-            // A file that is wrong in this many lines is the wrong file.
+            // A file with this many wrong lines is the wrong file.
             if reader.problems.len() > MOST_PROBLEMS {
                 break;
             }
@@ -78,12 +78,12 @@ impl Traffic {
 }
 
 impl Reader<'_> {
-    /// The value that was read, unless it is wrong.
+    /// Keeps the value, or the problem.
     fn take<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
         read.map_err(|problem| self.problems.push(problem)).ok()
     }
 
-    /// Adds the flow of a row, unless something is wrong with it. It breaks off where one row says it for all.
+    /// Adds the flow of a row, unless it is wrong. Breaks off if one row's problem holds for all.
     fn add(&mut self, i: u32, row: &Row, flows: &mut Flows) -> Result<ControlFlow<()>, Problem> {
         flows.reserve(1 + u64::from(matches!(self.entry.app, App::Query(_))))?;
         let controller = self.controller(row, flows);
@@ -96,7 +96,7 @@ impl Reader<'_> {
                 None
             }
         };
-        // A bare number is bytes: lists of flow sizes are commonly written so.
+        // A plain number is bytes: lists of flow sizes are commonly written so.
         let size = |t: &str| match t.parse::<u64>().or_else(|_| t.parse::<cc::Bytes>().map(|b| b.0)) {
             Ok(n) if n > 0 && n <= MOST_BYTES => Ok(n),
             Ok(n) if n > 0 => Err(format!("expected at most {MOST_BYTES}B")),
@@ -166,7 +166,7 @@ impl Reader<'_> {
         self.take(end)
     }
 
-    /// Refuses flow `i`, which is listed at one time and opens at another, where the entry has stopped by then.
+    /// Refuses flow `i`, listed at one time and opened at another, if the entry has stopped by then.
     fn check_stop(
         &mut self,
         (i, listed, start): (u32, cc::Time, cc::Time),
@@ -178,7 +178,7 @@ impl Reader<'_> {
                 self.problems.push(row.wrong("start", format!("expected a time before the entry's stop, {stop}")));
             }
             Some(stop) if stop.0 <= start => {
-                // one flow of those that the entry's own keys move beyond its stop says it for all
+                // one flow moved beyond the entry's stop by its own keys stands for all
                 let message = format!(
                     "flow {i} of {}, listed at {listed}, opens at {start} by the entry's {}; expected a later stop",
                     self.name,
@@ -192,8 +192,8 @@ impl Reader<'_> {
         ControlFlow::Continue(())
     }
 
-    /// When a flow stops by its own row: the time listed, moved as far as its start, listed at one time, which comes at
-    /// another.
+    /// Stop time of a flow from its row: the listed time, moved as far as the flow's start (`listed` time and actual
+    /// `start`).
     fn stop(&mut self, row: &Row, (listed, start): (cc::Time, cc::Time)) -> cc::Time {
         let Some(stop) = row.quantity::<Time>("stop", &mut self.problems) else { return cc::Time::NEVER };
         if stop.0 <= listed {
@@ -206,15 +206,15 @@ impl Reader<'_> {
         stop.0.saturating_add(start.saturating_sub(listed))
     }
 
-    /// The deadline of a flow by its own row.
+    /// Sets the deadline of a flow from its row.
     fn give_deadline(&mut self, flow: &mut spec::FlowSpec, row: &Row) {
         let Some(within) = row.quantity::<Time>("deadline", &mut self.problems) else { return };
         let has_end = flow.app.size().is_some() || matches!(self.entry.app, App::ClosedLoop(_));
         let message = match &self.entry.app {
             App::Query(_) => "queries have the deadlines of their entry; expected none with app.kind = \"query\"",
-            _ if !has_end => "this flow has no end that could be late; expected a size, or no deadline",
+            _ if !has_end => "this flow has no end, so it cannot be late; expected a size, or no deadline",
             _ if within.0 == cc::Time::ZERO => {
-                "it would have passed when the flow opens; expected a time above 0, counted from its opening"
+                "it has already passed when the flow opens; expected a time above 0, counted from its opening"
             }
             _ => {
                 flow.deadline = Some(self.entry.due(within.0));
@@ -224,7 +224,7 @@ impl Reader<'_> {
         self.problems.push(row.wrong("deadline", message));
     }
 
-    /// Refuses a path of pulls where there are none.
+    /// Refuses a path of pulls for transports without pulls.
     fn check_pulls(&mut self, flow: &spec::FlowSpec, row: &Row, flows: &Flows) {
         let pulls = match &flows.settings(flow.transport).protocol {
             spec::Protocol::Ndp(_) | spec::Protocol::Eqds(_) => true,
@@ -237,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A size that is missing, or that the entry's application has no use for.
+    /// Reports a missing size, or one that the entry's application does not use.
     fn check_size(&mut self, size: Option<u64>, row: &Row) {
         let message = match (&self.entry.app, size) {
             (App::Udp(_), Some(_)) => "datagrams have a rate and no size; expected no size here",
@@ -254,7 +254,7 @@ impl Reader<'_> {
     }
 }
 
-/// The ends that activate the trigger of flow `own` of a file of `count` flows, numbered from `first` on: the column
+/// Ends that activate the trigger of flow `own` of a file of `count` flows, numbered from `first` on. The column
 /// `after` has numbers of flows of the file, for their ends at the sender, or with `:received` at the receiver.
 fn activations(
     row: &Row,
@@ -289,7 +289,7 @@ fn activations(
     Ok(Some(of))
 }
 
-/// A list of node names, the ends included or not, as links.
+/// A list of node names, with or without the ends, as links.
 fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Result<Option<Vec<u32>>, Problem> {
     let Some(text) = row.get(column) else { return Ok(None) };
     let mut nodes = Vec::new();
@@ -317,7 +317,7 @@ fn given_path(row: &Row, column: &str, src: u32, dst: u32, flows: &Flows) -> Res
         return Err(row.wrong(column, format!("{} is a host; hosts do not forward", named(*h))));
     }
     if let Some(again) = nodes.iter().enumerate().find(|(i, n)| nodes[..*i].contains(n)).map(|(_, n)| *n) {
-        let message = format!("passes {} twice; expected a path that goes round no circle", named(again));
+        let message = format!("passes {} twice; expected a path without loops", named(again));
         return Err(row.wrong(column, message));
     }
     nodes

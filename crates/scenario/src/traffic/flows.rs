@@ -1,4 +1,4 @@
-//! Flows under construction, and what they refer to: controllers, transport settings, triggers, queries.
+//! Flows under construction, with the controllers, transport settings, triggers and queries that they use.
 
 use crate::document::Document;
 use crate::document::failures::LinkFailure;
@@ -14,25 +14,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need
-/// some 4 GB.
+/// Most flows of a scenario. State and record of a flow take about a kilobyte, so this many need some 4 GB.
 pub const MAX_FLOWS: u64 = 4_000_000;
 
-/// Flows under construction, and what they refer to.
+/// Flows under construction, with everything they refer to.
 pub(crate) struct Flows<'a> {
     pub(crate) network: &'a Network,
-    /// Fewest classes of ports that have queues for some, and the key of those ports.
+    /// Smallest number of classes among ports with several, and the key of those ports.
     pub(crate) classes: Option<(String, usize)>,
-    /// Failures that files of traffic have.
+    /// Failures from files of traffic.
     pub(crate) failures: Vec<LinkFailure>,
-    /// Nodes by name, and links by their ends: once they are asked for.
+    /// Nodes by name, and links by their ends, once requested.
     nodes: OnceCell<HashMap<&'a str, u32>>,
     links: OnceCell<HashMap<(u32, u32), u32>>,
     pub(crate) dir: &'a Path,
     pub(crate) seed: u64,
     /// Length of the run.
     pub(crate) duration: cc::Time,
-    /// Key path of the entry at work.
+    /// Key path of the current entry.
     pub(crate) path: String,
     /// All entries.
     pub(crate) entries: &'a [Traffic],
@@ -42,19 +41,19 @@ pub(crate) struct Flows<'a> {
     pub(crate) transports: Vec<spec::TransportSpec>,
     pub(crate) flows: Vec<spec::FlowSpec>,
     pub(crate) triggers: Vec<spec::TriggerSpec>,
-    /// File and line of flows that wait, where they have one.
+    /// File and line of waiting flows, if they come from one.
     pub(crate) listed: HashMap<u32, (Rc<str>, u64)>,
     pub(crate) queries: Vec<spec::QuerySpec>,
     /// Flows announced so far.
     announced: u64,
-    /// Bytes that a run may take, and that one of the flows announced so far takes.
+    /// Largest memory of a run, and memory of one with the flows announced so far, in bytes.
     pub(crate) most: u64,
     pub(crate) memory: u64,
 }
 
 impl<'a> Flows<'a> {
-    /// No flows yet, of a document in its network. `dir` is where the names of its files start; a run may take `most`
-    /// bytes.
+    /// Starts without flows, for a document and its network. `dir` is the folder for relative file names; a run may
+    /// take `most` bytes.
     pub(crate) fn new(doc: &'a Document, network: &'a Network, dir: &'a Path, most: u64) -> Flows<'a> {
         Flows {
             network,
@@ -113,7 +112,7 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Adds a flow; its number.
+    /// Adds a flow and returns its number.
     pub(crate) fn push(&mut self, flow: spec::FlowSpec) -> u32 {
         self.flows.push(flow);
         self.flows.len() as u32 - 1
@@ -124,7 +123,7 @@ impl<'a> Flows<'a> {
         self.flows.len() as u32
     }
 
-    /// Adds a trigger; its number.
+    /// Adds a trigger and returns its number.
     pub(crate) fn add_trigger(&mut self, activations: Vec<(u32, spec::Done)>) -> u32 {
         self.triggers.push(spec::TriggerSpec { activations });
         self.triggers.len() as u32 - 1
@@ -136,7 +135,7 @@ impl<'a> Flows<'a> {
         (flow.src, flow.dst)
     }
 
-    /// Number of a controller: the entry's own, or the scenario's.
+    /// Number of the entry's controller, or else of the scenario's.
     pub(crate) fn controller(&mut self, own: Option<&Controller>) -> Result<u32, Problem> {
         let Some(Controller(config)) = own.or(self.default_controller) else {
             let message =
@@ -146,7 +145,7 @@ impl<'a> Flows<'a> {
         Ok(number_of(&mut self.controllers, config.clone()))
     }
 
-    /// Number of a controller for flows that none governs: the scenario's, or any.
+    /// Number of a controller for flows without one: the scenario's, or any.
     pub(crate) fn any_controller(&mut self) -> u32 {
         let config = self.default_controller.map(|c| c.0.clone()).or_else(|| cc::Config::new("newreno"));
         config.map_or(0, |config| number_of(&mut self.controllers, config))
@@ -168,7 +167,7 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// Place of `item` in `list`, where it is put if it is not there yet.
+/// Index of `item` in `list`; appends it if it is new.
 pub(crate) fn number_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> u32 {
     let at = list.iter().position(|x| *x == item).unwrap_or_else(|| {
         list.push(item);

@@ -7,7 +7,7 @@ use crate::files::read_named;
 use crate::files::traffic_matrix::{self, Cell};
 use crate::text::problem::Errors;
 
-/// Cells of the file `name` of the entry at work, row by row, each read by `value`.
+/// Cells of the file `name` of the current entry, row by row, each read by `value`.
 pub(super) fn cells<T>(
     name: &str,
     flows: &Flows,
@@ -18,7 +18,7 @@ pub(super) fn cells<T>(
 }
 
 impl Traffic {
-    /// A flow for every cell of a traffic matrix, row by row.
+    /// Adds a flow for every cell of a traffic matrix, row by row.
     pub(crate) fn add_cells(&self, file: &str, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         check_two_hosts(flows)?;
         let cells = cells(file, flows, traffic_matrix::bytes)?;

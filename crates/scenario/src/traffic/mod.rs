@@ -1,4 +1,4 @@
-//! Traffic: the flows that the entries of a document make in a network.
+//! Traffic: the flows created by the entries of a document in a network.
 
 mod arrivals;
 mod collectives;

@@ -1,4 +1,4 @@
-//! Ends of flows, pattern by pattern.
+//! Sources and destinations of flows, pattern by pattern.
 
 use super::flows::Flows;
 use super::roots;
@@ -10,7 +10,7 @@ use crate::text::problem::{Errors, Problem};
 use incast_engine::hash::{self, purpose};
 
 impl Traffic {
-    /// Flows of the patterns whose ends [`place`] gives.
+    /// Adds flows of the patterns whose ends come from [`place`].
     pub(crate) fn add_placed(&self, pattern: Pattern, entry: u32, flows: &mut Flows) -> Result<(), Errors> {
         // a connection with requests and responses is two flows
         let flows_each = 1 + u64::from(matches!(self.app, App::Query(_)));
@@ -79,8 +79,8 @@ fn place(pattern: Pattern, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32
         Pattern::Permutation { .. } => {
             let mut pairs = Vec::with_capacity(n as usize);
             for round in 0..n.div_ceil(hosts) as u64 {
-                // Shuffles with a fixed point are thrown away: what is left is uniform among
-                // those without, after e shuffles on average.
+                // Shuffles with a fixed point are rejected: the rest is uniform among those without, after e shuffles
+                // on average.
                 let to = (0u64..)
                     .map(|attempt| shuffled(hosts, |i, n| draw(((round << 20 | attempt) << 24) + i as u64, n)))
                     .find(|p| (0..hosts).zip(p).all(|(from, to)| from != *to))
@@ -107,7 +107,7 @@ fn place(pattern: Pattern, entry: u32, n: u32, flows: &Flows) -> Result<Vec<(u32
     })
 }
 
-/// The receiver that a user names; the last host unless given.
+/// Receiver named by the user; default: the last host.
 fn resolve(named: Option<&HostRef>, flows: &Flows, drawn: u32) -> Result<u32, Problem> {
     let key = format!("{}.receiver", flows.path);
     match named {
@@ -136,7 +136,7 @@ pub(crate) fn host(text: &str, flows: &Flows, wrong: impl Fn(String) -> Problem)
             let names = &flows.network.names[..hosts as usize];
             let last = names.last().map_or("", String::as_str);
             let p = wrong(format!("expected a host: {} to {last}, or a number from 0 to {}", names[0], hosts - 1));
-            // Among numbered names the nearest by letters means nothing.
+            // For numbered names the nearest spelling is meaningless.
             let numbered = text.bytes().any(|b| b.is_ascii_digit());
             Err(if numbered { p } else { p.suggest(text, names.iter().take(1000).map(String::as_str)) })
         }

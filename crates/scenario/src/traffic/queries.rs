@@ -12,8 +12,8 @@ use incast_engine::spec;
 use std::collections::BTreeMap;
 
 impl Traffic {
-    /// Adds two-way connections, given by the flow of the responses and, from a file, their size;
-    /// those to the same root are one query.
+    /// Adds two-way connections, given by the flow of the responses and, from a file, their size; connections of one
+    /// root form one query.
     pub(crate) fn add_queries(
         &self,
         entry: u32,
@@ -78,7 +78,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// All responses of all queries of a root are bytes that can be counted, and all requests.
+    /// Checks that all responses, and all requests, of a root's queries fit the byte counters.
     fn check_bytes(&self, query: &Query, connections: &[spec::ConnectionSpec], flows: &Flows) -> Result<(), Problem> {
         let (count, most) = (u128::from(query.count.unwrap_or(1)), u128::from(MOST_BYTES));
         let responses: u128 = connections.iter().map(|c| u128::from(c.response_size)).sum();

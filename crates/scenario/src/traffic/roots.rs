@@ -1,4 +1,4 @@
-//! Ends of partition and aggregate: roots spread over racks, each with workers that are so near.
+//! Ends of partition and aggregate: roots spread over racks, each with workers at given distances.
 
 use super::flows::Flows;
 use super::shuffle::drawn;
@@ -7,7 +7,7 @@ use crate::text::problem::Problem;
 use incast_engine::hash::{self, purpose};
 use std::collections::BTreeMap;
 
-/// Draws that a root may take: the numbers of those of the next one begin there. No network has as many hosts.
+/// Draws reserved for a root: the numbers of the next root's draws begin after them. No network has as many hosts.
 const DRAWS: u64 = 1 << 24;
 
 /// Sender and receiver of every flow: the workers of root 0, those of root 1, ...
@@ -49,7 +49,11 @@ pub(super) fn place(roots: &Roots, entry: u32, flows: &Flows) -> Result<Vec<(u32
         for (key, workers, from, among) in kinds {
             if workers > among {
                 let name = &flows.network.names[root as usize];
-                return Err(wrong(key, workers, format!("expected at most the hosts so near to root {name}, {among}")));
+                return Err(wrong(
+                    key,
+                    workers,
+                    format!("expected at most the number of hosts at that distance from root {name}, {among}"),
+                ));
             }
             let bits = |draw: u32| hash::bits(flows.seed, purpose::PLACEMENT, entry as u64, draws + draw as u64);
             for place in drawn(workers, among, |draw, below| hash::pick(bits(draw), below)) {
@@ -66,7 +70,7 @@ pub(super) fn place(roots: &Roots, entry: u32, flows: &Flows) -> Result<Vec<(u32
     Ok(pairs)
 }
 
-/// Number `place` of the numbers from `from` on that are not left out; these are in order, none below `from`.
+/// Number `place` of the numbers from `from` on that are not left out; `left_out` is in order, none below `from`.
 fn without(left_out: &[u32], from: u32, place: u32) -> u32 {
     left_out.iter().fold(from + place, |number, out| number + u32::from(*out <= number))
 }

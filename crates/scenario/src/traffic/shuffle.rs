@@ -11,7 +11,7 @@ pub(crate) fn shuffled(n: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     items
 }
 
-/// The first `n` places of a shuffle of `0..all`, by the places that it has changed so far; `draw(i, m)` is the i-th
+/// The first `n` places of a shuffle of `0..all`, computed from the changed places only; `draw(i, m)` is the i-th
 /// draw below m.
 pub(crate) fn drawn(n: u32, all: u32, draw: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut moved: HashMap<u32, u32> = HashMap::new();

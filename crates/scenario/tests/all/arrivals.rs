@@ -1,4 +1,4 @@
-//! Flows that arrive at random, of sizes from tables: rules of drawing, means, rates, and what a user reads.
+//! Flows that arrive at random, with sizes from tables: rules of drawing, means, rates, and error messages.
 
 use incast_engine::spec::{App, Bulk, Spec};
 use incast_scenario::files::builtin::usual_rule;
@@ -11,8 +11,8 @@ fn table(name: &str) -> SizeTable {
     SizeTable::read(name, builtin::file(name).unwrap(), 1_460).unwrap()
 }
 
-/// Means as their sources state them: HPCC's of the interpolated tables; the first lines of Homa's files; netbench's
-/// pairs of both for web search. In bytes.
+/// Means as stated by their sources, in bytes: HPCC's for interpolated tables; the first lines of Homa's files;
+/// netbench's pairs of both for web search.
 #[test]
 fn means_are_the_published_ones() {
     let cases = [
@@ -151,7 +151,7 @@ fn arrivals_are_poisson_at_the_load() {
     }
 }
 
-/// `websearch` with a table of one's own.
+/// `websearch` with a custom table.
 fn own(name: &str, table: &str, sets: &[(&str, &str)]) -> Spec {
     let dir = std::env::temp_dir().join(format!("incast-arrivals-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();

@@ -18,7 +18,7 @@ fn two_senders_share_a_link() {
     }
 }
 
-/// An application that sends less leaves the rest: sources at 100 kb/s below their share of 2 Mb/s.
+/// An application below its share leaves the rest to others: sources at 100 kb/s below their share of 2 Mb/s.
 #[test]
 fn applications_want_no_more_than_they_send() {
     let slow = shares("star", &[("traffic.app.rate", "100kbps")]);

@@ -1,4 +1,4 @@
-//! All-to-all and ring all-reduce: who sends what to whom, after what, and how long it takes.
+//! All-to-all and ring all-reduce: sources, destinations, dependencies and duration.
 
 use incast_engine::spec::{App, Bulk, Done, Spec};
 use incast_record::Outcome;
@@ -109,7 +109,7 @@ fn a_file_says_what_waits_for_what() {
     assert_eq!(after(4), Some((2, vec![(2, Done::Received), (3, Done::Sent)])));
     assert_eq!(
         s.notes().unwrap(),
-        ["1 flow waits for what ends at another host, of which it hears the longest latency of a link later \
+        ["1 flow waits for an end at another host, and it learns of it the longest latency of a link later \
              (docs/traffic.md)"]
     );
     std::fs::remove_dir_all(&dir).unwrap();

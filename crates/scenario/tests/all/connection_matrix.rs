@@ -1,4 +1,4 @@
-//! htsim's connection matrices: what their lines become, and what a user reads when one is wrong.
+//! htsim's connection matrices: the flows of their lines, and error messages for wrong ones.
 
 use crate::wording::said;
 use incast_engine::spec::{App, Bulk, Done, Effect, Spec, Triggered};
@@ -9,7 +9,7 @@ fn built(name: &str, matrix: &str, keys: &str) -> Result<Spec, String> {
     asked(name, matrix, keys, |s| s.build())
 }
 
-/// The notes on it.
+/// Notes on the specification.
 fn notes(name: &str, matrix: &str, keys: &str) -> Vec<String> {
     asked(name, matrix, keys, |s| s.notes()).unwrap()
 }
@@ -127,16 +127,16 @@ fn what_is_wrong_is_said() {
     );
 }
 
-/// So many of these ends.
+/// Number of ends needed, and these ends.
 type Waits = (u32, Vec<(u32, Done)>);
 
-/// The ends that each flow waits for.
+/// Ends that each flow waits for.
 fn waits(spec: &Spec) -> Vec<Option<Waits>> {
     let of = |t: Triggered| (t.activation, spec.triggers[t.trigger as usize].activations.clone());
     spec.flows.iter().map(|f| f.trigger.map(of)).collect()
 }
 
-/// When the barrier of the test below is passed, as far as hosts 2 and 1 know.
+/// Time at which the barrier of the test below is passed, as known to hosts 2 and 1.
 fn last(o: &incast_record::Outcome) -> u64 {
     o.flows[1].finish_ps.max(o.flows[3].finish_ps).unwrap()
 }
@@ -253,13 +253,13 @@ fn what_never_opens_or_does_nothing_is_noted() {
     assert_eq!(notes("drained", matrix, keys), [class]);
     assert_eq!(notes("reset", matrix, &format!("{keys}\nat_stop = \"reset\"")), [class, vain]);
     let one = matrix.replace("0->3 trigger 2", "0->3 start 0").replace("0->1 start 0 size 0", "0->1 start 0 size 9");
-    let waits = "1 flow waits for what ends at another host, of which it hears the longest latency of a link later \
+    let waits = "1 flow waits for an end at another host, and it learns of it the longest latency of a link later \
                  (docs/traffic.md)";
     let other = one.replace("0->2 trigger 1", "5->2 trigger 1").replace(" prio 1", "");
     assert_eq!(notes("relayed", &other, "start_unit = \"us\""), [waits]);
     // counted at host 5, whose flow it starts first: host 6 hears of host 0 by way of it
     let third = other.replace("0->3 start 0", "6->3 trigger 1");
-    let waits = "2 flows wait for what ends at another host, of which they hear the longest latency of a link later \
+    let waits = "2 flows wait for an end at another host, and they learn of it the longest latency of a link later \
                  (docs/traffic.md)";
     assert_eq!(notes("at-once", &third, "start_unit = \"us\""), [waits], "host 0 counts what ends there");
     let third = third.replace("0->4 start 0 size 10", "7->4 start 0 size 10 send_done_trigger 1");

@@ -1,4 +1,4 @@
-//! Elephants: which flows become some, what the others share with them, and what they are in a run.
+//! Elephants: their selection, the places that other flows share with them, and their behaviour in a run.
 
 use incast_engine::spec::{App, Bulk, PathChoice, Spec, Udp};
 use incast_scenario::Scenario;
@@ -16,12 +16,12 @@ fn built(seed: u64, elephants: u32) -> Spec {
     scenario(seed, &[("traffic.elephants.flows", &elephants.to_string())]).build().unwrap()
 }
 
-/// How near an end of a flow is to that of an elephant, as labels number it.
+/// Distances from an end of a flow to that of an elephant, as numbered by labels.
 const NONE: u32 = 0;
 const POD: u32 = 1;
 const LEAF: u32 = 2;
 
-/// What each flow shares at its source and at its destination.
+/// Places shared by each flow at its source and at its destination.
 fn shared(spec: &Spec) -> impl Iterator<Item = (u32, u32)> {
     let [source, destination] = &spec.labels[..] else { panic!("a label for each end") };
     assert_eq!([source.name, destination.name], ["shared_source", "shared_destination"]);
@@ -30,7 +30,7 @@ fn shared(spec: &Spec) -> impl Iterator<Item = (u32, u32)> {
     source.of.iter().copied().zip(destination.of.iter().copied())
 }
 
-/// The places that the most affected 1 % of the flows share, the nearer end first.
+/// Places shared by the most affected 1 % of the flows, the nearer end first.
 fn most_affected(spec: &Spec) -> Vec<(u32, u32)> {
     let others = spec.flows.iter().zip(shared(spec)).filter(|(f, _)| f.group == 0);
     let mut ranks: Vec<_> = others.map(|(_, (a, b))| (a.max(b), a.min(b))).collect();

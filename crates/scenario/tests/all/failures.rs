@@ -1,4 +1,4 @@
-//! `[[failures]]`, from the file to what happens.
+//! `[[failures]]`, from the file to the run.
 
 use incast_engine::spec::Router;
 use incast_scenario::Scenario;

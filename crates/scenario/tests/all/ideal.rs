@@ -43,11 +43,10 @@ fn between_pods_of_htsim() {
     assert_eq!(e.hop_rtt, Time(1_320_000 + 1_003_200));
 }
 
-/// Packets that spread over paths wait for each other on the first and the last link alone, which all share: a
-/// short last packet overtakes. By hand, of 4000 B over six links of 1 us at 100 Gb/s, three full segments (one
-/// is the preset's): the full ones take 6 * 1.32 + 2 * 0.32 = 8.56 us; what is left of 1000 B leaves at 0.96 us
-/// and is there at 0.96 + 6 * 1.08 = 7.44 us, of 3900 B at 0.96 + 6 * 1.312 = 8.832 us. On one path it comes
-/// right behind them.
+/// Packets spread over paths wait for each other only on the first and the last link, which all share: a short last
+/// packet overtakes. By hand, of 4000 B over six links of 1 us at 100 Gb/s, three full segments (one is the
+/// preset's): the full ones take 6 * 1.32 + 2 * 0.32 = 8.56 us; the rest of 1000 B leaves at 0.96 us and arrives at
+/// 0.96 + 6 * 1.08 = 7.44 us, of 3900 B at 0.96 + 6 * 1.312 = 8.832 us. On one path it comes right behind them.
 #[test]
 fn a_short_last_packet_overtakes_on_another_path() {
     let ack = 6 * 1_003_200;
@@ -88,8 +87,8 @@ fn hotspot_idle_rtt() {
     assert_eq!(near.hop_rtt, Time::ns(22_016 + 10_432));
 }
 
-/// Slower links later on the path: packets leave at the pace of the slowest so far; what a token bucket saves goes at
-/// once; a last partial segment; the handshake's round trip; checked against a packet-by-packet walk.
+/// Slower links later on the path: packets leave at the pace of the slowest so far; the burst of a token bucket
+/// leaves at once; a last partial segment; the handshake's round trip; checked against a packet-by-packet walk.
 #[test]
 fn a_transfer_walked_packet_by_packet() {
     let sizes =

@@ -1,5 +1,5 @@
-//! The real Linux stack's start-up traces and steady states, as `parity/data/linux` has them: windows and
-//! acknowledged bytes row by row, queues and marks of the cells.
+//! Start-up traces and steady states of the real Linux stack, from `parity/data/linux`: windows and acknowledged
+//! bytes row by row, queues and marks of the cells.
 
 use incast_engine::run;
 use incast_record::{Outcome, summary};
@@ -7,7 +7,7 @@ use incast_scenario::Scenario;
 use std::path::Path;
 
 const SEGMENT: f64 = 1448.0;
-/// Time of a full packet on the bottleneck: the most that a trace may be shifted by.
+/// Time of a full packet on the bottleneck: the largest shift of a trace.
 const PACKET_PS: i64 = 12_112_000;
 
 fn table(name: &str) -> Vec<Vec<String>> {
@@ -97,7 +97,7 @@ fn reno_starts_overshoots_and_recovers_as_in_linux() {
     assert!(shares("G_reno_rtt100_n1", &RENO).into_iter().all(|s| s > 0.999));
 }
 
-/// The rules that decide the traces: each, switched off, moves rows out of bounds.
+/// Rules that decide the traces: each one, switched off, moves rows out of bounds.
 #[test]
 fn each_rule_of_the_traces_shows() {
     let dctcp = |set: (&'static str, &'static str)| shares("G_dctcp_rtt100_n1", &[set]);
@@ -141,7 +141,7 @@ fn steady_states_of_dctcp_are_those_of_linux() {
     }
 }
 
-/// Of 31 recoveries in 3 s each loses what Linux' loses, since the receiver compresses the SACKs: PRR then
+/// Each of 31 recoveries in 3 s loses as many packets as Linux', because the receiver compresses the SACKs: PRR then
 /// sends in bursts.
 #[test]
 fn recoveries_of_reno_lose_as_many_segments_as_in_linux() {
@@ -161,7 +161,7 @@ fn recoveries_of_reno_lose_as_many_segments_as_in_linux() {
     assert!(drops("false") < drops("true"));
 }
 
-/// Controllers that mind marks by RFC 3168 take the preset as it is: only `ecn` says that they do.
+/// Controllers that react to marks by RFC 3168 take the preset as it is: only `ecn` differs.
 #[test]
 fn classic_ecn_takes_the_preset_as_it_is() {
     for controller in ["newreno", "cubic", "westwood"] {

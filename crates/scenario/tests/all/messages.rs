@@ -1,5 +1,4 @@
-//! Queries and closed-loop writes: what a scenario turns into, and what a user reads when it is
-//! wrong.
+//! Queries and closed-loop writes: their specification, and error messages for wrong ones.
 
 use incast_engine::spec::{self, App, ClosedLoop, ConnectionSpec, Messages};
 use incast_scenario::Scenario;

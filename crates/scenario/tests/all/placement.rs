@@ -1,4 +1,4 @@
-//! Who sends to whom, under a seed.
+//! Sources and destinations of flows, under a seed.
 
 use incast_engine::spec::{App, FlowSpec, OnOff, Spec};
 use incast_scenario::Scenario;

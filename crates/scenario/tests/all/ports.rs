@@ -1,15 +1,15 @@
-//! Ports of every built-in scenario: what they send is no more than their links carry.
+//! Ports of every built-in scenario: they send no more than their links carry.
 
 use incast_cc::{Rate, Time};
 use incast_engine::spec::{Discipline, Spec};
 use incast_record::{Outcome, PortRecord};
 use incast_scenario::{Scenario, builtin};
 
-/// A byte in bits, times 10^12: a link of 1 bit/s carries one in so many picoseconds.
+/// Bits of a byte, times 10^12: divided by the rate, the picoseconds that a byte takes.
 const BYTE: u128 = 8_000_000_000_000;
 
-/// A run of the scenario that takes so many hops, or its whole duration; measured from a third of it to shortly before
-/// its end, so that queues are filled and packets under way at both.
+/// Runs the scenario for a number of hops, or its whole duration; the measured interval begins at a third of the run
+/// and ends shortly before its end, so that queues are filled and packets in flight at both.
 fn run(name: &str, hops: u64) -> (Spec, Outcome) {
     let mut spec = Scenario::load(name).unwrap().build().unwrap();
     let whole = spec.duration;
@@ -26,7 +26,7 @@ fn run(name: &str, hops: u64) -> (Spec, Outcome) {
     }
 }
 
-/// Bytes that a port can have sent in the measured interval at most.
+/// Largest number of bytes that a port can have sent in the measured interval.
 fn most(spec: &Spec, port: usize, record: &PortRecord, interval: Time) -> Option<u128> {
     let link = &spec.links[port];
     let changed = spec.failures.iter().filter(|f| f.link == port as u32).filter_map(|f| f.rate());

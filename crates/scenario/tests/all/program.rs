@@ -1,4 +1,4 @@
-//! `[[program]]`, from the file to what happens.
+//! `[[program]]`, from the file to the run.
 
 use incast_record::Outcome;
 use incast_scenario::Scenario;
@@ -13,7 +13,7 @@ fn run(sets: &[(&str, &str)]) -> Outcome {
     incast_engine::run(&scenario("sccp-incast", sets).build().unwrap(), &mut |_| true).unwrap()
 }
 
-/// Milliseconds that queries take on average, and drops.
+/// Mean duration of queries in milliseconds, and drops.
 fn queries(sets: &[(&str, &str)]) -> (f64, u64) {
     let outcome = run(sets);
     let took: Vec<f64> = { outcome.messages.iter() }
@@ -140,11 +140,11 @@ fn a_program_that_can_do_nothing_is_noted() {
     assert_eq!(notes("dumbbell", &[phantom, queue, ("controller", "newreno"), ("transport.ecn", "classic")]), [""; 0]);
     let rcp = notes("dumbbell", &[("program", "[{ kind = \"rcp\" }]"), ("controller", "newreno")]);
     assert_eq!(rcp.len(), 1);
-    assert!(rcp[0].starts_with("program.0 (rcp) does nothing: no flow asks for a rate"), "{rcp:?}");
+    assert!(rcp[0].starts_with("program.0 (rcp) does nothing: no flow requests a rate"), "{rcp:?}");
     assert_eq!(notes("rcp-processor-sharing", &[]), [""; 0]);
     let xcp = notes("dumbbell", &[("program", "[{ kind = \"xcp\" }]"), ("controller", "newreno")]);
     assert_eq!(xcp.len(), 1);
-    assert!(xcp[0].starts_with("program.0 (xcp) does nothing: no flow asks how its window"), "{xcp:?}");
+    assert!(xcp[0].starts_with("program.0 (xcp) does nothing: no flow requests changes of its window"), "{xcp:?}");
     let idle = |program: &str| notes("sccp-incast", &[("program", program)]);
     let no_count = "program.0 (idle) does nothing: no program counts flows, as sccp and tables do";
     assert_eq!(idle("[{ kind = \"idle\" }]"), [no_count]);
@@ -296,7 +296,7 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
         says(d3(&[(&key, value)]), &[&key, words]);
     }
     let notes = |name: &str, sets: &[(&str, &str)]| scenario(name, sets).notes().unwrap();
-    assert!(notes("dumbbell", &[("program", "[{ kind = \"d3\" }]")])[0].contains("no flow asks for a rate"));
+    assert!(notes("dumbbell", &[("program", "[{ kind = \"d3\" }]")])[0].contains("no flow requests a rate"));
     let slowest = |rate: &str| {
         let program = ("program", "[{ kind = \"qjump\", factors = [1] }]");
         let s = scenario("dumbbell", &[("topology.bottleneck_link.rate", rate), program]);
@@ -308,5 +308,5 @@ fn levels_and_rates_for_deadlines_are_refused_bad_values() {
     assert_eq!(slowest("1Mbps"), Some(incast_cc::Rate::mbps(1)), "not that of the hosts' links, 10 Gb/s");
     let unlimited = [("traffic.mice.class", "1"), ("program", "[{ kind = \"qjump\", factors = [1] }]")];
     let elephants = [&unlimited[..], &[("traffic.mice.ack_class", "1"), ("traffic.elephants.ack_class", "1")]].concat();
-    assert!(notes("priority", &elephants)[0].contains("no flow is of a class that has a factor"));
+    assert!(notes("priority", &elephants)[0].contains("no flow has a class with a factor"));
 }

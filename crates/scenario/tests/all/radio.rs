@@ -1,4 +1,4 @@
-//! Radio cells as scenarios: frames of ns-3.43's TCP over 6LoWPAN, and what is refused.
+//! Radio cells as scenarios: frames of ns-3.43's TCP over 6LoWPAN, and refusals.
 
 use incast_engine::spec::Spec;
 use incast_engine::testing::{Simulation, Threads, Visit, reference, windows};

@@ -1,4 +1,4 @@
-//! `[routing]`: what is refused, and that every policy runs a scenario to its end.
+//! `[routing]`: refusals, and a complete run under every policy.
 
 use incast_engine::map::ideal::Fabric;
 use incast_engine::spec::{Adaptive, Entropy, Flowlet, Gauged, PathChoice, Recycled};
@@ -115,7 +115,7 @@ fn every_policy_finishes_a_permutation() {
     }
 }
 
-/// Links on which data of flow `f` was put, and ACKs, by name.
+/// Links used by data of flow `f`, and by its ACKs, by name.
 fn passed(o: &incast_record::Outcome, f: u32) -> [BTreeSet<String>; 2] {
     [false, true].map(|ack| {
         let of = o.trace.iter().filter(|e| e.flow == f && (e.payload == 0) == ack && e.place.contains('>'));

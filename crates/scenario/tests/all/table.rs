@@ -16,7 +16,7 @@ fn run(name: &str, sets: &Sets) -> Outcome {
     incast_engine::run(&scenario(name, sets).build().unwrap(), &mut |_| true).unwrap()
 }
 
-/// What `build` says against a scenario.
+/// Error message of `build` for a scenario.
 fn said(name: &str, sets: &Sets) -> String {
     scenario(name, sets).build().map_or_else(|errors| errors.to_string(), |_| String::new())
 }
@@ -26,8 +26,7 @@ fn sccp(rtt: &str, floor: &str) -> String {
     let count = |what: &str, when: &str, by: i32| {
         format!(
             "{{ priority = 100, match = {{ flags = \"{what}/{what}\" }}, {when}actions = [{{ add = {by}, to = \
-            \"flows\", \
-             port = \"egress\" }}] }}"
+             \"flows\", port = \"egress\" }}] }}"
         )
     };
     let (opens, closes) = (count("SYN", "", 1), count("FIN", "when = \"flows[egress] > 0\", ", -1));
@@ -42,13 +41,13 @@ fn sccp(rtt: &str, floor: &str) -> String {
     )
 }
 
-/// All tables of results but that of entries.
+/// All tables of results except that of entries.
 fn results(outcome: &Outcome) -> String {
     let tables = TABLES.iter().filter(|(name, _)| *name != "entries");
     tables.map(|(name, make)| format!("{name} {:?}\n", make(outcome))).collect()
 }
 
-/// A scenario gives the same bytes with the program and with the tables.
+/// Checks that a scenario gives the same bytes with the program and with the tables.
 fn same(name: &str, sets: &Sets, rtt: &str, floor: &str) -> Outcome {
     let program = format!("[{{ kind = \"sccp\", common_rtt = \"{rtt}\", floor = \"{floor}\" }}]");
     let built_in = run(name, &[sets, &[("program", &*program)]].concat());
@@ -104,7 +103,7 @@ fn counted(o: &Outcome, table: &str, entry: &str) -> u64 {
     o.entries.iter().filter(|e| e.table == table && e.entry == entry).map(|e| e.packets).sum()
 }
 
-/// One program of tables, from what is inside its braces.
+/// One program of tables, from the text inside its braces.
 fn tables(keys: &str) -> String {
     format!("[{{ kind = \"table\", {keys} }}]")
 }
@@ -216,11 +215,9 @@ fn meters_hold_packets_to_a_rate_and_a_burst() {
 fn the_first_packets_of_a_flow_wait_for_the_controller() {
     let learns = |more: &str| {
         two(&format!(
-            "controller = {{ latency = \"100us\", processing = \"10us\", install = [{{ name = \"learned\", \
-            priority = 5, \
-             match = {{ kind = \"tcp\" }}, exact = [\"flow\", \"destination\"], actions = [] {more} }}] }}, \
-             tables = [{{ \
-             name = \"ways\", miss = \"controller\" }}]"
+            "controller = {{ latency = \"100us\", processing = \"10us\", install = [{{ name = \"learned\", priority = \
+             5, match = {{ kind = \"tcp\" }}, exact = [\"flow\", \"destination\"], actions = [] {more} }}] }}, tables \
+             = [{{ name = \"ways\", miss = \"controller\" }}]"
         ))
     };
     let (plain, o) = (two("tables = [{}]"), learns(""));
@@ -259,9 +256,8 @@ fn a_controller_at_a_node_is_as_far_as_the_quickest_way_there() {
 fn a_controller_without_an_entry_drops_or_lets_pass_and_keeps_so_many_packets() {
     let asks = |keys: &str| {
         two(&format!(
-            "controller = {{ latency = \"50us\", {keys} }}, tables = [{{ miss = \"controller\", entries = [{{ \
-            match = {{ \
-             kind = \"ack\" }} }}, {{ match = {{ kind = \"syn\" }} }}] }}]"
+            "controller = {{ latency = \"50us\", {keys} }}, tables = [{{ miss = \"controller\", entries = [{{ match = \
+             {{ kind = \"ack\" }} }}, {{ match = {{ kind = \"syn\" }} }}] }}]"
         ))
     };
     let passes = asks("otherwise = \"pass\"");
@@ -275,8 +271,8 @@ fn a_controller_without_an_entry_drops_or_lets_pass_and_keeps_so_many_packets() 
 fn tables_of_packets_that_leave_mark_by_what_is_left_behind() {
     let by_class = [(
         "queue",
-        "{ kind = \"strict-priority\", classes = [{ kind = \"drop-tail\", limit = \"100kB\" }, { kind = \
-        \"drop-tail\", limit = \"100kB\" }] }",
+        "{ kind = \"strict-priority\", classes = [{ kind = \"drop-tail\", limit = \"100kB\" }, { kind = \"drop-tail\", \
+         limit = \"100kB\" }] }",
     )];
     let program = tables(
         "tables = [{ name = \"in\", entries = [{ match = { kind = \"data\", flow = 0 }, actions = [{ class = 1 }] }] \
@@ -396,7 +392,7 @@ fn what_tables_cannot_be_is_refused() {
     says("tables = [{}], controller = { latency = \"1ms\" }", &["program.0.controller", "no table asks"]);
     let leaves = |keys: &str| format!("tables = [{{ at = \"egress\", {keys} }}]");
     says(&leaves("miss = \"drop\""), &["tables.0.miss = \"drop\"", "expected pass"]);
-    says(&leaves("entries = [{ match = { ingress = \"sink\" } }]"), &["entries.0.match.ingress", "tells no ingress"]);
+    says(&leaves("entries = [{ match = { ingress = \"sink\" } }]"), &["entries.0.match.ingress", "has no ingress"]);
     says("registers = { queue_packets = \"port\" }, tables = [{}]", &["registers.queue_packets", "time series"]);
     let place = |keys: &str| format!("tables = [{{ miss = \"controller\" }}], controller = {{ {keys} }}");
     says(&place(""), &["program.0.controller.latency", "the node that the controller is at"]);

@@ -346,7 +346,7 @@ fn a_path_of_more_ports_than_packets_hold_stamps_of_is_refused() {
     assert!(chain(5).is_ok());
     assert_eq!(
         chain(6).unwrap_err().to_string(),
-        "flow 0: ports stamp the packets of hpcc, which hold 6 stamps, and its path crosses 7 ports"
+        "flow 0: packets of hpcc hold telemetry of at most 6 ports, but its path crosses 7 ports"
     );
 }
 
@@ -399,8 +399,8 @@ fn file_names_start_at_the_scenario() {
     );
 }
 
-/// Round robin by whole paths that are counted deals them out as the divisors of a regular fabric do, where switches
-/// choose among three.
+/// Round robin by counted whole paths distributes them as the divisors of a regular fabric do, if switches choose
+/// among three.
 #[test]
 fn counted_paths_go_round_as_divisors_do() {
     let fabrics = [
@@ -435,7 +435,7 @@ fn counted_paths_go_round_as_divisors_do() {
     }
 }
 
-/// The buffers of SCCP's simulations, a tier each: what the pattern names, and no port more.
+/// The buffers of SCCP's simulations, one per tier: exactly the ports named by the pattern.
 #[test]
 fn a_tier_has_a_queue_of_its_own() {
     let entry = |link: &str, limit: &str, mark: u32| {
@@ -535,7 +535,7 @@ fn the_directions_of_a_link_lose_apart() {
     assert_eq!([loss(&spec, "s>b"), loss(&spec, "b>s")], [Loss::None, Loss::Packet(1.0)]);
 }
 
-/// Only ACKs of one sender take longer: data of all is as quick as before.
+/// Only ACKs of one sender take longer: data of all flows is as fast as before.
 #[test]
 fn a_back_delay_is_a_senders_own_return_delay() {
     let links = "[{ link = \"s1>left\", back_delay = \"60us\" }]";

@@ -1,4 +1,4 @@
-//! Traffic matrices: what their cells become, and what a user reads when one is wrong.
+//! Traffic matrices: the flows of their cells, and error messages for wrong ones.
 
 use incast_engine::spec::{App, Bulk, Spec};
 use incast_scenario::{Scenario, builtin};

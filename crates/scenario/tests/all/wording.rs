@@ -1,5 +1,5 @@
-//! The wording of errors, in one file: `errors.txt` has, for each test, the messages that it asks for, in its order.
-//! Tests say key, value and kind; `UPDATE_SNAPSHOTS=1 cargo test -p incast-scenario` writes the wording anew.
+//! Wording of errors, in one file: `errors.txt` has the expected messages of each test, in order. Tests state key,
+//! value and kind; `UPDATE_SNAPSHOTS=1 cargo test -p incast-scenario` writes the wording again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 /// Messages of each test.
 type Wording = BTreeMap<String, Vec<String>>;
 
-/// Those of this run.
+/// Messages of this run.
 static SAID: Mutex<Wording> = Mutex::new(Wording::new());
 
 fn read(text: &str) -> Wording {
@@ -28,7 +28,7 @@ fn write(wording: &Wording) -> String {
     wording.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
-/// `message` begins so, with its key, its value and its kind, and has the wording of the file.
+/// Checks that `message` begins with its key, its value and its kind, and has the wording of the file.
 #[track_caller]
 pub fn said(message: impl ToString, begins: &str) {
     let message = message.to_string();

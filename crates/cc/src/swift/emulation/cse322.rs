@@ -1,5 +1,6 @@
-//! Swift as a student of CSE 322 (Bangladesh University of Engineering and Technology, 2022) wrote it for ns-3, from
-//! sections 4 and 5 of the report "A Comparative Study on Performance of Different Congestion Control Algorithms".
+//! Swift as implemented for ns-3 by a student of CSE 322 (Bangladesh University of Engineering and Technology, 2022),
+//! from sections 4 and 5 of the report "A Comparative Study on Performance of Different Congestion Control
+//! Algorithms".
 //!
 //! ```text
 //! cwnd < ssthresh:      cwnd += one segment an ACK that brings one            NewReno's slow start in ns-3
@@ -8,14 +9,14 @@
 //! always:               cwnd between the multiples of a segment nearest to min_cwnd and max_cwnd
 //! ```
 //!
-//! With alpha = 2 a window of three segments or more does not grow (2 / 3 is 0), and with beta = 4 every round trip of
-//! more than 4/3 of the target leaves one segment: beyond 33 us there is slow start, or one segment.
+//! With alpha = 2 a window of three segments or more does not grow (2 / 3 is 0), and with beta = 4 every round trip
+//! of more than 4/3 of the target leaves one segment: beyond 33 us the window is in slow start or one segment.
 
 use crate::swift::sender::{DelaySignal, Family};
 use crate::swift::window::{self, Moment};
 
 choice! {
-    /// The unit of the smallest and the largest window.
+    /// Unit of the smallest and the largest window.
     Bounds {
         /// Packets.
         Packets = "packets",
@@ -25,7 +26,7 @@ choice! {
 }
 
 impl Bounds {
-    /// The parameters of a window with its bounds in packets of `mss` bytes.
+    /// Converts the bounds of a window to packets of `mss` bytes.
     pub(in crate::swift) fn in_packets(self, window: &window::Params, mss: u32) -> window::Params {
         let mut window = *window;
         if self == Bounds::Bytes {
@@ -37,8 +38,8 @@ impl Bounds {
 }
 
 impl<R: DelaySignal> Family<R> {
-    /// NewReno's slow start on an ACK for `n` whole packets: how many are left for avoidance, or none where the window
-    /// stays below ssthresh.
+    /// NewReno's slow start on an ACK for `n` whole packets: the packets left for avoidance, or `None` while the
+    /// window stays below ssthresh.
     pub(super) fn slow_start(&mut self, n: f64, at: Moment) -> Option<f64> {
         let below = |family: &Self| family.fcwnd.w * family.c.mss < family.rare.ssthresh;
         if !below(self) {

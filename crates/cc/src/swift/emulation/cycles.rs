@@ -1,4 +1,4 @@
-//! Swift as the code of CSE 322 has it: NewReno's window, which a round trip may grow or empty (`tcp-swift.cc` of
+//! Swift as in the code of CSE 322: NewReno's window, which a round trip may grow or empty (`tcp-swift.cc` of
 //! github.com/Mushtari-Sadia/TCPSwift-A-Congestion-Control-Algorithm-For-Datacenters, commit 91178fc, over ns-3.35's
 //! Vegas).
 //!
@@ -13,37 +13,37 @@
 //! loss, timeout:      ssthresh = max(min(ssthresh, cwnd - segment), 2 segments);  a cwnd below a segment wraps round
 //! ```
 //!
-//! With max_mdf = 1 the last branch leaves no window at all, at any base above the target.
+//! With max_mdf = 1 the last branch empties the window, for any base above the target.
 
 use crate::reno_window::{self, Arithmetic, Halve, RenoWindow, Repairs, Timeouts};
 use crate::{Ack, Env, Phase, Time, Timeout};
 
-/// Samples up to which a cycle's end is NewReno's.
+/// Largest number of samples at which a cycle ends as NewReno's.
 const FEW: u32 = 2;
 
-/// The constants of the rule.
+/// Constants of the rule.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::swift) struct Rule {
     pub(in crate::swift) target: Time,
-    /// Bytes a segment.
+    /// Additive increase, bytes per segment.
     pub(in crate::swift) ai: f64,
     pub(in crate::swift) beta: f64,
     pub(in crate::swift) max_mdf: f64,
 }
 
-/// A window, and the cycle under way.
+/// A window and its current cycle.
 #[derive(Clone, Debug)]
 pub(in crate::swift) struct Cycles {
     pub(in crate::swift) window: RenoWindow,
     rule: Rule,
     /// Smallest smoothed RTT of the connection; [`Time::NEVER`] before the first.
     pub(in crate::swift) base: Time,
-    /// Samples of the cycle under way, and where it ends.
+    /// Number of samples of the current cycle, and its end.
     samples: u32,
     end: u64,
-    /// Nothing is lost and nothing came out of order: cycles count.
+    /// True while nothing is lost and nothing arrived out of order: cycles count.
     on: bool,
-    /// A round trip had passed since the beginning when a cycle ended.
+    /// True if a cycle ended more than a round trip after the beginning.
     may_empty: bool,
 }
 
@@ -103,7 +103,7 @@ impl Cycles {
         if self.window.cwnd < self.window.ssthresh {
             self.start_slowly(segments);
         } else if self.base < target {
-            // beyond so many segments as a segment has bytes the code divides ai by the window, which is nothing
+            // the code divides ai by the window in integers: zero for more segments than a segment has bytes
             let grows = self.window.cwnd < mss * mss;
             self.window.cwnd += if grows { ai * segments } else { 0.0 };
         } else if self.may_empty {
@@ -122,7 +122,7 @@ impl Cycles {
         }
     }
 
-    /// ssthresh after a loss, before its floor; the code subtracts without a sign.
+    /// ssthresh after a loss, before its floor; the code subtracts without a sign
     fn threshold(&self) -> f64 {
         let (cwnd, mss) = (self.window.cwnd, self.window.mss);
         if cwnd < mss { self.window.ssthresh } else { self.window.ssthresh.min(cwnd - mss) }

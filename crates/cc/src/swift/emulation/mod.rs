@@ -1,49 +1,47 @@
 //! Differences of other implementations of Swift from the paper: htsim's (`form = "htsim"`), and those of two ns-3
 //! studies of Swift and DCTCP (`form = "yasomam"`; `form = "cse322"` and `"cse322-text"`). Each difference is a
-//! parameter, so that what it is worth can be measured; this file declares them, `sender` acts by them, `cse322` has
-//! what the text of that study alone does, `cycles` what its code does.
-//! The paper's own path is in [`super::sender`].
+//! parameter, so that its effect can be measured. This file declares them, `sender` applies them, `cse322` has the
+//! rules found only in the text of that study, and `cycles` those of its code. The paper's own path is in
+//! [`super::sender`].
 
 pub mod cse322;
 pub(in crate::swift) mod cycles;
 mod sender;
 
 choice! {
-    /// The event that restarts the time to the next decrease.
+    /// Event that restarts the time to the next decrease.
     DecreaseClock {
         /// The window fell.
         Strict = "strict",
-        /// The window did not grow, as algorithm 1 is printed.
+        /// The window did not grow, as in the printed algorithm 1.
         Literal = "literal",
     }
 }
 
 choice! {
-    /// The unit of the window.
+    /// Number format of the window.
     Arithmetic {
-        /// Real numbers; an ACK counts the bytes it brings.
+        /// Real numbers; an ACK counts its bytes.
         Real = "real",
-        /// Whole bytes, rounded down; an ACK counts whole segments and leaves the rest to the
-        /// next.
+        /// Whole bytes, rounded down; an ACK counts whole segments and carries the rest over to the next.
         Bytes = "bytes",
-        /// As bytes, and additive increase in whole segments of the window: ai / cwnd is rounded down.
+        /// As bytes, with additive increase in whole segments of the window: ai / cwnd is rounded down.
         Segments = "segments",
-        /// Whole bytes and targets of whole picoseconds, rounded down; an ACK counts the bytes it
-        /// brings.
+        /// Whole bytes and targets of whole picoseconds, rounded down; an ACK counts its bytes.
         Integer = "integer",
     }
 }
 
 choice! {
-    /// Whose loss recovery it is.
+    /// Origin of the loss recovery.
     Recovery {
-        /// Section 3.6: a cut at every newly found loss, and no recovery window.
+        /// Section 3.6: a reduction at every newly found loss, and no recovery window.
         Own = "own",
-        /// The transport's: the window rests during fast recovery and is ssthresh afterwards,
-        /// as NewReno sets it.
+        /// The transport's: the window does not change during fast recovery and is ssthresh afterwards, as NewReno
+        /// sets it.
         NewReno = "newreno",
-        /// The transport's, during which delays go on moving the window; the cut for the loss comes at
-        /// its end (htsim).
+        /// The transport's, while delays continue to change the window; the reduction for the loss happens at its end
+        /// (htsim).
         AtExit = "at-exit",
     }
 }
@@ -55,25 +53,25 @@ choice! {
         Rtt = "rtt",
         /// The smoothed RTT.
         Srtt = "srtt",
-        /// The smoothed RTT before the ACK that is to decrease, in whole picoseconds.
+        /// The smoothed RTT before the current ACK's sample, in whole picoseconds.
         PriorSrtt = "prior-srtt",
-        /// None: every ACK may decrease. Losses stay a latest sample apart.
+        /// No gate: every ACK may decrease. Losses stay at least one latest sample apart.
         None = "none",
     }
 }
 
 choice! {
-    /// The packets that additive increase counts.
+    /// Packets counted by additive increase.
     Counts {
-        /// Every packet when an ACK first reports it, be it by SACK.
+        /// Every packet when an ACK first reports it, also by SACK.
         Delivered = "delivered",
-        /// The bytes by which the cumulative ACK moves, at the delay of the ACK that moves it.
+        /// The bytes by which the cumulative ACK advances, at the delay of that ACK.
         Cumulative = "cumulative",
     }
 }
 
 choice! {
-    /// The round-trip time in the pause between packets of a window below one packet.
+    /// Round-trip time in the pause between packets of a window below one packet.
     PaceBy {
         /// The latest sample.
         Rtt = "rtt",
@@ -83,26 +81,26 @@ choice! {
 }
 
 params! {
-    /// What restarts the time to the next decrease: "strict" a decrease of the window, "literal" also an unchanged
-    /// window.
+    /// Event that restarts the time to the next decrease: "strict" a decrease of the window, "literal" also an
+    /// unchanged window.
     decrease_clock: DecreaseClock = "strict", "",
         "own choice, htsim does the same; the paper prints the literal form";
-    /// The round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the
-    /// smoothed, "prior-srtt" the smoothed before this ACK's sample; "none": every ACK may decrease, losses
-    /// stay one sample apart.
+    /// Round-trip time that must pass between decreases: "rtt" the latest sample, "srtt" the smoothed RTT,
+    /// "prior-srtt" the smoothed RTT before this ACK's sample; "none": every ACK may decrease, losses stay one sample
+    /// apart.
     gate: Gate = "rtt", "", "own choice; the paper does not say which, htsim takes prior-srtt";
-    /// The packets that additive increase counts: those "delivered", each when an ACK first reports it, also by SACK;
-    /// or those of the "cumulative" ACK, at the delay of the ACK that advances it.
+    /// Packets counted by additive increase: those "delivered", each when an ACK first reports it, also by SACK; or
+    /// those of the "cumulative" ACK, at the delay of the ACK that advances it.
     counts: Counts = "delivered", "", "own choice; htsim, without SACK, cumulative";
-    /// The round-trip time for the pacing of windows below one packet: "rtt" the latest sample, "srtt" the smoothed.
+    /// Round-trip time for the pacing of windows below one packet: "rtt" the latest sample, "srtt" the smoothed RTT.
     pace_by: PaceBy = "rtt", "", "section 3.4; htsim smooths";
-    /// Numbers of windows and targets: "real"; whole "bytes", and whole segments an ACK; "segments", the same with
-    /// additive increase in whole segments, ai / cwnd rounded down; or "integer" bytes and picoseconds, all rounded
-    /// down at every change.
+    /// Number format of windows and targets: "real"; whole "bytes", and whole segments per ACK; "segments", the same
+    /// with additive increase in whole segments, ai / cwnd rounded down; or "integer" bytes and picoseconds, all
+    /// rounded down at every change.
     arithmetic: Arithmetic = "real", "", "own choice; ns-3 counts bytes, htsim has integers";
 }
 
-/// The differences from the paper that are switched on.
+/// Active differences from the paper.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::swift) struct Emulation {
     pub(in crate::swift) decrease_clock: DecreaseClock,
@@ -113,7 +111,7 @@ pub(in crate::swift) struct Emulation {
     pub(in crate::swift) recovery: Recovery,
     /// NewReno's slow start below ssthresh.
     pub(in crate::swift) slow_start: bool,
-    /// NewReno's window, which moves once a round trip.
+    /// NewReno's window, which changes once a round trip.
     pub(in crate::swift) cycles: bool,
 }
 
@@ -126,7 +124,7 @@ impl Params {
 }
 
 impl Emulation {
-    /// Whether it is the paper's Swift.
+    /// True for the paper's Swift.
     pub(in crate::swift) fn is_none(&self) -> bool {
         *self
             == Emulation {
@@ -141,21 +139,21 @@ impl Emulation {
             }
     }
 
-    /// Whether an ACK counts whole segments (ns-3).
+    /// True if an ACK counts whole segments (ns-3).
     pub(in crate::swift) fn counts_segments(&self) -> bool {
         matches!(self.arithmetic, Arithmetic::Bytes | Arithmetic::Segments)
     }
 
-    /// Additive increase of a window of `w` packets by `n`, in whole packets: `ai / w` is rounded down before it is
-    /// multiplied.
+    /// Additive increase of a window of `w` packets by `n`, in whole packets: `ai / w` is rounded down before the
+    /// multiplication.
     pub(in crate::swift) fn whole_increase(ai: f64, w: f64, n: f64) -> f64 {
         let whole = libm::floor(w);
         whole + libm::floor(ai / whole.max(1.0)) * n
     }
 
-    /// A window of `w` packets of `mss` bytes in its arithmetic.
+    /// Rounds a window of `w` packets of `mss` bytes to its arithmetic.
     pub(in crate::swift) fn rounded(&self, w: f64, mss: f64) -> f64 {
-        // the quotient of a whole number of bytes may lie a trace below it
+        // the quotient of a whole number of bytes may lie slightly below it
         if self.arithmetic == Arithmetic::Real { w } else { libm::floor(w * mss + 1e-6) / mss }
     }
 }

@@ -1,4 +1,4 @@
-//! A sender that does something otherwise than the paper.
+//! A sender that differs from the paper.
 
 use super::cycles::Cycles;
 use super::{Counts, Gate, PaceBy, Recovery};
@@ -8,7 +8,7 @@ use crate::units::ps;
 use crate::{Ack, Phase, Time, Timeout};
 
 impl<R: DelaySignal> Family<R> {
-    /// An ACK where anything is otherwise than in the paper.
+    /// Handles an ACK with any difference from the paper.
     #[inline(never)]
     pub(in crate::swift) fn emulate_ack(&mut self, ack: &Ack) {
         if self.c.other.cycles {
@@ -19,7 +19,7 @@ impl<R: DelaySignal> Family<R> {
         let recovery = self.c.other.recovery;
         let (rtt, delay) = match (ack.rtt, ack.fabric_delay) {
             (Some(rtt), Some(delay)) => (rtt, ps(delay)),
-            // what was measured last still counts
+            // the last measured delay still counts
             _ if recovery == Recovery::NewReno && ack.acked > 0 && !self.fabric_delay.is_nan() => {
                 (self.gate_rtt, libm::trunc(self.fabric_delay))
             }
@@ -41,7 +41,7 @@ impl<R: DelaySignal> Family<R> {
         match recovery {
             Recovery::NewReno if ack.phase == Phase::Recovery => return,
             Recovery::AtExit => {
-                // htsim's duplicates during a recovery leave the time of the last decrease alone
+                // htsim's duplicates during a recovery do not restart the time of the last decrease
                 at.restarts = ack.acked > 0 || ack.phase != Phase::Recovery;
                 exit_cut = core::mem::take(&mut self.recovered) && self.fcwnd.can_decrease(at);
             }
@@ -55,7 +55,7 @@ impl<R: DelaySignal> Family<R> {
         }
         self.fcwnd.on_ack::<false>(&self.c, verdict, n, at);
         if exit_cut {
-            // for the loss, after what the delay asked for
+            // reduction for the loss, after the change by the delay
             self.fcwnd.w *= 1.0 - self.c.max_mdf;
             self.fcwnd.settle::<false>(&self.c, f64::INFINITY, at);
         }
@@ -63,7 +63,7 @@ impl<R: DelaySignal> Family<R> {
         self.publish();
     }
 
-    /// An event to a window that moves in cycles.
+    /// Passes an event to a window that changes in cycles.
     pub(in crate::swift) fn in_cycles(&mut self, event: impl FnOnce(&mut Cycles)) {
         let Some(cycles) = self.rare.cycles.as_deref_mut() else { return };
         event(cycles);
@@ -72,7 +72,7 @@ impl<R: DelaySignal> Family<R> {
         self.hold(cwnd);
     }
 
-    /// The round trips of decreases and of pacing.
+    /// Chooses the round trips of decreases and of pacing.
     fn choose_rtts(&mut self, rtt: Time, srtt: Time) {
         self.gate_rtt = match self.c.other.gate {
             Gate::Rtt | Gate::None => rtt,
@@ -85,7 +85,7 @@ impl<R: DelaySignal> Family<R> {
         };
     }
 
-    /// The smoothed RTT before `sample`, which it then takes in: each product rounded down by itself (htsim).
+    /// Returns the smoothed RTT before `sample`, then adds it; each product is rounded down by itself (htsim).
     fn smooth(&mut self, sample: Time) -> Time {
         let prior = self.rare.srtt;
         self.rare.srtt = if prior > 0 { 7 * prior / 8 + sample.0 / 8 } else { sample.0 };
@@ -98,20 +98,21 @@ impl<R: DelaySignal> Family<R> {
         rare.rest += ack.delivered as f64;
         let whole = libm::floor(rare.rest / self.c.mss);
         rare.rest -= whole * self.c.mss;
-        // what SACK reported during the recovery counts now
+        // SACKed data of the recovery counts at its end
         let ends = self.c.other.recovery == Recovery::NewReno && core::mem::take(&mut self.recovered);
         let recovered = ends.then_some(ack.acked);
         let instead = rare.after_timeout.beyond(ack).or(recovered);
         instead.map_or(whole, |bytes| libm::floor(bytes as f64 / self.c.mss))
     }
 
-    /// A loss of `in_flight` bytes; true where the transport's recovery decides what becomes of the window.
+    /// Handles a loss of `in_flight` bytes; true if the transport's recovery determines the window.
     pub(in crate::swift) fn leaves_loss_to_transport(&mut self, in_flight: u64) -> bool {
         self.halve(in_flight);
         self.c.other.recovery == Recovery::AtExit
     }
 
-    /// The effect of a timeout beside the cut; false where it leaves the time of the last decrease alone (htsim).
+    /// Effects of a timeout besides the reduction; false if it does not restart the time of the last decrease
+    /// (htsim).
     pub(in crate::swift) fn prepare_timeout(&mut self, event: &Timeout) -> bool {
         self.rare.after_timeout.begin(event);
         if event.consecutive <= 1 {
@@ -123,7 +124,7 @@ impl<R: DelaySignal> Family<R> {
         self.c.other.recovery != Recovery::AtExit
     }
 
-    /// NewReno's threshold for `in_flight` bytes (RFC 5681 equation 4).
+    /// Sets NewReno's threshold for `in_flight` bytes (RFC 5681 equation 4).
     fn halve(&mut self, in_flight: u64) {
         if self.c.other.recovery == Recovery::NewReno {
             self.rare.ssthresh = (in_flight as f64 / 2.0).max(2.0 * self.c.mss);

@@ -1,9 +1,9 @@
-//! LSwift: Swift that takes reordering for reordering (Gerstein, Silberstein and Keslassy, arXiv 2025, section III),
-//! the baseline of MSwift.
+//! LSwift: Swift that tolerates reordering (Gerstein, Silberstein and Keslassy, arXiv 2025, section III), the
+//! baseline of MSwift.
 //!
-//! The window's equations are Swift's ([`crate::swift`]): a delay of the latest ACK above target cuts it as
-//! ever. What differs is what a hole in the sequence means. It follows LTCP's variant for unordered delivery (Zhang,
-//! Zhang and Huang, Computer Communications 62, 2015):
+//! The window's equations are Swift's ([`crate::swift`]): a delay of the latest ACK above target reduces it as
+//! before. The difference is the meaning of a hole in the sequence, which follows LTCP's variant for unordered
+//! delivery (Zhang, Zhang and Huang, Computer Communications 62, 2015):
 //!
 //! ```text
 //! late: at least dupthresh packets sent after it were acknowledged, and it was not
@@ -11,7 +11,7 @@
 //! late_trigger consecutive late packets: sent again, and w *= 1 - max_mdf (once an RTT)
 //! ```
 //!
-//! The transport keeps that count ([`Late`]); this file says by which numbers.
+//! The transport keeps that count ([`Late`]); this file sets its numbers.
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::emulation::Arithmetic;
@@ -27,18 +27,18 @@ params! {
     ..window: window::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "lswift",
     title: "LSwift",
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
              datacenters, section III; Zhang, Zhang, Huang, Improving datacenter throughput and robustness with Lazy \
              TCP over packet spraying, Computer Communications 62, 2015",
-    what: "Swift that waits for packets which others have overtaken: only a run of consecutive late packets is a loss.",
+    what: "Swift that waits for overtaken packets: only a run of consecutive late packets counts as a loss.",
     differences: &[
-        "What LTCP's variant waits for, and for how long, is not public: lazy_wait and the reading of \"successive \
-         delayed packets\" as consecutive sequence numbers are own choices.",
-        "The trigger concerns reordering alone; delays above target reduce the window as in Swift. In a public \
+        "The conditions and length of the wait in LTCP's variant are not public: lazy_wait and the reading of \
+         \"successive delayed packets\" as consecutive sequence numbers are own choices.",
+        "The trigger concerns only reordering; delays above target reduce the window as in Swift. In a public \
          reimplementation the trigger gates these reductions too, and then one slow path in a round robin never causes \
          one.",
         "Everything else as for swift.",
@@ -48,7 +48,7 @@ pub static KIND: Kind = Kind {
     params: Params::PARAMS,
 };
 
-/// Swift's rule: what is LSwift's own happens in the transport.
+/// Swift's rule; LSwift's own part is in the transport.
 #[derive(Clone, Debug)]
 pub struct LatestToo(Latest);
 

@@ -1,4 +1,4 @@
-//! Swift's variants, published ones and designs of this project: each includes the parameters that it shares with
+//! Swift's variants, published ones and designs of this project. Each includes the parameters that it shares with
 //! [`crate::swift`] and has its own [`DelaySignal`](crate::swift::DelaySignal).
 
 pub mod lswift;

@@ -6,8 +6,8 @@
 //! delay = median of the last H fabric delays, or of as many as there are ([`crate::median`])
 //! ```
 //!
-//! That delay takes the place of the latest one in Swift's rule ([`crate::swift`]), for the comparison as for
-//! the size of a decrease. Losses and late packets are LSwift's ([`crate::lswift`]).
+//! That delay replaces the latest one in Swift's rule ([`crate::swift`]), both for the comparison and for the size of
+//! a decrease. Losses and late packets are LSwift's ([`crate::lswift`]).
 
 use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
@@ -28,14 +28,13 @@ params! {
     ..window: window::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "mswift",
     title: "MSwift",
     source: "Gerstein, Silberstein, Keslassy, Making congestion control robust to per-packet load balancing in \
              datacenters, section III",
-    what: "LSwift that decides by the median of the last delays: what a minority of the paths says does not move the \
-           window.",
+    what: "LSwift that decides by the median of the last delays: a minority of slow paths does not affect the window.",
     differences: &[
         "The median of an even number is not published (even); the history is rounded down to whole delays.",
         "The window in the history's length is the fabric window in packets.",
@@ -43,7 +42,7 @@ pub static KIND: Kind = Kind {
         "Everything else as for lswift and swift.",
     ],
     state: &[
-        ("target_delay_s", "target delay that the median was held against, seconds"),
+        ("target_delay_s", "target delay that the median was compared with, seconds"),
         STATE[1],
         STATE[2],
         STATE[3],

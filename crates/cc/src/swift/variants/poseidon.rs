@@ -6,11 +6,11 @@
 //! mpd <= T:           cwnd *= 1 + (U - 1) n / cwnd   (an ACK of n packets)
 //! else, once an RTT:  cwnd *= max(U, 1 - max_mdf)
 //! ```
-//!
-//! `mpd` is the longest wait of one hop: bytes queued before the packet over the rate of the port, from the stamps that
-//! ports leave (telemetry); with `feedback = "median"` the median of the last such waits ([`crate::median`]). The
-//! target falls as the rate rises, so that of the flows of a queue the faster yield to the slower, and a flow yields
-//! only at the hop that holds it most. Losses, timeouts and windows below one packet are Swift's ([`crate::swift`]).
+//! `mpd` is the longest wait at one hop: bytes queued before the packet over the rate of the port, from the stamps
+//! that ports leave (telemetry); with `feedback = "median"` the median of the last such waits ([`crate::median`]).
+//! The target falls as the rate rises, so among the flows of a queue the faster yield to the slower, and a flow
+//! yields only at its most congested hop. Losses, timeouts and windows below one packet are Swift's
+//! ([`crate::swift`]).
 
 use crate::median::{self, Median};
 use crate::registry::{Kind, ParamSet};
@@ -22,17 +22,18 @@ use alloc::boxed::Box;
 use core::mem::replace;
 
 params! {
-    /// What the target spans between the least and the largest rate.
+    /// Difference of the targets at the smallest and the largest rate.
     p: Time = "40us", "", "Clark5/Poseidon, commit 6e3917b, and two other codes; the first measures bytes",
         "a time above 0 with a unit, such as \"40us\"" => |t| *t > Time::ZERO;
     /// Target of a flow at the largest rate: the queue that one flow alone keeps.
     k: Time = "2us", "", "the same";
-    /// How hard a distance from the target moves the window.
+    /// Strength of the reaction to the distance from the target.
     m: f64 = "0.25", "", "the same", "a number above 0" => |x| *x > 0.0;
-    /// Largest rate r_max, of payload; none is the rate of the sender's link. The flows of a fabric want the same.
+    /// Largest rate r_max, of payload; none is the rate of the sender's link. All flows of a fabric need the same
+    /// value.
     max_rate: Option<f64> = "none", "Mb/s", "Clark5/Poseidon: 100 Gb/s where links have that",
         "\"none\" or a number above 0" => |x| x.is_none_or(|x| x > 0.0);
-    /// Largest rate over least rate, r_max / r_min.
+    /// Ratio of the largest to the smallest rate, r_max / r_min.
     rate_range: f64 = "100.0", "", "Clark5/Poseidon, its run line: 1 Gb/s at 100 Gb/s",
         "a number above 1" => |x| *x > 1.0;
     /// Largest factor U of an ACK.
@@ -45,51 +46,51 @@ params! {
     };
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "poseidon",
     title: "Poseidon",
     source: "Wang et al., Poseidon: Efficient, Robust, and Practical Datacenter CC via Deployable INT, NSDI 2023; \
              Clark5/Poseidon",
-    what: "Swift's window, moved by the longest wait of a single hop, by stamps that ports leave on packets, against a \
-           target that is the higher the slower the flow is.",
+    what: "Swift's window, changed by the longest wait at a single hop, by stamps that ports leave on packets, against \
+           a target that falls as the rate rises.",
     differences: &[
-        "A port stamps a packet at its arrival, with the bytes queued before it: the wait is what those take at its \
-         rate. The NIC's port stamps too.",
-        "Up to six ports stamp a packet, and a flow of a longer path is refused; the stamps take no room in packets. \
-         In the paper a packet carries the largest wait alone.",
-        "p and k are times, as in the paper; the authors' public simulator has bytes, which on links of several rates \
-         are several targets.",
-        "The increase of an ACK is at most U - 1 of the window: below one packet the printed one would be n / cwnd \
+        "A port stamps a packet at its arrival, with the bytes queued before it: the wait is their transmission time \
+         at its rate. The NIC's port stamps too.",
+        "Up to six ports stamp a packet, and a flow of a longer path is refused; stamps do not enlarge packets. In the \
+         paper a packet carries only the largest wait.",
+        "p and k are times, as in the paper; the authors' public simulator has bytes, which mean different targets on \
+         links of different rates.",
+        "The increase of an ACK is at most U - 1 of the window: below one packet the printed equation gives n / cwnd \
          times that.",
         "The rate r is the window over the latest round-trip time, and T is not bounded by r_min: a slower flow has a \
          higher target than p + k.",
-        "feedback = \"median\" holds the median of the last waits against the target of the latest ACK, as Gerstein et \
+        "feedback = \"median\" compares the median of the last waits with the target of the latest ACK, as Gerstein et \
          al. (arXiv 2025, section III) propose and do not evaluate.",
         "Losses, timeouts and pacing below one packet are Swift's.",
     ],
     state: &[
         ("target_delay_s", "target T of the latest ACK, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is held against the longest wait)"),
-        ("hop_delay_s", "longest wait of a single hop that the latest stamps tell, seconds"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is compared with the longest wait)"),
+        ("hop_delay_s", "longest wait at a single hop in the latest stamps, seconds"),
     ],
     profile: Profile { own_recovery: true, ack_every_packet: true, telemetry: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 
-/// The longest wait of a hop against a target by the rate. Times in picoseconds.
+/// Longest wait at a hop against a target by the rate. Times in picoseconds.
 #[derive(Clone, Debug)]
 pub struct LongestHop {
-    /// `ln(r_max / r)` is the logarithm of this, times rtt over the window in packets.
+    /// `ln(r_max / r)` is the logarithm of this value times rtt over the window in packets.
     packets_a_ps: f64,
     /// `p / ln(r_max / r_min)`.
     slope: f64,
     k: f64,
     m: f64,
     max_factor: f64,
-    /// By the stamps of the ACK at work; not a number where it brings none.
+    /// Longest wait in the stamps of the current ACK; not a number without stamps.
     heard: f64,
-    /// By the latest stamps.
+    /// Longest wait in the latest stamps.
     wait: f64,
     median: Option<Box<Median>>,
 }
@@ -128,7 +129,7 @@ impl DelaySignal for LongestHop {
 pub type Poseidon = Family<LongestHop>;
 
 impl Poseidon {
-    /// A new flow, which begins with what its link sends in an idle round trip.
+    /// A new flow; it begins with what its link sends in an idle round trip.
     pub fn new(p: &Params, env: &Env) -> Poseidon {
         let max_rate = p.max_rate.map_or(env.line_rate.as_f64(), |mbps| mbps * 1e6);
         let rule = LongestHop {

@@ -9,10 +9,11 @@
 //!                      over target and marked, once an RTT: the same cut;  over target, not marked: nothing
 //! ```
 //!
-//! "either": a mark is an early and local word of a queue, however much of the path's delay is not known; delay says
-//! by how much a queue is too long, where marks only say that it is. "both": a mark confirms that the delay is that of
-//! a queue on the forward path, so that delay of ACKs on a busy way back does not cut. Marks count for windows of at
-//! least one packet: in a queue of thousands of flows every packet is marked, and delay alone tells more from less.
+//! "either": a mark is an early and local signal of a queue, even if most of the path's delay is unknown; a delay
+//! says by how much a queue is too long, while a mark only says that it is. "both": a mark confirms that the delay
+//! comes from a queue on the forward path, so that delay of ACKs on a busy reverse path causes no reduction. Marks
+//! count for windows of at least one packet: in a queue of thousands of flows every packet is marked, and only delay
+//! still distinguishes more from less.
 //!
 //! Everything else is Swift's ([`crate::swift`]).
 
@@ -26,31 +27,32 @@ use crate::{Ack, Ecn, Env, Profile};
 use alloc::boxed::Box;
 
 choice! {
-    /// Which signals make a decrease.
+    /// Signals that cause a decrease.
     Signals {
         /// Delay over target, or a mark.
         Either = "either",
-        /// Delay over target that a mark confirms.
+        /// Delay over target, confirmed by a mark.
         Both = "both",
     }
 }
 
 params! {
     ..target_delay: target_delay::Params;
-    /// Which signals make a decrease: "either" delay over target or a mark, or "both" together.
+    /// Signals that cause a decrease: "either" delay over target or a mark, or "both" together.
     signals: Signals = "either", "", "own choice";
-    /// Gain, a round trip, of the moving average of the marked share.
+    /// Gain per round trip of the moving average of the marked share.
     g: f64 = "0.0625", "", "RFC 8257 section 4", "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     then ..endpoint: endpoint::Params;
     then ..window: window::Params;
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-ecn",
     title: "Swift with ECN",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020; RFC 8257",
-    what: "Swift that also hears ECN marks: either signal cuts, or (signals = \"both\") marks confirm what delay says.",
+    what: "Swift that also uses ECN marks: either signal reduces the window, or (signals = \"both\") marks confirm the \
+           delay.",
     differences: &[
         "No publication describes it.",
         "alpha is updated with every ACK, by g times the share of the window that the ACK covers; DCTCP updates it \
@@ -73,7 +75,7 @@ pub struct Hybrid {
 struct Marks {
     /// Averaged share of marked data.
     alpha: f64,
-    /// The gain for each byte of a window of one packet.
+    /// Gain for each byte of a window of one packet.
     gain: f64,
     signals: Signals,
 }

@@ -1,7 +1,7 @@
-//! Swift with a moving target: loose for bursts, tight under standing queues. A design of this project, for a question
-//! that an ns-3 study of Swift and DCTCP leaves open (omarghara/DCTCP-SWIFT-YASOMAM, future work: dynamic target
-//! delay): it ran a large static target, which did well under light congestion, and the smallest RTT as the target,
-//! which did well under heavy congestion, and asks for a way between them.
+//! Swift with a moving target: loose for bursts, tight under standing queues. A design of this project, for a
+//! question left open by an ns-3 study of Swift and DCTCP (omarghara/DCTCP-SWIFT-YASOMAM, future work: dynamic target
+//! delay). The study used a large static target, which did well under light congestion, and the smallest RTT as the
+//! target, which did well under heavy congestion, and asks for a way between them.
 //!
 //! ```text
 //! tight  = the target of Swift's rules (section 3.5, or the smallest RTT with target = "min-rtt")
@@ -11,10 +11,10 @@
 //!   otherwise:                             x *= 1 - tighten
 //! ```
 //!
-//! The congestion seen is a queue that stands: one that has not been short for a whole round trip, as CoDel tells bad
-//! queues from good ones (Nichols and Jacobson, 2012). All flows of a queue see that alike, so that they move their
-//! targets together. (A target that follows a flow's own cuts was tried first: the flow that is cut more gets the
-//! tighter target and is cut yet more; eight flows ended with a fairness index of 0.13.) Everything else is Swift's
+//! Congestion means a standing queue: one that has not been short for a whole round trip, as CoDel distinguishes bad
+//! queues from good ones (Nichols and Jacobson, 2012). All flows of a queue see it alike, so they move their targets
+//! together. (A target that follows a flow's own reductions was tried first: the flow reduced more often gets the
+//! tighter target and is reduced again; eight flows ended with a fairness index of 0.13.) Everything else is Swift's
 //! ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
@@ -40,24 +40,24 @@ params! {
     together { "loose_target": "a time above 0" => |p| p.loose_target != Some(Time::ZERO); }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-moving",
     title: "Swift with a moving target",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
-    what: "Swift whose target is loose until a queue stands for a round trip, and then moves to the tight one of \
-           Swift.",
+    what: "Swift with a loose target until a queue stands for a round trip; then the target moves to Swift's tight \
+           one.",
     differences: &[
         "No publication describes it.",
         "The study's two targets are target = \"min-rtt\" and loose_target = \"25ms\"; the defaults are Swift's own \
          target and fifty packets of queue.",
     ],
-    state: &state_and("looseness", "where the target is between tight, 0, and loose, 1"),
+    state: &state_and("looseness", "position of the target between tight, 0, and loose, 1"),
     profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 
-/// The latest delay against a target that moves.
+/// Latest delay against a moving target.
 #[derive(Clone, Debug)]
 pub struct Moving {
     tight: TargetDelay,
@@ -69,9 +69,9 @@ struct Between {
     loose: f64,
     loosen: f64,
     tighten: f64,
-    /// 0 is tight, 1 is loose.
+    /// Position of the target: 0 is tight, 1 is loose.
     x: f64,
-    /// Smallest delay of this round trip, ps, which ends then.
+    /// Smallest delay of the current round trip, ps, and the end of that round trip.
     smallest: f64,
     round_end: Time,
 }
@@ -104,7 +104,7 @@ impl DelaySignal for Moving {
 pub type SwiftMoving = Family<Moving>;
 
 impl SwiftMoving {
-    /// A new flow, loose until it sees a queue that stands.
+    /// A new flow, loose until it sees a standing queue.
     pub fn new(p: &Params, env: &Env) -> SwiftMoving {
         let between = Between {
             loose: p.loose_target.map_or(ps(env.base_rtt) + 5.0 * auto_queue(env), ps),

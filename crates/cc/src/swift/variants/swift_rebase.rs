@@ -1,19 +1,19 @@
-//! Swift with a base RTT that is measured anew: the smallest delay of late, not of all time, makes the target. A
-//! design of this project, for a question that an ns-3 study of Swift and DCTCP leaves open
-//! (omarghara/DCTCP-SWIFT-YASOMAM, future work: adaptive recalibration of the base RTT).
+//! Swift with a refreshed base RTT: the target follows the smallest recent delay, not that of all time. A design of
+//! this project, for a question left open by an ns-3 study of Swift and DCTCP (omarghara/DCTCP-SWIFT-YASOMAM, future
+//! work: adaptive recalibration of the base RTT).
 //!
 //! ```text
 //! target = smallest delay of this interval and the one before + room
 //! an interval begins: for two round trips cwnd is probe times the window, which rests
 //! ```
 //!
-//! Intervals are counted on the clock, not from a flow's start, so that all flows probe at once: what one flow leaves
-//! free the others would fill. That supposes clocks of hosts that agree, as data centres have them.
+//! Intervals are counted on the clock, not from a flow's start, so that all flows probe at once: otherwise the others
+//! would fill the space that one flow leaves. This assumes synchronised host clocks, as data centres have them.
 //!
-//! A smallest delay of all time is right until the path changes: on a longer one every delay is over target for good.
-//! A smallest delay of late forgets the old path within two intervals. But where a queue stands for that long it takes
-//! the queue for part of the path, and the target climbs after it; the probe is there to let the queue drain and be
-//! seen without. Everything else is Swift's ([`crate::swift`]).
+//! The smallest delay of all time is right until the path changes: on a longer path every delay is over target for
+//! good. The smallest recent delay forgets the old path within two intervals. But if a queue stands for that long, it
+//! counts as part of the path, and the target climbs with it; the probe lets the queue drain and shows the path
+//! without it. Everything else is Swift's ([`crate::swift`]).
 
 use crate::registry::{Kind, ParamSet};
 use crate::swift::sender::{DelaySignal, Family, Judgement};
@@ -24,11 +24,11 @@ use crate::units::ps;
 use crate::{Ack, Env, Profile, Time};
 
 params! {
-    /// Room above the smallest delay; auto is ten packet times.
+    /// Margin above the smallest delay; auto is ten packet times.
     room: Option<Time> = "auto", "", "own choice";
     /// Length of an interval; auto is a hundred idle RTTs of the fabric's shortest path.
     interval: Option<Time> = "auto", "", "own choice";
-    /// Share of the window that is used while an interval begins; 1 is no probe.
+    /// Share of the window used at the beginning of an interval; 1 is no probe.
     probe: f64 = "0.5", "", "own choice; the study proposes none",
         "a number above 0, at most 1" => |x| *x > 0.0 && *x <= 1.0;
     then ..endpoint: endpoint::Params;
@@ -36,13 +36,13 @@ params! {
     together { "interval": "a time above 0" => |p| p.interval != Some(Time::ZERO); }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-rebase",
     title: "Swift with a fresh base RTT",
     source: "own design, after the future work of omarghara/DCTCP-SWIFT-YASOMAM; Kumar et al., SIGCOMM 2020",
-    what: "Swift whose target is the smallest delay of the last one to two intervals plus room, with a short probe at \
-           lower speed in each.",
+    what: "Swift with the smallest delay of the last one to two intervals plus a margin as its target, and a short \
+           probe at lower speed in each interval.",
     differences: &[
         "No publication describes it; the probe follows BBR's idea of draining the queue to see the path without it.",
         "The target has no scaling by path or flows.",
@@ -52,18 +52,18 @@ pub static KIND: Kind = Kind {
     params: Params::PARAMS,
 };
 
-/// The latest delay against the smallest of late.
+/// Latest delay against the smallest recent one.
 #[derive(Clone, Debug)]
 pub struct Fresh {
     room: f64,
     interval: Time,
     probe: f64,
     min_cwnd: f64,
-    /// Smallest delay of the interval before and of this one, ps.
+    /// Smallest delay of the previous interval and of this one, ps.
     before: f64,
     smallest: f64,
     interval_end: Time,
-    /// Zero where there is no probe.
+    /// End of the probe; zero without one.
     probe_end: Time,
 }
 

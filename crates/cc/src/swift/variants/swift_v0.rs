@@ -1,4 +1,4 @@
-//! Swift-v0: Swift before it told fabric from hosts (Kumar et al., SIGCOMM 2020, section 5.4 and table 4).
+//! Swift-v0: Swift before it separated fabric from host delay (Kumar et al., SIGCOMM 2020, section 5.4 and table 4).
 //!
 //! ```text
 //! rtt < target:       w += n ai / w   (n ai below one packet)
@@ -16,35 +16,35 @@ use crate::units::ps;
 use crate::{Ack, Env, Profile, Time};
 
 params! {
-    /// Target of the round-trip time, hosts included; auto is the idle RTT of the flow's path plus ten
-    /// packet times, and nothing for hosts.
+    /// Target of the round-trip time, hosts included; auto is the idle RTT of the flow's path plus ten packet times,
+    /// without an allowance for hosts.
     end_to_end_target: Option<Time> = "auto", "", "own choice; the paper's table 4 has 100us, 150us and 200us";
     then ..window: window::Params;
     together { "end_to_end_target": "a time above 0" => |p| p.end_to_end_target != Some(Time::ZERO); }
 }
 
-/// Its description, as `describe` prints it.
+/// Description printed by `describe`.
 pub static KIND: Kind = Kind {
     name: "swift-v0",
     title: "Swift-v0",
     source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
              2020, section 5.4",
-    what: "Swift with one window that holds the whole round-trip time, hosts included, against one target.",
+    what: "Swift with one window that compares the whole round-trip time, hosts included, with one target.",
     differences: &[
-        "Whether its target was scaled by path and flows is not published; here it is one number.",
+        "The paper does not publish whether its target was scaled by path and flows; here it is one number.",
         "end_to_end_target defaults to a value derived from the fabric, without an allowance for delay in hosts; the \
          published values are those of one testbed.",
         "decrease_clock = \"strict\", and constants that are not published: as for swift.",
     ],
     state: &[
         ("target_delay_s", "end-to-end target, seconds"),
-        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is held against the whole RTT)"),
+        ("fabric_delay_s", "fabric delay of the latest ACK, seconds (the target is compared with the whole RTT)"),
     ],
     profile: Profile { own_recovery: true, ack_every_packet: true, ..Profile::TCP },
     params: Params::PARAMS,
 };
 
-/// The whole round-trip time against one target, ps.
+/// Whole round-trip time against one target, ps.
 #[derive(Clone, Debug)]
 pub struct EndToEnd {
     target: f64,

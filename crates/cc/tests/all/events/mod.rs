@@ -40,7 +40,7 @@ pub fn changed<P: Copy>(params: P, change: impl FnOnce(&mut P)) -> P {
     params
 }
 
-/// So many bytes acknowledged without a gap, so many sent.
+/// `acked` bytes acknowledged without a gap, `sent` bytes sent.
 pub fn round(acked: u64, sent: u64) -> Round {
     Round { acked, sent }
 }

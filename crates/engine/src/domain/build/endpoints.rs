@@ -1,4 +1,4 @@
-//! Ends of flows at their hosts, the connections that join them, and who counts and watches them.
+//! Ends of flows at their hosts, their connections, trigger counts, and time series.
 
 use crate::domain::Domain;
 use crate::domain::timeline::frame;
@@ -10,7 +10,7 @@ use crate::threads::team::{Team, cut};
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 
-/// A sender and a receiver for every flow, unless `goes_on` says no.
+/// Builds a sender and a receiver for every flow, unless `goes_on` returns false.
 pub fn flows(
     net: &mut FabricMap,
     domains: &mut [Domain],
@@ -49,7 +49,7 @@ pub fn flows(
     made.map(|_| ())
 }
 
-/// Queries, and the two sides of each of their connections.
+/// Builds queries, and both sides of each of their connections.
 pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
     for (q, query) in (0..).map(QueryId).zip(&net.spec.queries) {
         let domain = &mut domains[net.place[query.root as usize].domain];
@@ -73,7 +73,7 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
     }
 }
 
-/// Counts of triggers, and time series.
+/// Builds counts of triggers, and time series.
 pub fn counts_and_probes(net: &mut FabricMap, domains: &mut [Domain]) {
     let spec = net.spec;
     for trigger in &mut net.triggers.list {

@@ -1,5 +1,5 @@
-//! Builds what a [`Spec`] describes: has it checked, places nodes in domains, lays out ports, hosts and switches, and
-//! puts flows at their ends.
+//! Builds the simulation of a [`Spec`]: validates it, places nodes in domains, builds ports, hosts and switches, and
+//! attaches flows to their ends.
 
 mod endpoints;
 mod place;
@@ -32,10 +32,10 @@ use ports::{Maker, Parts};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Length of windows where no latency gives one: a single domain, and no delay anywhere.
+/// Length of windows if no latency gives one: a single domain without any delay.
 pub const LONGEST_WITHOUT_DELAY: Time = Time::us(10);
 
-/// A run, ready to begin: the fabric map and the domains.
+/// A run, ready to start: the fabric map and the domains.
 pub struct Simulation<'a> {
     /// The fabric map.
     pub net: FabricMap<'a>,
@@ -43,20 +43,20 @@ pub struct Simulation<'a> {
     pub domains: Vec<Domain>,
     /// Smallest latency between domains; `None` with a single domain.
     pub lookahead: Option<Time>,
-    /// How many flows and queries have a known size.
+    /// Number of flows and queries of known size.
     finite: u64,
-    /// Every flow on the empty network.
+    /// Ideal figures of every flow on the empty network.
     pub(super) ideals: Vec<FlowIdeal>,
-    /// Threads of its set-up and its outcome.
+    /// Threads for set-up and outcome.
     pub team: Arc<Team>,
 }
 
-// times of a million flows, and of 220,000 hosts
+// shares of the time with a million flows and 220,000 hosts
 const DOMAINS: Step = (0.1, 0.25);
 const FACTS: Step = (0.25, 0.5);
 const ENDS: Step = (0.5, 1.0);
 
-/// Threads of a run whose network makes so many domains.
+/// Number of threads for a run with `domains` domains.
 fn threads(spec: &Spec, domains: usize) -> usize {
     let auto = || spec.cores.map_or_else(cores, |n| n as usize).min(domains / DOMAINS_A_THREAD);
     spec.threads.map_or_else(auto, |n| n as usize).clamp(1, MOST_THREADS as usize)
@@ -68,7 +68,7 @@ impl<'a> Simulation<'a> {
         Simulation::watched(spec, &mut Watch::new(&mut |_| true, spec.duration))
     }
 
-    /// ... unless who watches it says no.
+    /// Builds everything that `spec` describes. The watch may stop it.
     pub fn watched(spec: &'a Spec, watch: &mut Watch) -> Result<Simulation<'a>, RunError> {
         validate::check(spec)?;
         let faults = Faults::of_links(spec).map_err(|text| RunError::Refused(About::Failures, text))?;
@@ -113,7 +113,7 @@ impl<'a> Simulation<'a> {
         let facts = team.list_watched(spec.flows.len(), &mut watch.step(FACTS), facts).ok_or(RunError::Stopped)?;
         let (envs, ideals) = facts.into_iter().unzip();
 
-        // where no link has a delay and all is one domain, windows are as long as this
+        // length of windows for a single domain without any delay
         let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let Layout { place, port_of, .. } = layout;
         let cells = cells::of(spec, &port_of, |node| place[node as usize].domain);
@@ -129,7 +129,7 @@ impl<'a> Simulation<'a> {
             envs,
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
-            // whatever the queue: explicit ones give the same outcome
+            // the same for any queue: explicit queues give the same outcome
             relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),
@@ -144,7 +144,7 @@ impl<'a> Simulation<'a> {
             pfc,
         };
         endpoints::flows(&mut net, &mut domains, &team, &mut watch.step(ENDS)).ok_or(RunError::Stopped)?;
-        // senders have what they need of it, but for connections to come and segments that the handshake bounds
+        // needed later only for connections yet to come and for segments bounded by the handshake; senders have a copy
         let later = spec.queries.iter().any(|query| query.close.is_some());
         if !later && spec.transports.iter().all(|t| !t.half_window_mss) {
             net.envs = Vec::new();
@@ -160,7 +160,7 @@ impl<'a> Simulation<'a> {
         Ok(Simulation { net, domains, lookahead, finite: finite as u64, ideals, team })
     }
 
-    /// Timers that are pending as a run begins: domain, time and timer.
+    /// Timers pending at the start of a run: domain, time and timer.
     pub fn first_timers(&self) -> impl Iterator<Item = (DomainId, Time, Timer)> {
         let (spec, place) = (self.net.spec, &self.net.place);
         let flows = (0..).zip(spec.flows.iter().zip(&self.net.ends));
@@ -179,8 +179,7 @@ impl<'a> Simulation<'a> {
         flows.chain(queries).chain(transitions).chain(cells)
     }
 
-    /// How many flows and queries of a known size finish before the run ends, where it does so then; else more than
-    /// can.
+    /// Number of flows and queries of known size after which the run ends, if it ends then. Otherwise `u64::MAX`.
     pub fn last_to_finish(&self) -> u64 {
         if self.net.spec.ends_when_finished && self.finite > 0 { self.finite } else { u64::MAX }
     }

@@ -1,4 +1,4 @@
-//! Which nodes are simulated together.
+//! Assignment of nodes to domains.
 
 use crate::ids::DomainId;
 use crate::map::ideal::Fabric;
@@ -6,10 +6,10 @@ use crate::map::whereabouts::whereabouts;
 use crate::spec::Spec;
 use incast_cc::Time;
 
-/// Links quicker than this do not separate domains.
+/// Minimum latency of links between domains.
 pub const LATENCY_FLOOR: Time = Time::ns(50);
 
-/// The root of a set of domains that are merged.
+/// Root of a set of merged domains (union-find).
 fn root(parent: &mut [u32], mut i: u32) -> u32 {
     while parent[i as usize] != i {
         parent[i as usize] = parent[parent[i as usize] as usize];
@@ -18,8 +18,8 @@ fn root(parent: &mut [u32], mut i: u32) -> u32 {
     i
 }
 
-/// The domain of every node, and how many there are: those which a link is too quick to separate are one. Domains that
-/// are near one another have near numbers, so that a run of them makes a good share for a thread.
+/// The domain of every node, and the number of domains. Domains joined by a link with too little latency are merged.
+/// Nearby domains get close numbers, so that a contiguous range makes a good share for a thread.
 pub fn domains(spec: &Spec, fabric: &Fabric, latencies: &[Time]) -> (Vec<DomainId>, usize) {
     let count = spec.domain_of.iter().max().map_or(0, |m| m + 1);
     let mut parent: Vec<u32> = (0..count).collect();

@@ -1,4 +1,4 @@
-//! Ports of every node, and what stands behind them: shared buffers, hosts, switches.
+//! Ports of every node, and the parts they belong to: shared buffers, hosts, switches.
 
 use crate::domain::Domain;
 use crate::event::interval::Interval;
@@ -23,14 +23,14 @@ use incast_cc::Time;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Ports of one kind: a link that they feed, its queue, and their settings.
+/// Ports of one kind: their link, their queue, and their settings.
 struct Kind {
     link: LinkSpec,
     queue: QueueSpec,
     settings: Arc<Settings>,
 }
 
-/// The parts that the nodes of a domain are made from.
+/// Inputs for building the nodes of a domain.
 pub struct Parts<'a> {
     pub spec: &'a Spec,
     pub fabric: &'a Fabric<'a>,
@@ -38,26 +38,26 @@ pub struct Parts<'a> {
     pub interval: &'a Interval,
     pub faults: &'a BTreeMap<u32, Faults>,
     pub pfc: Option<&'a Pfc>,
-    /// Accounts of every node's shared buffer, where there is priority flow control.
+    /// Accounts of every node's shared buffer, with priority flow control.
     pub accounts: &'a [Vec<Account>],
 }
 
-/// Makes domains.
+/// Builder of domains.
 pub struct Maker<'a> {
     parts: &'a Parts<'a>,
     spec: &'a Spec,
     kinds: Vec<Kind>,
-    /// The kind of the port made last.
+    /// Kind of the port built last.
     last: usize,
 }
 
 impl<'a> Maker<'a> {
-    /// From these parts. Ports share settings with those of the same maker: each thread has its own.
+    /// A builder from these inputs. Ports share settings with others of the same builder: each thread has its own.
     pub fn new(parts: &'a Parts) -> Maker<'a> {
         Maker { parts, spec: parts.spec, kinds: Vec::new(), last: 0 }
     }
 
-    /// The nodes of a domain; an error comes with the node that it is about.
+    /// The nodes of a domain. An error names the node that it is about.
     pub fn domain(&mut self, number: usize) -> Result<Domain, (NodeId, RunError)> {
         let layout = self.parts.layout;
         let (nodes, mut domain) = (layout.nodes.of(number), Domain::default());
@@ -94,7 +94,7 @@ impl<'a> Maker<'a> {
         Ok(domain)
     }
 
-    /// The kind of the port of a link.
+    /// Kind of a link's port.
     fn kind(&mut self, link: &LinkSpec) -> &Kind {
         let at_host = |l: &LinkSpec| l.from < self.spec.hosts;
         let like = |a: &LinkSpec, b: &LinkSpec| {
@@ -115,7 +115,7 @@ impl<'a> Maker<'a> {
         &self.kinds[self.last]
     }
 
-    /// The port of a link.
+    /// Builds the port of a link.
     fn port(&mut self, link: LinkId, nodes: &mut Nodes) {
         let (parts, spec) = (self.parts, &self.spec.links[link]);
         let kind = self.kind(spec);
@@ -142,7 +142,7 @@ impl<'a> Maker<'a> {
         nodes.ports.push(port);
     }
 
-    /// The buffer that the ports of switch `node` share.
+    /// The shared buffer of switch `node`.
     fn pool(&self, node: NodeId, buffer: &BufferSpec) -> Result<Pool, RunError> {
         let (spec, links) = (self.spec, self.parts.fabric.ports(node));
         let lossless = buffer.pfc.iter().flat_map(|p| &p.lossless).filter(|l| **l).count() as u64;
@@ -163,7 +163,7 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// Host `node`, whose NIC has local port `port`.
+    /// Builds host `node`, whose NIC has local port `port`.
     fn host(&self, node: NodeId, port: PortIx) -> Result<Host, RunError> {
         let (spec, links) = (self.spec, self.parts.fabric.ports(node));
         let [link] = *links else {

@@ -1,5 +1,4 @@
-//! Data that only the packets of some controllers carry, beside the packet: stamps of ports, and what packets ask of
-//! switches.
+//! Metadata that only packets of some controllers carry: stamps of ports, and requests to switches.
 
 mod signals;
 mod stamps;
@@ -7,17 +6,17 @@ mod stamps;
 pub use signals::{Claim, Demand, Granted, Signal, Signals};
 pub use stamps::{PortStamp, STAMPS, Telemetry};
 
-/// Data that only the packets of some controllers carry.
+/// Metadata that only packets of some controllers carry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aside {
-    /// Stamps of ports.
+    /// Stamps of ports (in-band telemetry).
     Stamps(Telemetry),
-    /// Questions to switches, and their answers.
+    /// Requests to switches, and their answers.
     Signals(Signals),
 }
 
 impl Aside {
-    /// What comes back, if anything.
+    /// The echoed answer, if any.
     pub fn echoed(&self) -> Option<Signal> {
         match self {
             Aside::Signals(signals) => signals.echoed,
@@ -25,7 +24,7 @@ impl Aside {
         }
     }
 
-    /// Its signals; a packet with stamps gets them in their place.
+    /// The signals of the packet. Replaces its stamps, if it has any.
     pub fn signals(&mut self) -> &mut Signals {
         if let Aside::Stamps(_) = self {
             *self = Aside::Signals(Signals::default());

@@ -1,68 +1,68 @@
-//! What packets ask of switches, and what these answer.
+//! Requests of packets to switches, and the switches' answers.
 
 use incast_cc::{Rate, Time};
 
-/// What a packet asks of the switches on its way, with what they have answered so far.
+/// Request of a packet to the switches on its path, with their answers so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// A rate.
     Rate(Granted),
-    /// By how much the window is to change.
+    /// A change of the window.
     Window(Demand),
-    /// Room for another packet.
+    /// Permission for another packet.
     Room(Claim),
 }
 
 /// A rate that switches grant (RCP).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Granted {
-    /// What the switches of its way have granted so far, bits per second on their links; infinite before the first.
+    /// Rate granted by the switches so far, in bits per second on their links; infinite before the first.
     pub rate: f64,
-    /// The sender's smoothed round-trip time; zero where it is not known.
+    /// Smoothed RTT of the sender; zero where unknown.
     pub rtt: Time,
-    /// Rate that it asks for, bits per second on links; infinite where it takes what there is.
+    /// Requested rate, in bits per second on links; infinite for as much as possible.
     pub wants: f64,
 }
 
-/// A change of window that switches allow (XCP).
+/// A change of window granted by switches (XCP).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demand {
-    /// The sender's smoothed round-trip time; zero where it is not known.
+    /// Smoothed RTT of the sender; zero where unknown.
     pub rtt: Time,
-    /// Its window, bytes on links.
+    /// Congestion window of the sender, in bytes on links.
     pub cwnd: f64,
-    /// By how much its rate is to change, as far as the switches of its way have left it: bytes per second on links.
+    /// Change of rate that the switches have left so far, in bytes per second on links.
     pub change: f64,
 }
 
-/// Room for another packet (Bolt): of a packet, or on its way back of all that one acknowledgement answers.
+/// Permission to send another packet (Bolt). On the way back: that of all packets covered by one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// Nothing of its transfer has been acknowledged.
+    /// FIRST: no packet of the flow has been acknowledged.
     pub first: bool,
-    /// Its transfer ends within the window that begins with it: its acknowledgement lets no other go.
+    /// LAST: the flow ends within this window, so its acknowledgement releases no other packet.
     pub last: bool,
-    /// It claims room, as far as the ports of its way have left it that; on its way back: so many have got it.
+    /// INC: window increase requested, unless a port has refused it. On the way back: number of packets granted.
     pub room: u32,
-    /// A port of its way has a queue,
+    /// DEC: a port on the path is congested.
     pub congested: bool,
-    /// ... and has told the sender so by a packet of its own.
+    /// A congested port has notified the sender by a packet of its own.
     pub told: bool,
-    /// Bytes that wait there; of several ports that have told nothing, of the one where that takes longest.
+    /// Queue length in bytes at the congested port. Of several unreported ports: the one that takes longest to drain.
     pub queue: u32,
-    /// Rate of its link.
+    /// Link rate of that port.
     pub rate: Rate,
 }
 
 impl Claim {
-    /// Of data that leaves its sender. It claims no room before anything of its transfer is acknowledged, and none
-    /// where that ends within a window.
+    /// The claim of data that leaves its sender. No increase is requested before the first acknowledgement of the flow
+    /// or in its last window.
     pub fn new(first: bool, last: bool) -> Claim {
         let room = u32::from(!first && !last);
         Claim { first, last, room, congested: false, told: false, queue: 0, rate: Rate::INFINITE }
     }
 
-    /// A port of this rate has so many bytes.
+    /// Records a congested port with this rate and `queue` bytes.
     pub fn meet(&mut self, queue: u32, rate: Rate) {
         let takes = |queue: u32, rate: Rate| queue as u128 * rate.0 as u128;
         if !self.congested || takes(queue, self.rate) > takes(self.queue, rate) {
@@ -73,12 +73,12 @@ impl Claim {
 }
 
 impl Signal {
-    /// It counts once: an answer that came back twice would not be the same as one that came back once.
+    /// True if an answer must be delivered only once: applied twice it would count twice.
     pub fn counts_once(&self) -> bool {
         !matches!(self, Signal::Rate(_))
     }
 
-    /// The answers to two packets come back with one acknowledgement.
+    /// Merges the answers to two packets into one acknowledgement.
     pub fn join(&mut self, before: Signal) {
         match (self, before) {
             (Signal::Window(now), Signal::Window(before)) => now.change += before.change,
@@ -95,11 +95,11 @@ impl Signal {
     }
 }
 
-/// What a packet asks of switches, and what they have answered the packet that it acknowledges.
+/// Request of a packet to switches, and the answers to the packet that it acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signals {
-    /// `None` where it asks for nothing.
+    /// The request; `None` without one.
     pub asks: Option<Signal>,
-    /// `None` where nothing comes back.
+    /// The echoed answers; `None` without any.
     pub echoed: Option<Signal>,
 }

@@ -3,34 +3,34 @@
 use crate::ids::LinkId;
 use incast_cc::Time;
 
-/// Ports that stamp a packet at most: the NIC's and the switches' of a three-level fat tree. No flow is built that
-/// would want more.
+/// Maximum number of stamps on a packet: the NIC and the switches of a three-level fat tree. A flow with a longer path
+/// is refused.
 pub const STAMPS: usize = 6;
 
-/// The stamp of a port on a packet ([`incast_cc::Hop`]).
+/// Stamp of a port on a packet ([`incast_cc::Hop`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortStamp {
-    /// When.
+    /// Time of the stamp.
     pub time: Time,
     /// Bytes transmitted since the run began.
     pub sent: u64,
-    /// Bytes to be transmitted before the packet.
+    /// Queue in front of the packet, in bytes.
     pub queue: u32,
     /// Link of the port.
     pub link: LinkId,
 }
 
-/// In-band telemetry of a packet, or of the one that it acknowledges.
+/// In-band telemetry of a packet, or of the packet that it acknowledges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Telemetry {
-    /// So many ports have stamped the packet.
+    /// Number of stamps on the packet.
     pub count: u8,
-    /// Their stamps.
+    /// Stamps, in the order of the path.
     pub stamps: [PortStamp; STAMPS],
 }
 
 impl Telemetry {
-    /// A port stamps the packet.
+    /// Adds the stamp of a port.
     pub fn push(&mut self, stamp: PortStamp) {
         if let Some(free) = self.stamps.get_mut(self.count as usize) {
             *free = stamp;
@@ -38,7 +38,7 @@ impl Telemetry {
         }
     }
 
-    /// The stamps, in the packet's order.
+    /// Stamps of the packet, in the order of its path.
     pub fn stamps(&self) -> &[PortStamp] {
         &self.stamps[..self.count as usize]
     }

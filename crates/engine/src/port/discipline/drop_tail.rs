@@ -1,4 +1,4 @@
-//! First in, first out: what does not fit is dropped.
+//! Drop-tail: first in, first out; packets that do not fit are dropped.
 
 use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
 use crate::spec::Limit;

@@ -1,11 +1,11 @@
-//! Marks at the end of the transmission, if the queue that a packet leaves exceeds K: htsim's `ECNQueue`. A plain FIFO
+//! Marking at the end of a transmission if the queue including the packet exceeds K: htsim's `ECNQueue`. A plain FIFO
 //! port sets such marks without an event ([`departure_marks`](crate::port::departure_marks)).
 
 use super::rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 use crate::spec;
 use crate::spec::Limit;
 
-/// Threshold marking at the departure.
+/// Threshold marking at departure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EcnAtDeparture {
     limit: Limit,

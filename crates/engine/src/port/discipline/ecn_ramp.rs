@@ -1,12 +1,12 @@
-//! Marks at the end of a transmission by what the packet leaves behind, between two thresholds at random: htsim's
-//! `CompositeQueue`. The queue of data of a port that trims.
+//! Marking at the end of a transmission by the remaining queue, at random between two thresholds: htsim's
+//! `CompositeQueue`. Data queue of a trimming port.
 
 use super::rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 use crate::hash;
 use crate::spec;
 use crate::spec::Limit;
 
-/// Marks at departures between two thresholds.
+/// Marking at departure between two thresholds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EcnRamp {
     limit: Limit,

@@ -1,10 +1,10 @@
-//! Marks at an instantaneous threshold K: DCTCP's switch.
+//! Marking at an instantaneous threshold K: DCTCP's switch.
 
 use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
 use crate::spec;
 use crate::spec::Limit;
 
-/// Threshold marking at the arrival.
+/// Threshold marking at arrival.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EcnThreshold {
     limit: Limit,

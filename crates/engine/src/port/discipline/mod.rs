@@ -1,7 +1,7 @@
-//! Queue disciplines: what a queue decides about its packets.
+//! Queue disciplines: accept, mark or drop.
 //!
-//! Each is a file: it answers the questions of [`QueueDiscipline`], from its parameters and a state of its own. Marks
-//! and drops are decided at the arrival; what is decided later needs explicit queues ([`crate::port::explicit`]).
+//! Each discipline is one file that implements [`QueueDiscipline`] with its parameters and state. Marks and drops are
+//! decided at arrival; later decisions need explicit queues ([`crate::port::explicit`]).
 
 mod drop_tail;
 mod ecn_at_departure;
@@ -21,21 +21,21 @@ use random_drop::RandomDrop;
 use red::Red;
 pub use rule::{Arrival, Departure, Place, QueueDiscipline, Verdict};
 
-/// The list of disciplines: each is named as its parameters are in [`Discipline`].
+/// List of disciplines, named as their parameters in [`Discipline`].
 macro_rules! disciplines {
     ($($name:ident,)*) => {
-        /// The discipline of one queue, with its state.
-        // with a tag of its own: one comparison tells what every packet asks
+        /// Discipline of one queue, with its state.
+        // with its own tag: one comparison answers what every packet needs
         #[derive(Clone, PartialEq, Debug)]
         #[repr(u8)]
         pub enum ActiveDiscipline {
-            /// First in, first out; where a port has several queues, that of the whole.
+            /// First in, first out; for a port with several queues, the discipline of the whole port.
             DropTail(DropTail),
             $(#[doc = concat!("[`Discipline::", stringify!($name), "`].")] $name($name),)*
         }
 
         impl ActiveDiscipline {
-            /// The discipline that `queue` asks for.
+            /// Discipline of `queue`.
             pub fn new(queue: &QueueSpec) -> ActiveDiscipline {
                 match &queue.discipline {
                     $(Discipline::$name(parameters) => ActiveDiscipline::$name($name::new(parameters, queue.limit)),)*
@@ -43,7 +43,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The discipline at work.
+            /// Discipline as a trait object.
             pub fn at_work(&mut self) -> &mut dyn QueueDiscipline {
                 match self {
                     ActiveDiscipline::DropTail(discipline) => discipline,
@@ -63,7 +63,7 @@ disciplines! {
 }
 
 impl ActiveDiscipline {
-    /// The decision of the quickest disciplines, which have no state, about an arrival; `None`: another is to be asked.
+    /// Decision of the fast, stateless disciplines about an arrival; `None`: ask [`ActiveDiscipline::at_work`].
     #[inline(always)]
     pub fn decide(&self, arrival: &Arrival) -> Option<Verdict> {
         match self {
@@ -74,7 +74,7 @@ impl ActiveDiscipline {
         }
     }
 
-    /// Whether it has a state: one of those that [`ActiveDiscipline::decide`] leaves to another question.
+    /// Returns whether it has a state, so that [`ActiveDiscipline::decide`] returns `None`.
     #[inline(always)]
     pub fn has_state(&self) -> bool {
         !matches!(
@@ -83,17 +83,17 @@ impl ActiveDiscipline {
         )
     }
 
-    /// Whether it decides everything about a packet at its arrival.
+    /// Returns whether it decides everything about a packet at its arrival.
     pub fn decides_at_arrivals(&self) -> bool {
         match self {
             ActiveDiscipline::DropTail(_) | ActiveDiscipline::EcnThreshold(_) => true,
             ActiveDiscipline::RandomDrop(_) | ActiveDiscipline::Red(_) => true,
-            // they mark what leaves
+            // they mark at departure
             ActiveDiscipline::EcnAtDeparture(_) | ActiveDiscipline::EcnRamp(_) => false,
         }
     }
 
-    /// Whether it has no state and accepts into an empty queue, unmarked, whatever comes.
+    /// Returns whether it has no state and accepts any packet into an empty queue, unmarked.
     pub fn takes_into_empty(&self) -> bool {
         let longest = Arrival::LONGEST_INTO_EMPTY;
         [true, false].iter().all(|ect| self.decide(&Arrival { ect: *ect, ..longest }) == Some(Verdict::Accept))

@@ -1,4 +1,4 @@
-//! Drop-tail that drops some arrivals at random close to its limit: htsim's `RandomQueue`.
+//! Drop-tail with random drops close to its limit: htsim's `RandomQueue`.
 
 use super::rule::{Arrival, Place, QueueDiscipline, Verdict};
 use crate::hash;

@@ -30,9 +30,9 @@ pub struct Red {
     avg: f64,
     count: u64,
     count_bytes: u64,
-    /// The previous arrival saw avg >= min_th.
+    /// True if the previous arrival found avg >= min_th.
     crossed: bool,
-    /// When the queue last became empty.
+    /// Time at which the queue last became empty.
     empty_since: Time,
 }
 
@@ -42,7 +42,7 @@ impl Red {
         Red { limit, red, arrivals: 0, avg: 0.0, count: 0, count_bytes: 0, crossed: false, empty_since: Time::ZERO }
     }
 
-    /// Thresholds are in bytes.
+    /// True if thresholds are in bytes.
     fn by_bytes(&self) -> bool {
         matches!(self.limit, Limit::Bytes(_))
     }
@@ -53,11 +53,11 @@ impl Red {
         if self.red.qw > 0.0 { self.red.qw } else { 1.0 - libm::exp(-1.0 / packets_per_second) }
     }
 
-    /// Decides about an arrival, the hard limit apart.
+    /// Decides about an arrival, apart from the hard limit.
     fn early(&mut self, a: &Arrival, place: &Place) -> Verdict {
         self.arrivals += 1;
         let queued = if self.by_bytes() { a.bytes } else { a.packets } as f64;
-        // whole packets that the idle time had room for, exactly
+        // exact number of whole packets that fit into the idle time
         let idle = if a.packets == 0 {
             let byte_times =
                 a.now.saturating_sub(self.empty_since).0 as u128 * place.rate.0 as u128 / 8_000_000_000_000;

@@ -1,10 +1,10 @@
-//! The interface of a queue discipline: its questions and answers.
+//! Interface of a queue discipline.
 
 use crate::spec::Limit;
 use incast_cc::{Rate, Time};
 use std::fmt::Debug;
 
-/// The decision about a packet.
+/// Decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Queued.
@@ -15,30 +15,30 @@ pub enum Verdict {
     Drop,
 }
 
-/// Facts of an arrival which a discipline may use.
+/// Facts about an arrival that a discipline may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Now.
     pub now: Time,
-    /// Packets queued before it.
+    /// Queued packets before the arrival.
     pub packets: u64,
-    /// Bytes queued before it.
+    /// Queued bytes before the arrival.
     pub bytes: u64,
-    /// Its size, bytes.
+    /// Size of the packet, in bytes.
     pub size: u64,
-    /// It is ECN-capable.
+    /// True if the packet is ECN-capable.
     pub ect: bool,
 }
 
 impl Arrival {
-    /// No packet has more bytes, its frame included.
+    /// Upper bound of a packet's size including its frame, in bytes.
     const MOST_BYTES: u64 = 1 << 17;
 
-    /// The longest packet, at an empty queue.
+    /// Largest packet at an empty queue.
     pub(in crate::port) const LONGEST_INTO_EMPTY: Arrival =
         Arrival { now: Time::ZERO, packets: 0, bytes: 0, size: Arrival::MOST_BYTES, ect: true };
 
-    /// It finds that the queue has reached `limit`.
+    /// True if the queue has reached `limit` before the arrival.
     #[inline(always)]
     pub fn finds(&self, limit: Limit) -> bool {
         match limit {
@@ -48,7 +48,7 @@ impl Arrival {
         }
     }
 
-    /// The queue would exceed `limit` with it.
+    /// True if the queue would exceed `limit` with the arrival.
     #[inline(always)]
     pub fn exceeds(&self, limit: Limit) -> bool {
         match limit {
@@ -59,45 +59,45 @@ impl Arrival {
     }
 }
 
-/// Facts of a packet that waited in an explicit queue and leaves it.
+/// Facts about a packet that leaves an explicit queue.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, reason = "a discipline that looks at the delay in the queue asks for times and size")]
 pub struct Departure {
     /// Now.
     pub now: Time,
-    /// When it came.
+    /// Arrival time of the packet.
     pub since: Time,
-    /// Packets in the queue, itself included.
+    /// Packets in the queue, including this one.
     pub packets: u64,
-    /// Bytes in the queue, itself included.
+    /// Bytes in the queue, including this packet.
     pub bytes: u64,
-    /// Its size, bytes.
+    /// Size of the packet, in bytes.
     pub size: u64,
-    /// It is ECN-capable.
+    /// True if the packet is ECN-capable.
     pub ect: bool,
 }
 
-/// Where a queue is.
+/// Location of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// Rate of the link.
     pub rate: Rate,
     /// Seed of the run.
     pub seed: u64,
-    /// The entity of its random numbers: the link, and the class above it.
+    /// Entity of its random numbers: the link in the lower bits, the class above.
     pub entity: u64,
 }
 
-/// A queue discipline at one queue: its parameters, and the state that it keeps. A queue discipline is told what it
-/// counts ([`QueueSpec`](crate::spec::QueueSpec)) and when, and knows nothing of ports.
+/// Queue discipline at one queue: its parameters and state. The caller passes the queue length, counted as in
+/// [`QueueSpec`](crate::spec::QueueSpec), and the time; a discipline knows nothing of ports.
 pub trait QueueDiscipline: Debug {
     /// Decides about an arrival.
     fn admit(&mut self, arrival: &Arrival, place: &Place) -> Verdict;
 
-    /// An arrival was refused unasked: a buffer that the queue shares had no room for it.
+    /// Notifies of an arrival refused by a full shared buffer, without a decision of the discipline.
     fn refused(&mut self) {}
 
-    /// Whether an arrival that it dropped counts as marked.
+    /// Returns whether a dropped arrival counts as marked.
     fn counts_as_marked(&self, _arrival: &Arrival) -> bool {
         false
     }
@@ -107,12 +107,12 @@ pub trait QueueDiscipline: Debug {
         Verdict::Accept
     }
 
-    /// Whether it marks a packet whose transmission ends, in an explicit queue.
+    /// Returns whether it marks a packet at the end of its transmission, in an explicit queue.
     fn at_departure(&mut self, _departure: &Departure) -> bool {
         false
     }
 
-    /// The queue, as it counts it, is empty at `now`. (A FIFO port says so at an arrival, of the instant at which
-    /// the queue will be if nothing else comes.)
+    /// Notifies that the queue, as the discipline counts it, is empty at `now`. A FIFO port calls this at each arrival,
+    /// with the time at which the queue will be empty if nothing else arrives.
     fn empty(&mut self, _now: Time) {}
 }

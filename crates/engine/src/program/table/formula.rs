@@ -1,4 +1,4 @@
-//! Values of formulas: integers that keep to the range of 128 bits, and no value at all.
+//! Evaluation of formulas: integers that saturate at 128 bits, or undefined.
 
 use super::number::Number;
 use super::registers::{Registers, port};
@@ -6,7 +6,7 @@ use crate::event::packet::Packet;
 use crate::program::rule::At;
 use crate::spec::table::{DEPTH, Op};
 
-/// The value of a formula for a packet; `None` where it divides by 0, or speaks of a port that is none.
+/// Value of a formula for a packet; `None` if it divides by 0 or refers to a port that does not exist.
 #[inline]
 pub fn value(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) -> Option<i128> {
     match run::<i64>(formula, at, packet, registers) {
@@ -15,13 +15,13 @@ pub fn value(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) ->
     }
 }
 
-/// The same, where 64 bits do not hold all that is computed on the way, or there is no value.
+/// [`value`] if 64 bits are too few for an intermediate result, or there is no value.
 #[cold]
 fn wide(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) -> Option<i128> {
     run::<i128>(formula, at, packet, registers)
 }
 
-/// Takes the steps of a formula with numbers of one kind. [`fault`] has seen that the stack holds its values.
+/// Evaluates a formula with one number type. [`fault`] has checked that its values fit on the stack.
 #[inline]
 fn run<N: Number>(formula: &[Op], at: &At, packet: &Packet, registers: &Registers) -> Option<N> {
     let (mut stack, mut top, mut below) = ([N::of(0); DEPTH], N::of(0), 0usize);
@@ -75,7 +75,7 @@ fn run<N: Number>(formula: &[Op], at: &At, packet: &Packet, registers: &Register
                 continue;
             }
         };
-        // the place of the first value's top is never read
+        // the slot written for the first value is never read
         stack[below % DEPTH] = top;
         below = below.wrapping_add(1);
         top = pushed;
@@ -83,7 +83,7 @@ fn run<N: Number>(formula: &[Op], at: &At, packet: &Packet, registers: &Register
     Some(top)
 }
 
-/// Why a formula cannot be computed, if so; `known` tells registers, of the node or of ports.
+/// Reason why a formula is invalid, if it is; `known(register, per_port)` returns whether a register exists.
 pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'static str> {
     let mut held = 0usize;
     for (i, op) in formula.iter().enumerate() {
@@ -91,23 +91,23 @@ pub fn fault(formula: &[Op], known: impl Fn(u16, bool) -> bool) -> Option<&'stat
             Op::Negate | Op::Not => (1, 1),
             Op::UnlessFalse(steps) | Op::UnlessTrue(steps) => {
                 if i + 1 + steps as usize > formula.len() {
-                    return Some("it leaves out more steps than it has");
+                    return Some("its formula skips beyond the end");
                 }
                 (1, 0)
             }
             Op::Add | Op::Subtract | Op::Multiply | Op::Bits | Op::Divide => (2, 1),
             Op::Min | Op::Max | Op::Less | Op::AtMost | Op::Equal => (2, 1),
-            Op::Node(register) if !known(register, false) => return Some("it reads a register that is none"),
-            Op::Port(register, _) if !known(register, true) => return Some("it reads a register that is none"),
+            Op::Node(register) if !known(register, false) => return Some("its formula reads an unknown register"),
+            Op::Port(register, _) if !known(register, true) => return Some("its formula reads an unknown register"),
             _ => (0, 1),
         };
-        let Some(left) = held.checked_sub(takes) else { return Some("a step lacks values") };
+        let Some(left) = held.checked_sub(takes) else { return Some("its formula lacks operands") };
         held = left + gives;
         if held > DEPTH {
-            return Some("it needs too many values at once");
+            return Some("its formula needs too many values at once");
         }
     }
-    (held != 1).then_some("it leaves more or less than one value")
+    (held != 1).then_some("its formula does not yield exactly one value")
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! What entries match of a packet, packed into three words, so that an entry compares them all at once.
+//! Match key of a packet, packed into three words, so that an entry compares all fields at once.
 
 use crate::event::packet::{Kind, Packet, flag};
 use crate::program::rule::At;
 use crate::spec::table::{Exact, Field, KindOf, Masked, Match, Side, Way, tcp_flag as tcp};
 
-/// The parts of a packet that entries match, or a mask over them.
+/// Match key of a packet, or a mask over it.
 ///
 /// Word 0: flags, kind, ECN bits, size, ports in and out. Word 1: flow, destination. Word 2: source, payload, class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -50,7 +50,7 @@ const fn name(field: Field) -> &'static str {
     }
 }
 
-/// Lowest bit in word 0 of the number of a port and one, or of 0 for the node's own stack.
+/// Lowest bit in word 0 of the port number plus one, or of 0 for the node's own stack.
 const fn port_place(side: Side) -> u32 {
     match side {
         Side::Ingress => 32,
@@ -60,10 +60,10 @@ const fn port_place(side: Side) -> u32 {
 
 const PORT: u64 = 0xffff;
 
-/// Most ports of a node that runs tables.
+/// Maximum number of ports of a node that runs tables.
 pub const MOST_PORTS: usize = PORT as usize - 1;
 
-/// Bits of TCP's header by the lower eight of a packet's flags, and the bits of ECN.
+/// TCP header bits and ECN bits by the lower bits of a packet's flags.
 const BY_FLAGS: [u64; 128] = {
     let pairs: [(u16, u64); 7] = [
         (flag::ACK, tcp::ACK as u64),
@@ -89,7 +89,7 @@ const BY_FLAGS: [u64; 128] = {
     table
 };
 
-/// Bits of a kind, and those of TCP's header and of ECN that it may have.
+/// Bits of a kind, and mask of the TCP header and ECN bits that it can have.
 const fn by_kind(kind: Kind) -> (u64, u64) {
     let ecn = 3 << 13;
     let segment = ecn | tcp::ALL as u64;
@@ -116,7 +116,7 @@ fn header(packet: &Packet) -> u64 {
     let resumed = packet.is(Kind::Idle) && !packet.is_idle();
     let own = if resumed { (KindOf::Resumed as u64) << 8 } else { own };
     let bits = own | BY_FLAGS[packet.flags as usize & 127] & of_flags;
-    // what says something about the connection stands in the first fragment alone
+    // connection flags are in the first fragment only
     let later = !packet.is_reverse() && packet.part().0 > 0;
     if later { bits & !((tcp::FIN | tcp::SYN | tcp::RST) as u64) } else { bits }
 }
@@ -127,7 +127,7 @@ fn port(port: Option<usize>) -> u64 {
 }
 
 impl Key {
-    /// Of a packet. The third word is made only where `third` asks for it: it reads the packet's flow.
+    /// Key of a packet. The third word is computed only if `third` is set, because it reads the packet's flow.
     #[inline]
     pub fn of(at: &At, packet: &Packet, third: bool) -> Key {
         let (ingress, egress) = (port(at.ingress), port(at.egress));
@@ -147,7 +147,7 @@ impl Key {
         source as u64 | (packet.len as u64) << 32 | (class as u64) << 48
     }
 
-    /// Whether it has the bits of `value` where `mask` has some.
+    /// Returns whether its bits under `mask` equal those of `value`.
     #[inline]
     pub fn fits(&self, value: &Key, mask: &Key) -> bool {
         let differs = |i: usize| (self.0[i] ^ value.0[i]) & mask.0[i];
@@ -160,22 +160,22 @@ impl Key {
         self.0[0] as u16
     }
 
-    /// A mask over flags, kind and ECN bits.
+    /// Mask over flags, kind and ECN bits.
     pub fn header_mask() -> Key {
         Key([u16::MAX as u64, 0, 0])
     }
 
-    /// Its bits that a mask has.
+    /// Bits under a mask.
     pub fn masked(&self, mask: &Key) -> Key {
         Key([0, 1, 2].map(|i| self.0[i] & mask.0[i]))
     }
 
-    /// Its bits and those of another.
+    /// Union of the bits of two keys.
     pub fn and(&self, other: &Key) -> Key {
         Key([0, 1, 2].map(|i| self.0[i] | other.0[i]))
     }
 
-    /// All bits of these parts.
+    /// Mask over all bits of these parts.
     pub fn of_exact(parts: &[Exact]) -> Key {
         let mut mask = Key::default();
         for part in parts {
@@ -187,7 +187,7 @@ impl Key {
         mask
     }
 
-    /// The value of a part, as results show it.
+    /// Name and value of a part, as results show them.
     pub fn part(&self, part: Exact) -> (&'static str, u64) {
         let (name, (word, bit), width) = match part {
             Exact::Field(field) => (name(field), place(field), width(field)),
@@ -197,7 +197,7 @@ impl Key {
         (name, self.0[word] >> bit & width)
     }
 
-    /// Whether a mask has bits of the third word.
+    /// Returns whether a mask covers the third word.
     pub fn asks_third(&self) -> bool {
         self.0[2] != 0
     }
@@ -206,8 +206,7 @@ impl Key {
         self.0[word] |= value << bit;
     }
 
-    /// Value and mask of what an entry matches at a node, whose ports feed `links`; `None` where nothing of the node
-    /// does.
+    /// Value and mask of an entry at a node whose ports feed `links`; `None` if the node has no such port.
     pub fn of_match(matches: &Match, links: &[u32]) -> Option<(Key, Key)> {
         let (mut value, mut mask) = (Key::default(), Key::default());
         for Masked { field, value: bits, mask: of } in &matches.fields {
@@ -227,7 +226,7 @@ impl Key {
     }
 }
 
-/// The local port that feeds one of `list`.
+/// Local port that feeds one of `list`.
 pub fn local(list: &[u32], links: &[u32]) -> Option<usize> {
     links.iter().position(|link| list.contains(link))
 }

@@ -1,28 +1,28 @@
-//! Token buckets that packets are held against.
+//! Meters: token buckets for packets.
 
 use crate::spec::table;
 use incast_cc::Time;
 
-/// A meter of one node.
+/// Meter of one node.
 #[derive(Clone, Debug)]
 pub struct Meter {
     rule: table::Meter,
-    /// When the bucket is full again.
+    /// Time at which the bucket is full again.
     full_at: Time,
 }
 
 impl Meter {
-    /// With a full bucket.
+    /// Meter with a full bucket.
     pub fn new(rule: &table::Meter) -> Meter {
         Meter { rule: rule.clone(), full_at: Time::ZERO }
     }
 
-    /// What becomes of packets above it.
+    /// Treatment of packets above the meter.
     pub fn above(&self) -> table::Above {
         self.rule.above
     }
 
-    /// A packet of so many bytes: whether the bucket has as many. If so it takes them.
+    /// Takes the bytes of a packet from the bucket and returns true, if there are enough.
     pub fn takes(&mut self, now: Time, size: u64) -> bool {
         let full_at = self.full_at.max(now).saturating_add(self.rule.rate.serialize(size));
         let takes = full_at.saturating_sub(now) <= self.rule.rate.serialize(self.rule.burst);
@@ -44,7 +44,7 @@ mod tests {
         let mut meter = Meter::new(&rule);
         let mut takes = |us: u64| meter.takes(Time::us(us), 1_000);
         assert!(takes(0) && takes(0) && takes(0) && !takes(0));
-        // a byte each microsecond; what was refused took nothing
+        // one byte per microsecond; refused packets take nothing
         assert!(!takes(999) && takes(1_000) && !takes(1_999) && takes(2_000));
         assert!(takes(9_000) && takes(9_000) && takes(9_000) && !takes(9_000), "it holds no more than its burst");
     }

@@ -1,9 +1,9 @@
-//! Match-action tables (`docs/programs/table.md`): the general form of a program, given as data.
+//! Match-action tables (`docs/programs/table.md`): general programs, given as data.
 //!
-//! The tables of a pipeline meet a packet one after another. In each the entry of the highest priority that matches
-//! counts the packet and acts. Keys are packed ([`key`]), formulas are computed without an allocation ([`formula`]),
-//! and the end of an entry's time is seen when a packet comes: nothing happens between packets, but for answers of the
-//! controller ([`controller`]).
+//! The tables of a pipeline process a packet one after another. In each table, the matching entry with the highest
+//! priority counts the packet and applies its actions. Keys are packed ([`key`]), formulas are evaluated without
+//! allocation ([`formula`]), and the expiry of an entry is checked when a packet arrives: nothing happens between
+//! packets, except for answers of the controller ([`controller`]).
 
 mod check;
 mod controller;
@@ -30,42 +30,43 @@ use std::sync::Arc;
 
 pub use check::check;
 
-/// Links that a packet may have crossed when a table chooses its way: IP's usual time to live, which ends circles.
+/// Maximum number of links that a packet may have crossed when a table redirects it: IP's usual time to live, which
+/// ends loops.
 const MOST_HOPS: u8 = 64;
 
-/// The pipeline of one node, with its state.
+/// Pipeline of one node, with its state.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     rule: Table,
     stages: Vec<Stage>,
-    /// The first table of leaving packets.
+    /// Number of the first egress table.
     egress: usize,
     state: State,
-    /// An entry matches what only the packet's flow says.
+    /// True if an entry matches fields that are known only from the packet's flow.
     third: bool,
     channel: Option<Box<Channel>>,
 }
 
-/// What actions read and write.
+/// State that actions read and write.
 #[derive(Clone, Debug)]
 struct State {
     registers: Registers,
     meters: Vec<Meter>,
-    /// By local port: the host that it leads to, if it leads to one.
+    /// Host at the other end of each local port, if any.
     hosts: Vec<Option<NodeId>>,
 }
 
-/// How a packet goes on after an entry, or after tables.
+/// Next step of a packet after an entry, or after tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Stage(usize),
     Drop,
-    /// The controller is asked by this table.
+    /// Request to the controller by this table.
     Ask(usize),
 }
 
 impl Pipeline {
-    /// At a node of so many ports. [`SwitchProgram::placed`] installs its entries.
+    /// Pipeline of a node with this number of ports. [`SwitchProgram::placed`] installs its entries.
     pub fn new(rule: &Table, ports: usize) -> Pipeline {
         Pipeline {
             rule: rule.clone(),
@@ -81,8 +82,8 @@ impl Pipeline {
         }
     }
 
-    /// A packet meets the tables from `first` up to `end`. What no entry matches at `answered`, which has the
-    /// controller's answer, does not ask again.
+    /// Passes a packet through the tables from `first` up to `end`. At table `answered`, which has the controller's
+    /// answer, a packet without a matching entry does not ask again.
     #[inline]
     fn pass(
         &mut self,
@@ -100,7 +101,7 @@ impl Pipeline {
                 match stage.miss {
                     Miss::Pass => number += 1,
                     Miss::Drop => return Next::Drop,
-                    // what is for the node's own stack does not wait
+                    // packets for the node's own stack do not wait
                     Miss::Controller if at.egress.is_none() => number += 1,
                     Miss::Controller if answered == Some(number) => match self.drops_unmatched() {
                         true => return Next::Drop,
@@ -126,7 +127,7 @@ impl Pipeline {
         self.channel.as_ref().is_some_and(|channel| channel.rule().drops)
     }
 
-    /// A packet waits until the controller answers table `stage`: whether there is room for it.
+    /// Lets a packet wait until the controller answers table `stage`. Returns whether there is room for it.
     #[cold]
     fn ask(
         &mut self,
@@ -149,7 +150,8 @@ impl Pipeline {
         }
     }
 
-    /// The controller has answered a packet: what it installs is there, and the packet goes on where it waited.
+    /// Handles the controller's answer to a packet: installs entries, and the packet continues at the table where it
+    /// waited.
     fn answer(&mut self, at: &At, waiting: Waiting, templates: &[Template], beside: &mut Beside) {
         for (number, template) in templates.iter().enumerate() {
             self.stages[template.stage].install(number, &waiting.key, at.now);
@@ -172,7 +174,7 @@ impl Pipeline {
 }
 
 impl State {
-    /// What is done with a packet in table `stage`.
+    /// Applies the actions of an entry in table `stage` to a packet.
     #[inline]
     fn act(&mut self, stage: usize, acts: &[Act], at: &mut At, packet: &mut Packet) -> Next {
         let State { registers, meters, hosts } = self;
@@ -215,7 +217,7 @@ impl State {
                         return Next::Drop;
                     }
                 }
-                // resolved when it was installed; a node without such a port goes on as if nothing were said
+                // resolved at installation; ignored at a node without such a port
                 Action::Output(_) => {}
                 Action::Class(class) => packet.set_class(*class),
                 Action::Goto(later) => next = *later,
@@ -234,12 +236,12 @@ impl State {
     }
 }
 
-/// A packet is to leave by `port`: whether it does. What would reach another host than its own, or has come too far,
-/// ends here.
+/// Redirects a packet to `port`. Returns false if it would reach a host other than its own, or has crossed too many
+/// links.
 #[cold]
 fn leave(at: &mut At, packet: &Packet, port: usize, hosts: &[Option<NodeId>]) -> bool {
     if at.egress.is_none() {
-        // what is for the node's own stack stays there
+        // packets for the node's own stack stay there
         return true;
     }
     at.egress = Some(port);

@@ -1,20 +1,19 @@
-//! Numbers that formulas compute with: of 64 bits, which give up where they do not suffice, and of 128 bits, which keep
-//! to their range.
+//! Numbers of formulas: 64 bits, with no result on overflow, and 128 bits, which saturate.
 
-/// Picoseconds a second.
+/// Picoseconds per second.
 const SECOND: i128 = 1_000_000_000_000;
 
-/// Integers. Without a result there is `None`: where it does not fit 64 bits, or over 0.
+/// Integers. A result is `None` if it does not fit into 64 bits, or for a division by 0.
 pub trait Number: Copy + Ord {
-    /// This number.
+    /// Constant `n`.
     fn of(n: i64) -> Self;
     fn of_unsigned(n: u64) -> Option<Self>;
     fn plus(self, other: Self) -> Option<Self>;
     fn less(self, other: Self) -> Option<Self>;
     fn times(self, other: Self) -> Option<Self>;
-    /// Rounded down.
+    /// Quotient, rounded down.
     fn over(self, other: Self) -> Option<Self>;
-    /// Bits that a rate makes in a time, rounded down.
+    /// Number of bits sent at a rate in a time, rounded down.
     fn bits(self, other: Self) -> Option<Self>;
 }
 
@@ -114,7 +113,7 @@ mod tests {
         assert_eq!(i64::MIN.less(1), None);
         assert_eq!((i64::MAX.times(2), i128::MAX.times(2)), (None, Some(i128::MAX)));
         assert_eq!(i64::of_unsigned(u64::MAX), None);
-        // 400 Gb/s for 300 us; what does not fit on the way fits in the end
+        // 400 Gb/s for 300 us: the product overflows, the result fits
         assert_eq!(400_000_000_000i64.bits(300_000_000), Some(120_000_000));
         assert_eq!(1i64.bits(1), Some(0));
         assert_eq!((-1i64).bits(1), Some(-1));

@@ -4,7 +4,7 @@ use crate::event::packet::{Packet, flag};
 use crate::program::rule::At;
 use crate::spec::table::{Register, Side, Target};
 
-/// The port on a side, if there is one.
+/// Port on a side, if any.
 #[inline]
 pub fn port(at: &At, side: Side) -> Option<usize> {
     match side {
@@ -13,33 +13,33 @@ pub fn port(at: &At, side: Side) -> Option<usize> {
     }
 }
 
-/// The values of the registers at one node.
+/// Values of the registers at one node.
 #[derive(Clone, Debug)]
 pub struct Registers {
-    /// Of the node, then those of port 0, of port 1 and so on; each as many as there are registers.
+    /// Values of the node, then of port 0, port 1 and so on, `count` values each.
     values: Vec<i64>,
     count: usize,
 }
 
 impl Registers {
-    /// At a node of so many ports; all 0.
+    /// Registers of a node with this number of ports, all 0.
     pub fn new(count: usize, ports: usize) -> Registers {
         Registers { values: vec![0; count * (ports + 1)], count }
     }
 
-    /// A register of the node.
+    /// Register of the node.
     #[inline]
     pub fn node(&self, register: u16) -> i64 {
         self.values[register as usize]
     }
 
-    /// A register of a port.
+    /// Register of a port.
     #[inline]
     pub fn port(&self, register: u16, port: usize) -> i64 {
         self.values[self.count * (port + 1) + register as usize]
     }
 
-    /// Shows them at a port.
+    /// Visits the registers at a port.
     pub fn observe(&self, list: &[Register], at: usize, visit: &mut dyn FnMut(&'static str, f64)) {
         for (register, i) in list.iter().zip(0..) {
             let value = if register.per_port { self.port(i, at) } else { self.node(i) };
@@ -47,7 +47,7 @@ impl Registers {
         }
     }
 
-    /// The value of a target, if it is there.
+    /// Value of a target, if it exists.
     fn read(&self, target: Target, at: &At, packet: &Packet) -> Option<i128> {
         Some(match target {
             Target::Window => packet.wnd as i128,
@@ -57,7 +57,7 @@ impl Registers {
         })
     }
 
-    /// Makes a target what `change` makes of it, as near as it can be.
+    /// Applies `change` to a target and saturates the result.
     #[inline]
     pub fn change(&mut self, target: Target, at: &At, packet: &mut Packet, change: impl FnOnce(i128) -> i128) {
         let Some(old) = self.read(target, at, packet) else { return };

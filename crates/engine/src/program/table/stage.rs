@@ -1,4 +1,4 @@
-//! One table of a node: its entries, and the entry that a packet meets.
+//! Table of a node: its entries, and the lookup of a packet's entry.
 
 use super::formula::value;
 use super::key::{Key, local};
@@ -11,28 +11,28 @@ use incast_record::EntryRecord;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Entries whose candidates are remembered.
+/// Number of rows covered by the candidate cache.
 const REMEMBERED: usize = u64::BITS as usize;
 
-/// Headers whose candidates are remembered at a time.
+/// Number of headers in the candidate cache.
 const SLOTS: usize = 16;
 
-/// A header that no packet has.
+/// Header that no packet has.
 const NO_HEADER: u16 = u16::MAX;
 
-/// One table of a node.
+/// Table of a node.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// The highest priority first.
+    /// Rows, the highest priority first.
     rows: Vec<Row>,
-    /// Of the first rows those that a packet with such a header may meet. Most packets have one of a few headers, and
-    /// entries tell packets by their headers first.
+    /// Candidate cache: bitmap of the first rows that a packet with this header can match. Most packets have one of a
+    /// few headers.
     seen: [(u16, u64); SLOTS],
-    /// What becomes of packets that no entry matches.
+    /// Treatment of packets that no entry matches.
     pub miss: Miss,
 }
 
-/// Entries that differ at most by what the controller has taken from packets.
+/// Entries that differ only in the parts that the controller copies from packets.
 #[derive(Clone, Debug)]
 pub struct Row {
     value: Key,
@@ -40,11 +40,11 @@ pub struct Row {
     when: Option<Formula>,
     idle: Option<Time>,
     hard: Option<Time>,
-    /// What is done with packets.
+    /// Actions on packets.
     pub acts: Arc<[Act]>,
-    /// That changes what entries match.
+    /// True if the actions change fields that entries match.
     pub changes: bool,
-    /// The number of the template, where the controller installs its entries.
+    /// Number of the template, if the controller installs its entries.
     template: Option<usize>,
     entries: Entries,
     name: String,
@@ -53,27 +53,27 @@ pub struct Row {
 
 #[derive(Clone, Debug)]
 enum Entries {
-    /// The scenario gives it.
+    /// Entry of the scenario.
     One(Entry),
-    /// The controller installs them.
+    /// Entries installed by the controller.
     Many(Box<Many>),
 }
 
-/// What the controller has installed by one template.
+/// Entries that the controller has installed from one template.
 #[derive(Clone, Debug)]
 struct Many {
     parts: Vec<Exact>,
     mask: Key,
     entries: BTreeMap<Key, Entry>,
-    /// Those that others have taken the place of after their time.
+    /// Expired entries that were replaced.
     past: Vec<(Key, Entry)>,
 }
 
-/// An entry.
+/// Entry.
 #[derive(Clone, Debug)]
 struct Entry {
     installed: Time,
-    /// From then on it no longer matches: for want of packets, and whatever comes.
+    /// Expiry by the idle timeout, and by the hard timeout.
     idle_until: Time,
     until: Time,
     packets: u64,
@@ -108,18 +108,18 @@ impl Entry {
     }
 }
 
-/// An action at one node.
+/// Action at one node.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// As the specification has it.
+    /// Action of the specification.
     Does(Action),
-    /// The packet leaves by this local port.
+    /// Output by this local port.
     Output(usize),
 }
 
 impl Row {
-    /// Of an entry, or of those that a template makes, at a node whose ports feed `links`; `None` where they can match
-    /// nothing.
+    /// Row of an entry, or of the entries of a template, at a node whose ports feed `links`; `None` if they cannot
+    /// match.
     fn new(entry: &table::Entry, template: Option<(usize, &[Exact])>, links: &[u32]) -> Option<Row> {
         let (value, mask) = Key::of_match(&entry.matches, links)?;
         let act = |action: &Action| match action {
@@ -155,7 +155,7 @@ impl Row {
         })
     }
 
-    /// A mask over all that its entries match.
+    /// Mask over all fields that its entries match.
     fn whole_mask(&self) -> Key {
         match &self.entries {
             Entries::One(_) => self.mask,
@@ -165,7 +165,7 @@ impl Row {
 }
 
 impl Stage {
-    /// Table `number` at a node whose ports feed `links`, with what the controller may install there.
+    /// Table `number` at a node whose ports feed `links`, with the templates of the controller.
     pub fn new(number: usize, stage: &table::Stage, templates: &[Template], links: &[u32]) -> Stage {
         let own = stage.entries.iter().filter_map(|entry| Row::new(entry, None, links));
         let templates = templates.iter().enumerate().filter(|(_, template)| template.stage == number);
@@ -175,18 +175,18 @@ impl Stage {
         Stage { rows, seen: [(NO_HEADER, 0); SLOTS], miss: stage.miss }
     }
 
-    /// Its entries ask for what only a packet's flow says.
+    /// True if its entries match fields that are known only from the packet's flow.
     pub fn asks_third(&self) -> bool {
         self.rows.iter().any(|row| row.whole_mask().asks_third())
     }
 
-    /// Entries by their number.
+    /// Row by number.
     #[inline]
     pub fn row(&self, number: usize) -> &Row {
         &self.rows[number]
     }
 
-    /// Those of the first rows that a packet with this header may meet.
+    /// Bitmap of the first rows that a packet with this header can match.
     #[inline]
     fn candidates(&mut self, key: &Key) -> u64 {
         let header = key.header();
@@ -197,7 +197,7 @@ impl Stage {
         slot.1
     }
 
-    /// The entry that a packet meets, which counts it: the number of its row.
+    /// Finds the row that matches a packet, counts the packet there, and returns the row's number.
     #[inline]
     pub fn meet(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
         let mut left = self.candidates(key);
@@ -211,14 +211,13 @@ impl Stage {
         if self.rows.len() > REMEMBERED { self.meet_late(key, at, packet, registers) } else { None }
     }
 
-    /// The entry behind those of which candidates are remembered.
+    /// [`Stage::meet`] for rows beyond the candidate cache.
     #[cold]
     fn meet_late(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> Option<usize> {
         (REMEMBERED..self.rows.len()).find(|i| self.rows[*i].meets(key, at, packet, registers))
     }
 
-    /// The controller answers a packet with template `number`: its entry is installed, or takes the place of an equal
-    /// one and its counts.
+    /// Installs the entry of template `number` for a packet. It replaces an equal entry and takes over its counts.
     pub fn install(&mut self, number: usize, key: &Key, now: Time) {
         let Some(row) = self.rows.iter_mut().find(|row| row.template == Some(number)) else { return };
         let (idle, hard) = (row.idle, row.hard);
@@ -238,7 +237,7 @@ impl Stage {
         many.entries.insert(exact, entry);
     }
 
-    /// Shows what its entries have counted up to `end`.
+    /// Visits the counts of its entries up to `end`.
     pub fn report(&self, end: Time, visit: &mut dyn FnMut(EntryRecord)) {
         for row in &self.rows {
             match &row.entries {
@@ -254,7 +253,7 @@ impl Stage {
     }
 }
 
-/// Of the first rows those whose flags, kind and ECN bits a packet has.
+/// Bitmap of the first rows whose flags, kind and ECN bits match a packet.
 #[cold]
 fn candidates(rows: &[Row], key: &Key) -> u64 {
     let header = Key::header_mask();
@@ -263,13 +262,13 @@ fn candidates(rows: &[Row], key: &Key) -> u64 {
 }
 
 impl Row {
-    /// Whether a packet meets an entry of it, which then counts the packet.
+    /// Returns whether a packet matches one of its entries, which then counts the packet.
     #[inline]
     fn meets(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> bool {
         key.fits(&self.value, &self.mask) && self.counts(key, at, packet, registers)
     }
 
-    /// Whether an entry of it, that matches a packet by its key, is there and holds; if so it counts the packet.
+    /// Returns whether an entry matched by key has not expired and its condition holds; if so, it counts the packet.
     #[inline(never)]
     fn counts(&mut self, key: &Key, at: &At, packet: &Packet, registers: &Registers) -> bool {
         let entry = match &mut self.entries {

@@ -1,8 +1,8 @@
-//! A worker in parts, one a thread, and parts that are one worker again: between two windows, in the middle of a run.
+//! Splitting a worker into parts, one for each thread, and joining them again, between two windows of a run.
 //!
-//! What moves is dealt out anew: a packet or a visit of a port is with the domain that its link leaves, a queue and its
-//! timers with their domain. Packets are copied; of one link they keep their order. So a change takes time by what is
-//! under way, and a run has few of them ([`crate::threads::pace`]).
+//! Everything in flight is redistributed: packets and visits of ports go to the domain that their link leaves, queues
+//! and their timers to their domain. Packets are copied; each link stays FIFO. So a change takes time in proportion to
+//! the packets in flight, and a run has few changes ([`crate::threads::pace`]).
 
 use crate::domain::departure_marks::{set_decided, tell_move};
 use crate::event::packet::Packet;
@@ -27,7 +27,7 @@ pub struct Left {
     queues: Queues,
     under_way: Vec<Packet>,
     windows: u64,
-    /// As of the report: hops, the last word to the listener, and why it stops.
+    /// As of the report: hops, the latest call of the listener, and the reason to stop.
     hops: u64,
     told: (u64, Time),
     stopped: bool,
@@ -35,8 +35,8 @@ pub struct Left {
 }
 
 impl<'a> Worker<'a> {
-    /// Its domains in parts, a worker each, with everything that moves in them: nothing is left until they
-    /// [join](Worker::join) again.
+    /// Splits the worker into parts, each with its domains and everything in flight there. The worker is empty until
+    /// the parts [join](Worker::join).
     pub fn part(&mut self, shares: &[Range<usize>]) -> Vec<Worker<'_>> {
         let of: Arc<[u8]> =
             (0..=u8::MAX).zip(shares).flat_map(|(i, share)| share.clone().map(move |_| i)).collect::<Vec<_>>().into();
@@ -72,7 +72,7 @@ impl<'a> Worker<'a> {
         parts
     }
 
-    /// Takes back what moved in all parts.
+    /// Takes back everything in flight from all parts.
     pub fn join(&mut self, parts: Vec<Left>) {
         let groups = self.net.spec.groups.len();
         let mut posts = Vec::new();
@@ -87,11 +87,11 @@ impl<'a> Worker<'a> {
             }
             left.go_to(from_mut(self), |_| 0);
         }
-        // whose domains are all there now
+        // the domains of all messages are here again
         posts.into_iter().for_each(|post| self.queues.post(post));
     }
 
-    /// Takes everything that moves in its domains; before it is used again, parts join.
+    /// Takes everything in flight in the worker's domains. Parts must join before the worker is used again.
     pub fn leave(&mut self) -> Left {
         let (first, nothing) = (self.queues.first, self.buckets.beside(Lanes::default(), 1));
         let due = take(&mut self.buckets.due);
@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
 }
 
 impl Left {
-    /// Gives all to workers which have nothing of the same domains and links yet; `of` tells which has a domain.
+    /// Distributes everything to workers without anything of these domains and links. `of`: index of a domain's worker.
     fn go_to(mut self, to: &mut [Worker], of: impl Fn(DomainId) -> usize) {
         let (net, count) = (to[0].net, to.len());
         let visits = self.buckets.take_all_visits();
@@ -126,7 +126,7 @@ impl Left {
                     tell_move((worker.queues.first, worker.domains), net, packet, place);
                 }
             });
-            // all have room for what comes
+            // every part gets memory for its arrivals
             to[i % count].buckets.keep(bucket);
         }
         for link in self.buckets.due {
@@ -147,13 +147,13 @@ impl Left {
         first.endless = first.endless.min(self.endless);
     }
 
-    /// Whether nothing is left to happen.
+    /// True if nothing is left to happen.
     pub fn is_idle(&self) -> bool {
         let posted = self.buckets.first_post() != Time::NEVER;
         !posted && self.under_way.is_empty() && !self.queues.list.iter().any(|q| q.keeps_going())
     }
 
-    /// Packets on their way.
+    /// Packets in flight.
     pub fn packets(&self) -> impl Iterator<Item = Packet> {
         let queued = self.queues.list.iter().flat_map(|queue| queue.waiting());
         self.under_way.iter().chain(self.buckets.packets()).copied().chain(queued)

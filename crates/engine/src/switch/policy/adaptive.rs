@@ -1,5 +1,4 @@
-//! Adaptive routing as htsim's fat-tree switch has it: each packet takes one of the ports in the lowest band of load,
-//! at random.
+//! Adaptive routing of htsim's fat-tree switch: each packet takes a random port in the lowest load band.
 
 use crate::event::packet::Packet;
 use crate::ids::LinkId;
@@ -15,7 +14,7 @@ pub struct Adaptive {
 }
 
 impl Adaptive {
-    /// At a switch whose ports feed `links`.
+    /// Policy of a switch whose ports feed `links`.
     pub fn new(rule: &spec::Adaptive, spec: &Spec, links: &[LinkId]) -> Adaptive {
         Adaptive { load: PortLoad::new(rule, spec, links) }
     }

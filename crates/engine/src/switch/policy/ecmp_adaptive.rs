@@ -1,5 +1,5 @@
-//! Adaptive ECMP (htsim's `ecmp_host_ar`): as [ECMP](super::ecmp), but with some probability a packet whose port is in
-//! the highest of the bands that its next hops are in takes one in the lowest, at random.
+//! Adaptive ECMP (htsim's `ecmp_host_ar`): [ECMP](super::ecmp), but with some probability a packet whose port is in the
+//! highest occupied band of its next hops takes a random port in the lowest band.
 
 use super::ecmp::Ecmp;
 use crate::event::packet::Packet;
@@ -17,7 +17,7 @@ pub struct EcmpAdaptive {
 }
 
 impl EcmpAdaptive {
-    /// At a switch whose ports feed `links`.
+    /// Policy of a switch whose ports feed `links`.
     pub fn new(rule: &spec::Adaptive, probability: &f64, spec: &Spec, links: &[LinkId]) -> EcmpAdaptive {
         EcmpAdaptive { probability: *probability, load: PortLoad::new(rule, spec, links) }
     }

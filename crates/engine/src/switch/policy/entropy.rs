@@ -1,12 +1,12 @@
-//! Entropies: what a sender gives its packets, and switches hash beside flow and direction.
+//! Entropies: values that a sender sets in its packets, which switches hash together with flow and direction.
 //!
-//! REPS (Bonato et al., arXiv 2407.21625; with the constants of its authors' uet-htsim): the values of good
-//! acknowledgements, those without a mark, are kept in a ring, the latest few, and used again, the earliest that has
-//! not been used first; where there is none, a packet takes a random value. After a timeout the ring is frozen for some
-//! time: packets take its values in turn, used or not, since paths that carried something lately are likely to be
-//! whole. Then it is emptied, and some packets explore.
+//! REPS (Bonato et al., arXiv 2407.21625; with the constants of its authors' uet-htsim): the most recent values of
+//! acknowledgements without a mark are kept in a ring and reused once each, the oldest unused value first. Without an
+//! unused value, a packet takes a random one. After a timeout the ring is frozen for some time: packets take its values
+//! round robin, used or not, since recently used paths are likely to work. Then the ring is emptied, and some packets
+//! explore.
 //!
-//! The counter is htsim's spraying as in the fork that the MSwift paper names (smcclure20/csg-htsim,
+//! The counter is htsim's spraying, from the fork that the MSwift paper cites (smcclure20/csg-htsim,
 //! `SwiftSubflowSrc::move_path_flow_label`).
 
 use crate::event::packet::Packet;
@@ -17,12 +17,12 @@ use crate::spec::{self, PathChoice, Recycled, Spec};
 use crate::switch::rule::{Ctx, Rule};
 use incast_cc::Time;
 
-/// Next hops by entropy.
+/// Next-hop selection by entropy.
 #[derive(Clone, Debug)]
 pub struct Entropy;
 
 impl Entropy {
-    /// Where entropies come from is the sender's business.
+    /// Rule without state: the sender sets the entropies.
     pub fn new(_: &spec::Entropy, _: &Spec, _: &[LinkId]) -> Entropy {
         Entropy
     }
@@ -37,7 +37,7 @@ impl Rule for Entropy {
     }
 }
 
-/// Where a flow's entropies come from.
+/// Source of a flow's entropies.
 #[derive(Clone, Debug)]
 pub struct Source {
     seed: u64,
@@ -53,25 +53,25 @@ enum Kind {
     Recycled(Ring),
 }
 
-/// Values that came back.
+/// Ring of returned values.
 #[derive(Clone, Debug)]
 struct Ring {
     rule: Recycled,
-    /// The latest, in the order of their places; as many as the ring holds at most.
+    /// Latest values by position, at most the size of the ring.
     values: Vec<u16>,
-    /// Place of the next.
+    /// Position of the next value to store.
     head: usize,
-    /// So many of the latest have not been used.
+    /// Number of latest values that are unused.
     fresh: usize,
-    /// Packets that are to take random entropies.
+    /// Number of packets that still explore with random entropies.
     explore: u32,
-    /// Until when the ring is frozen; 0 where it is not. Place of the value to use then.
+    /// End of the freeze, 0 if not frozen; and position of the next value to use while frozen.
     frozen: Time,
     next: usize,
 }
 
 impl Source {
-    /// The source of flow `flow`, if its packets have entropies.
+    /// Source of flow `flow`, if its packets have entropies.
     pub fn new(spec: &Spec, flow: FlowId) -> Option<Box<Source>> {
         let PathChoice::Entropy(entropy) = &spec.choice else { return None };
         let mut source = Source { seed: spec.seed, flow, draws: 0, kind: Kind::Counter(0) };
@@ -91,7 +91,7 @@ impl Source {
         Some(Box::new(source))
     }
 
-    /// The source of recycled values of a flow whose transport has it by itself.
+    /// Source of recycled values for a flow whose transport manages it itself.
     pub fn recycled(seed: u64, flow: FlowId, rule: Recycled) -> Source {
         let ring = Ring { rule, values: Vec::new(), head: 0, fresh: 0, explore: 0, frozen: Time::ZERO, next: 0 };
         Source { seed, flow, draws: 0, kind: Kind::Recycled(ring) }
@@ -102,7 +102,7 @@ impl Source {
         hash::pick(hash::bits(self.seed, purpose::ENTROPY, self.flow.0 as u64, self.draws), values) as u16
     }
 
-    /// The value of a packet that goes now; `new`: it is a segment that goes for the first time.
+    /// Value of the next packet; `new`: first transmission of a segment.
     pub fn take(&mut self, new: bool) -> u16 {
         match &mut self.kind {
             Kind::Counter(value) => {
@@ -120,21 +120,21 @@ impl Source {
         }
     }
 
-    /// What went again counts as new: the next packet takes another value of a counter.
+    /// Treats a retransmission as new: the counter moves on for the next packet.
     pub fn advance(&mut self) {
         if let Kind::Counter(value) = &mut self.kind {
             *value = value.wrapping_add(1);
         }
     }
 
-    /// An ACK brings `value` back, `marked` or not.
+    /// Handles an ACK that returns `value`, with or without a mark.
     pub fn on_ack(&mut self, now: Time, value: u16, marked: bool) {
         if let Kind::Recycled(ring) = &mut self.kind {
             ring.on_ack(now, value, marked);
         }
     }
 
-    /// The retransmission timer fired.
+    /// Handles a retransmission timeout.
     pub fn timed_out(&mut self, now: Time) {
         if let Kind::Recycled(ring) = &mut self.kind
             && ring.frozen == Time::ZERO
@@ -147,7 +147,7 @@ impl Source {
 }
 
 impl Ring {
-    /// A value of the ring; `None`: a random one is due.
+    /// Next value of the ring; `None`: use a random one.
     fn take(&mut self) -> Option<u16> {
         if self.explore > 0 {
             self.explore -= 1;
@@ -232,10 +232,10 @@ mod tests {
         s.timed_out(Time(1_000_000));
         let turns: Vec<_> = (0..5).map(|_| next(&mut s)).collect();
         assert_eq!(turns, [Some(5), Some(6), Some(5), Some(6), Some(5)]);
-        // what comes back while it is frozen joins the turn
+        // values returned while it is frozen join the round
         s.on_ack(Time(11_000_000), 7, false);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s)], [Some(6), Some(7), Some(5)]);
-        // the first ACK after 10 us ends it: two explore, and its own value is the first to be used again
+        // the first ACK after 10 us ends the freeze: two packets explore, and its own value is the first to be reused
         s.on_ack(Time(11_000_001), 8, false);
         assert_eq!([next(&mut s), next(&mut s), next(&mut s), next(&mut s)], [None, None, Some(8), None]);
         // while packets explore, no timeout freezes anything

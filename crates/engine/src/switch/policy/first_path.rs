@@ -1,4 +1,4 @@
-//! Always the first next hop, as ns-3's global routing has it.
+//! First path: always the first next hop, as in ns-3's global routing.
 
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;

@@ -1,4 +1,4 @@
-//! Flowcells (Presto): each so many bytes of a flow take the next of its paths, from one drawn for the flow on. Packets
+//! Flowcells (Presto): a flow moves to its next path after every cell of bytes, starting at a random path. Packets
 //! without data count as the flow's first bytes.
 
 use super::round_robin_source::numbered;
@@ -12,12 +12,12 @@ use crate::switch::rule::{Ctx, Rule};
 /// Flowcells.
 #[derive(Clone, Debug)]
 pub struct Flowcell {
-    /// Bytes of one.
+    /// Size of a flowcell, in bytes.
     cell: u64,
 }
 
 impl Flowcell {
-    /// Of so many bytes.
+    /// Flowcells of `cell` bytes.
     pub fn new(cell: &u64, _: &Spec, _: &[LinkId]) -> Flowcell {
         Flowcell { cell: *cell }
     }
@@ -31,7 +31,7 @@ impl Rule for Flowcell {
         let reverse = packet.is_reverse();
         let first = match () {
             () if reverse || packet.len == 0 => 0,
-            // its packets have numbers
+            // packet-numbered transport
             () if packet.is(Kind::Numbered) => {
                 packet.seq() * spec.transports[ctx.map.flow(packet.flow).transport as usize].mss as u64
             }

@@ -1,4 +1,4 @@
-//! Flowlet switching: a packet that follows the one before of its flow by more than a gap may take another next hop
+//! Flowlet switching: a packet that follows the previous one of its flow by more than a gap may take another next hop
 //! (LetFlow, CONGA).
 
 use crate::event::packet::Packet;
@@ -12,19 +12,19 @@ use incast_cc::Time;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// After a pause of more gaps than this a flow is a new one to a switch, which then need not remember those that ended.
+/// Number of gaps after which a switch forgets an idle flow, so that ended flows take no memory.
 const GAPS_REMEMBERED: u64 = 1000;
 
-/// Shorter gaps count as this one there.
+/// Minimum gap used for forgetting flows.
 const LEAST_GAP_REMEMBERED: Time = Time::us(1);
 
 /// Flowlet switching.
 #[derive(Clone, Debug)]
 pub struct Flowlet {
     gap: Time,
-    /// A flowlet looks for another next hop with this probability only.
+    /// Probability that a flowlet looks for another next hop.
     probability: f64,
-    /// By what the next hop is chosen anew; `None`: at random.
+    /// Load by which the next hop is chosen; `None`: random.
     load: Option<PortLoad>,
     table: Table,
 }
@@ -33,20 +33,20 @@ pub struct Flowlet {
 #[derive(Clone, Debug, Default)]
 struct Table {
     entries: HashMap<u64, Entry, BuildHasherDefault<Mixer>>,
-    /// With so many entries those go that are forgotten.
+    /// Number of entries at which forgotten ones are removed.
     most: usize,
 }
 
-/// The flowlet of a flow.
+/// Flowlet of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// When its latest packet came.
+    /// Arrival time of its latest packet.
     last: Time,
-    /// Local port; none for a flow that is new.
+    /// Local port; `None` for a new flow.
     port: Option<u32>,
 }
 
-/// [`hash::mix`] as a map's hash: the order in a map is nowhere looked at.
+/// [`hash::mix`] as the hash of a map, whose iteration order is never used.
 #[derive(Default)]
 struct Mixer(u64);
 
@@ -63,7 +63,7 @@ impl Hasher for Mixer {
 }
 
 impl Flowlet {
-    /// At a switch whose ports feed `links`.
+    /// Policy of a switch whose ports feed `links`.
     pub fn new(rule: &spec::Flowlet, spec: &Spec, links: &[LinkId]) -> Flowlet {
         let load = rule.by.as_ref().map(|by| PortLoad::new(by, spec, links));
         Flowlet { gap: rule.gap, probability: rule.probability, load, table: Table::default() }
@@ -95,8 +95,8 @@ impl Rule for Flowlet {
 }
 
 impl Table {
-    /// What is known of the flow and direction `key`, whose packet comes `now`; nothing if the last came more than
-    /// `kept` ago.
+    /// Entry of the flow and direction `key`, whose packet arrives `now`; without a port if the previous packet arrived
+    /// more than `kept` ago.
     fn entry(&mut self, key: u64, kept: Time, now: Time) -> &mut Entry {
         if self.entries.len() >= self.most {
             self.entries.retain(|_, entry| now - entry.last <= kept);
@@ -115,7 +115,7 @@ mod tests {
     use super::{Entry, Table};
     use incast_cc::Time;
 
-    /// A packet a microsecond, each of a new flow, and 50 us after it another one: what ended is not kept.
+    /// One packet per microsecond, each of a new flow, and another packet of it 50 us later: ended flows are not kept.
     #[test]
     fn switches_forget_flows_that_have_ended() {
         let mut flowlets = Table::default();

@@ -1,4 +1,4 @@
-//! Paths that endpoints choose: a packet's entropy is the number of its path, counted over and over again.
+//! Paths chosen by endpoints: the path number is the packet's entropy modulo the number of paths.
 
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;

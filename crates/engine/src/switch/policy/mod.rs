@@ -1,10 +1,10 @@
-//! Routing policies: which of several equally short next hops a packet takes.
+//! Routing policies: selection among equal-cost next hops.
 //!
-//! A policy is one file here, its rule and its state at one switch, and one line in the list of [`PathChoice`], from
-//! which the enum below is made too. A pure one
-//! chooses by the packet and the fabric map alone, so the choice is made when the window looks ahead. The rest needs
-//! the switch as it is when the packet arrives: whose turn it is, or how full the ports are. That is state of one
-//! switch, changed in the order of that switch's events, so it is the same under any partition.
+//! A policy is one file here, with its rule and its state at one switch, and one line in the list of [`PathChoice`],
+//! which also generates the enum below. A pure policy chooses by the packet and the fabric map alone, so the choice is
+//! made when the engine window looks ahead. Other policies need the state of the switch when the packet arrives, such
+//! as the round-robin position or the queue lengths. This state belongs to one switch and changes in the order of its
+//! events, so it is the same under any partition.
 
 mod adaptive;
 mod ecmp;
@@ -52,7 +52,7 @@ macro_rules! rules {
                 }
             }
 
-            /// Which of at least two next hops a packet takes that arrives now.
+            /// Chooses one of at least two next hops for a packet that arrives now.
             #[inline(never)]
             pub fn next(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> u32 {
                 match self {
@@ -65,8 +65,8 @@ macro_rules! rules {
 policies!(rules);
 
 impl Policy {
-    /// [`Policy::next`], where it is known before the packet arrives. ACKs may be told to go by [`ecmp`], whatever data
-    /// does.
+    /// [`Policy::next`], if it is known before the packet arrives. ACKs can be configured to use [`ecmp`], whatever the
+    /// policy of data.
     #[inline(always)]
     pub fn ahead(&mut self, ctx: &Ctx, packet: &Packet, hops: Hops) -> Option<u32> {
         if let Policy::Ecmp(rule) = self {
@@ -77,7 +77,7 @@ impl Policy {
             Policy::Spray(rule) if !(ctx.map.spec.acks_by_flow && packet.is_reverse()) => {
                 Some(rule.next(ctx, packet, hops))
             }
-            // by value: so that of most packets nothing of it is written to memory
+            // by value: for most packets nothing of it is written to memory
             _ => self.others_ahead(*ctx, packet, hops),
         }
     }

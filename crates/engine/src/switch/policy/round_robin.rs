@@ -1,5 +1,5 @@
-//! Round robin: each switch gives the next hops of a set packets in turn, in an order that is drawn anew after so many
-//! rounds (htsim: 5).
+//! Round robin over the next hops of a set at each switch, in an order that is redrawn after a number of rounds (htsim:
+//! 5).
 
 use crate::event::packet::Packet;
 use crate::hash::{self, purpose};
@@ -11,22 +11,22 @@ use crate::switch::rule::{Ctx, Rule};
 /// Round robin.
 #[derive(Clone, Debug)]
 pub struct RoundRobin {
-    /// Rounds after which an order is drawn anew; 0: never.
+    /// Rounds after which the order is redrawn; 0: never.
     rounds: u32,
-    /// By set of next hops.
+    /// State by set of next hops.
     turns: Vec<Turn>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Turn {
-    /// Packets so far.
+    /// Number of packets so far.
     packets: u64,
-    /// The order of the next hops now; empty before the first packet.
+    /// Current order of the next hops; empty before the first packet.
     order: Vec<u32>,
 }
 
 impl RoundRobin {
-    /// Nothing has come yet.
+    /// State before the first packet.
     pub fn new(rounds: &u32, _: &Spec, _: &[LinkId]) -> RoundRobin {
         RoundRobin { rounds: *rounds, turns: Vec::new() }
     }

@@ -1,6 +1,6 @@
-//! Round robin by the source: packets of a flow and direction take its paths in turn, from one drawn for it on. Packet
-//! number [`Packet::id`] takes path `start + id`, so the turn is out of step once in 65,536 packets where these are no
-//! multiple of the paths.
+//! Source-based round robin over the paths of a flow and direction, starting at a random path. Packet number
+//! [`Packet::id`] takes path `start + id`. If 65,536 is not a multiple of the number of paths, the order breaks once in
+//! 65,536 packets.
 
 use crate::event::packet::Packet;
 use crate::hash;
@@ -8,7 +8,7 @@ use crate::ids::NodeId;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
 
-/// Round robin by the source.
+/// Source-based round robin.
 #[derive(Clone, Debug)]
 pub struct RoundRobinSource;
 
@@ -22,7 +22,7 @@ impl Rule for RoundRobinSource {
     }
 }
 
-/// The next hop on path number `number`, counted over and over again.
+/// Next hop on path `index` modulo the number of paths.
 pub(super) fn numbered(ctx: &Ctx, packet: &Packet, hops: Hops, index: u64) -> u32 {
     let (spec, reverse) = (ctx.map.spec, packet.is_reverse());
     match &ctx.map.paths {

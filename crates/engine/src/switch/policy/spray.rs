@@ -1,5 +1,5 @@
-//! Packet spraying: every packet (IP fragment) takes a next hop at random, uniform at each switch. ns-3's
-//! `RandomEcmpRouting` is the same.
+//! Packet spraying: random next hop for every packet (IP fragment), uniform at each switch. Equal to ns-3's
+//! `RandomEcmpRouting`.
 
 use crate::event::packet::Packet;
 use crate::hash;

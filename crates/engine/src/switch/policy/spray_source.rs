@@ -1,12 +1,12 @@
-//! Packet spraying by the source: every packet takes one of the shortest paths at random, uniform among the paths. In a
-//! regular tree that is what switches do that draw by themselves.
+//! Source-based packet spraying: random path for every packet, uniform among the shortest paths. In a regular tree this
+//! equals uniform draws at each switch.
 
 use crate::event::packet::Packet;
 use crate::hash;
 use crate::map::paths::{Hops, Numbered};
 use crate::switch::rule::{Ctx, Rule};
 
-/// Packet spraying by the source.
+/// Source-based packet spraying.
 #[derive(Clone, Debug)]
 pub struct SpraySource;
 

@@ -1,4 +1,5 @@
-//! Symmetric ECMP: data goes by ECMP's hash, and what goes back passes the same links the other way (`map/mirror.rs`).
+//! Symmetric ECMP: data follows the ECMP hash, and reverse packets use the same cables in the other direction
+//! (`map/mirror.rs`).
 
 use crate::event::packet::Packet;
 use crate::map::paths::Hops;

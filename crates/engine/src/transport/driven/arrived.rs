@@ -1,47 +1,47 @@
-//! Packets that have arrived, by their numbers.
+//! Received packets, by number.
 
 use std::collections::VecDeque;
 
-/// What a receiver has.
+/// Packets that a receiver has.
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
     next: u32,
-    /// Beyond `next`: bytes of each and one more, or 0 where it has not come.
+    /// Packets beyond `next`: length plus one, or 0 if missing.
     beyond: VecDeque<u32>,
-    /// Packets there that have come.
+    /// Number of packets received beyond `next`.
     early: u32,
-    /// Bytes before `next`, and there.
+    /// Bytes before `next`, and bytes received beyond it.
     delivered: u64,
     kept: u64,
 }
 
 impl Arrived {
-    /// All before this number have come.
+    /// Number of the first missing packet.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Their bytes.
+    /// Bytes before the first missing packet.
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Bytes that have come out of order.
+    /// Bytes received out of order.
     pub fn kept(&self) -> u64 {
         self.kept
     }
 
-    /// After the last packet that has come.
+    /// Number after the last received packet.
     pub fn top(&self) -> u32 {
         self.next + self.beyond.len() as u32
     }
 
-    /// Packets that have come out of order.
+    /// Number of packets received out of order.
     pub fn early(&self) -> u32 {
         self.early
     }
 
-    /// Whether a packet is here.
+    /// Returns whether a packet has been received.
     pub fn has(&self, number: u32) -> bool {
         match number.checked_sub(self.next) {
             None => true,
@@ -49,12 +49,13 @@ impl Arrived {
         }
     }
 
-    /// Which of 64 packets from `from` on have come beyond [`Arrived::next`], the first in the lowest bit.
+    /// Bitmap of the 64 packets from `from` on that have been received beyond [`Arrived::next`], the first in the
+    /// lowest bit.
     pub fn map(&self, from: u32) -> u64 {
         (0..64).filter(|i| from + i >= self.next && self.has(from + i)).fold(0, |map, i| map | 1 << i)
     }
 
-    /// A packet of `len` bytes comes. Whether it is the first of its number.
+    /// Adds a packet of `len` bytes. Returns whether it is the first with its number.
     pub fn insert(&mut self, number: u32, len: u16) -> bool {
         if self.has(number) {
             return false;

@@ -1,4 +1,4 @@
-//! What a receiver that drives its sender sends back.
+//! Common state of receivers of receiver-driven transports, and the packets that they send back.
 
 use crate::event::packet::{Answer, Kind, Packet, flag};
 use crate::host::driven::Class;
@@ -12,20 +12,20 @@ use crate::transport::reordering::Reordering;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
-/// The part of a receiver that all such transports have: what has come, who is told, what is recorded.
+/// Common part of these receivers: received packets, the peer to answer, records.
 #[derive(Clone, Debug)]
 pub struct Receiving {
     /// Flow.
     pub flow: FlowId,
     /// The IP layer below.
     pub ip: IpSink,
-    /// Index of its transport.
+    /// Index of the transport.
     pub transport: u32,
-    /// Packets that have come.
+    /// Received packets.
     pub arrived: Arrived,
-    /// The packet after the last of what has been written, once that is known.
+    /// Packet after the last written byte, once known.
     end: Option<u32>,
-    /// The data packet after the newest that has come, whole or cut.
+    /// Data packet after the newest that has arrived, complete or trimmed.
     newest: u32,
     src: NodeId,
     flags: u16,
@@ -35,13 +35,13 @@ pub struct Receiving {
     complete: Option<Time>,
     reordering: Option<Box<Reordering>>,
     most_kept: u64,
-    /// Bytes after the message under way, and of a message, on a two-way connection.
+    /// End of the current message, and message size, on a two-way connection.
     message_end: u64,
     message_size: u64,
 }
 
 impl Receiving {
-    /// That of `flow`, whose sink is `ip`.
+    /// Receiver of `flow`, whose sink is `ip`.
     pub fn new(net: &FabricMap, flow: FlowId, ip: IpSink) -> Receiving {
         let spec = net.flow(flow);
         let observe = &net.spec.observe;
@@ -67,13 +67,13 @@ impl Receiving {
         }
     }
 
-    /// Makes it one direction of a two-way connection, whose messages have `size` bytes.
+    /// Makes the flow one direction of a two-way connection, whose messages have `size` bytes.
     pub fn make_duplex(&mut self, size: u64) {
         (self.message_end, self.message_size) = (size, size);
         self.flags |= flag::DUPLEX;
     }
 
-    /// Takes a whole message that has come, if there is one.
+    /// Takes a complete message, if one has arrived.
     pub fn take_message(&mut self) -> bool {
         let whole = self.arrived.delivered() >= self.message_end;
         if whole {
@@ -82,7 +82,7 @@ impl Receiving {
         whole
     }
 
-    /// Takes in a data packet that has come whole. Whether it is the first of its number.
+    /// Takes in a complete data packet. Returns whether it is the first with its number.
     pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         self.ip.count(ctx, t, p);
         let number = p.seq() as u32;
@@ -105,7 +105,7 @@ impl Receiving {
         true
     }
 
-    /// A packet is late, or overtakes others.
+    /// Notes a packet that is late or overtakes others.
     fn note_order(&mut self, p: &Packet, number: u32) {
         let (end, next, top) = (number as u64 + 1, self.arrived.next() as u64, self.arrived.top() as u64);
         if end > top && number as u64 > next {
@@ -115,7 +115,7 @@ impl Receiving {
         }
     }
 
-    /// A data packet has come, whole or cut: it may say where what has been written ends, or that more has been.
+    /// Notes the PSH flag of a data packet, complete or trimmed: it marks the end of what has been written so far.
     pub fn note_end(&mut self, p: &Packet) {
         let number = p.seq() as u32;
         if number >= self.newest {
@@ -124,23 +124,23 @@ impl Receiving {
         }
     }
 
-    /// The sender has more than has come.
+    /// Notes that the sender has more data than has arrived.
     pub fn note_more(&mut self) {
         self.end = None;
     }
 
-    /// All that has been written so far is here.
+    /// Returns whether all that has been written so far has arrived.
     pub fn is_complete(&self) -> bool {
         self.end.is_some_and(|end| self.arrived.next() >= end)
     }
 
-    /// Sends an answer.
+    /// Sends a packet back to the sender.
     pub fn answer(&mut self, ctx: &mut NodeCtx<impl Effects>, class: Class, answer: (Kind, u16, Answer), path: u16) {
         let packet = self.packet(ctx, answer, path);
         ctx.emit(self.ip.host, class, &packet);
     }
 
-    /// An answer to be sent.
+    /// Makes a packet for the sender.
     pub fn packet(&mut self, ctx: &NodeCtx<impl Effects>, answer: (Kind, u16, Answer), path: u16) -> Packet {
         let t = ctx.net.transport(self.transport);
         let (kind, flags, answer) = answer;
@@ -160,12 +160,12 @@ impl Receiving {
         packet
     }
 
-    /// Bytes that have come in order.
+    /// Bytes received in order.
     pub fn delivered(&self) -> u64 {
         self.arrived.delivered()
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the receiver's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         record.delivered = self.arrived.delivered();

@@ -1,5 +1,5 @@
-//! A walk over entropies that passes over some for a time (EQDS; UET's oblivious and bitmap modes): entropies `i XOR x`
-//! for a counter `i` of a round and a number `x` that is drawn for each round, beside upper bits that stay.
+//! Walk over entropies that skips some for a time (EQDS; UET's oblivious and bitmap modes). Entropies are `i XOR x` for
+//! a counter `i` and a number `x` drawn for each round; their upper bits stay.
 
 use crate::hash::{self, purpose};
 use crate::ids::FlowId;
@@ -14,16 +14,16 @@ pub struct Entropies {
     mask: u16,
     i: u16,
     x: u16,
-    /// How often each is passed over yet; at most `most` times.
+    /// Remaining skips of each entropy, at most `most`.
     skips: Vec<u8>,
     most: u8,
-    /// Of the entropies that a packet meets all are passed over at most as often as they say, or only the first counts
-    /// down and the walk ends after a round.
+    /// If set, only the first penalised entropy that a packet meets counts down, and after a whole round one is taken
+    /// anyway. Else each one counts down.
     first_only: bool,
 }
 
 impl Entropies {
-    /// Those of the sender of `flow`: `count`, a power of two.
+    /// Entropies of the sender of `flow`: `count` of them, a power of two.
     pub fn new(seed: u64, flow: FlowId, count: u32, most: u8, first_only: bool) -> Entropies {
         let skips = vec![0; count as usize];
         let mask = (count - 1) as u16;
@@ -49,7 +49,7 @@ impl Entropies {
         }
     }
 
-    /// The next.
+    /// Next entropy.
     pub fn take(&mut self) -> u16 {
         let mut met = 0;
         loop {
@@ -67,7 +67,7 @@ impl Entropies {
         }
     }
 
-    /// An entropy is to be passed over `times` times more.
+    /// Skips an entropy `times` times more.
     pub fn penalise(&mut self, value: u16, times: u8) {
         let skips = &mut self.skips[(value & self.mask) as usize];
         *skips = skips.saturating_add(times).min(self.most);

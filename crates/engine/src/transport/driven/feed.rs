@@ -1,4 +1,4 @@
-//! The application at a sender that its receiver drives: bytes become packets.
+//! Application of a receiver-driven sender: turns bytes into packets.
 
 use crate::app::{AppState, Start};
 use crate::event::order::Timer;
@@ -10,28 +10,28 @@ use crate::transport::writes;
 use incast_cc::Time;
 use incast_record::Recorder;
 
-/// Where the data of a flow comes from, and how far it has come.
+/// Data source of a flow, and its progress.
 #[derive(Debug)]
 pub struct Feed {
     flow: FlowId,
     app: AppState,
     mss: u32,
-    /// Bytes written and not acknowledged at most.
+    /// Send buffer: largest number of bytes written and not acknowledged.
     buffer: u64,
-    /// Bytes in packets so far, and of these acknowledged.
+    /// Bytes in packets so far, and acknowledged bytes.
     taken: u64,
     acked: u64,
-    /// A timer for the application is set then.
+    /// Time of the application's timer.
     at: Time,
     reset: bool,
-    /// All that was written is acknowledged.
+    /// Time at which all that was written was acknowledged.
     finished: Option<Time>,
-    /// Its stop cut it short: then all that was written was acknowledged, or it was reset.
+    /// Time at which its stop cut the flow short: all that was written was acknowledged, or it was reset.
     stopped: Option<Time>,
 }
 
 impl Feed {
-    /// That of `flow`.
+    /// Source of `flow`.
     pub fn new(net: &FabricMap, flow: FlowId) -> Feed {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
@@ -50,7 +50,7 @@ impl Feed {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.app.open(ctx.now);
         let stop = ctx.net.flow(self.flow).stop;
@@ -62,7 +62,7 @@ impl Feed {
         }
     }
 
-    /// The application stops.
+    /// Stops the application.
     pub fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.refill(ctx.now);
         self.app.stop();
@@ -73,7 +73,7 @@ impl Feed {
         }
     }
 
-    /// What was to end by itself ends now, and not all of it.
+    /// Records the early end of a finite flow.
     fn cut(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.app.is_finite() && self.stopped.is_none() {
             self.stopped = Some(ctx.now);
@@ -81,12 +81,12 @@ impl Feed {
         }
     }
 
-    /// A message is to be sent.
+    /// Adds a message to be sent.
     pub fn on_message(&mut self, bytes: u64) {
         self.app.on_message(bytes);
     }
 
-    /// Bytes that wait to be sent, the application having written what it may.
+    /// Bytes waiting to be sent, after the application has written what it may.
     pub fn backlog(&mut self, now: Time) -> u64 {
         self.refill(now);
         if self.reset { 0 } else { self.app.written - self.taken }
@@ -100,13 +100,13 @@ impl Feed {
         }
     }
 
-    /// The next packet, if there is one: its bytes, and whether it is the last for now. Otherwise the application is
-    /// asked again when it writes.
+    /// Takes the next packet: its length, and whether it is the last for now. If there is none, sets the application's
+    /// timer.
     pub fn take(&mut self, ctx: &mut NodeCtx<impl Effects>) -> Option<(u32, bool)> {
         self.take_at_most(ctx, u64::MAX)
     }
 
-    /// The same, with at most so many bytes.
+    /// As [`Feed::take`], with at most `most` bytes.
     pub fn take_at_most(&mut self, ctx: &mut NodeCtx<impl Effects>, most: u64) -> Option<(u32, bool)> {
         let backlog = self.backlog(ctx.now);
         if backlog == 0 {
@@ -119,7 +119,7 @@ impl Feed {
         Some((len as u32, last))
     }
 
-    /// The application wakes when it writes next.
+    /// Sets a timer for the application's next write.
     pub fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let space = self.buffer.saturating_sub(self.app.written - self.acked);
         if let Some(at) = self.app.next_at(space).map(|at| at.max(ctx.now))
@@ -130,7 +130,7 @@ impl Feed {
         }
     }
 
-    /// Whether a timer of the application is the one that was set last.
+    /// Returns whether the application's timer is the one set last.
     pub fn wakes(&mut self, now: Time) -> bool {
         let due = self.at == now;
         if due {
@@ -139,7 +139,7 @@ impl Feed {
         due
     }
 
-    /// So many bytes more are acknowledged, in order.
+    /// Counts `bytes` more as acknowledged in order.
     pub fn on_acked(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.acked += bytes;
         if self.app.under_way().is_some() {
@@ -166,12 +166,12 @@ impl Feed {
         ctx.announce(self.flow, Done::Sent);
     }
 
-    /// All that the application ever writes is acknowledged.
+    /// Returns whether all that the application ever writes is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.finished.is_some()
     }
 
-    /// When it came to an end, and when its stop cut it short: one of the two.
+    /// Completion time, or the time at which its stop cut the flow short: at most one of the two.
     pub fn ends(&self) -> (Option<Time>, Option<Time>) {
         (self.finished.filter(|_| self.stopped.is_none()), self.stopped)
     }
@@ -181,12 +181,12 @@ impl Feed {
         self.acked
     }
 
-    /// Bytes that the application has written.
+    /// Bytes written by the application.
     pub fn written(&self) -> u64 {
         self.app.written
     }
 
-    /// Records the writes that the end of the run leaves unfinished.
+    /// Records the writes that are unfinished at the end of the run.
     pub fn record_writes(&self, net: &FabricMap, rec: &mut impl Recorder) {
         for write in self.app.under_way().into_iter().flatten() {
             rec.message(writes::record(net, self.flow, *write, None));

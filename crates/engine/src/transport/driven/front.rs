@@ -1,4 +1,4 @@
-//! What senders that receivers drive have in common.
+//! Common state of senders of receiver-driven transports.
 
 use crate::event::order::Timer;
 use crate::event::packet::{Kind, Packet, flag};
@@ -12,24 +12,24 @@ use crate::transport::opening::Opening;
 use incast_cc::Time;
 use incast_record::{FlowRecord, Recorder};
 
-/// The part of a sender that all such transports have.
+/// Common part of these senders.
 #[derive(Debug)]
 pub struct Sending {
     /// Index of the probe observing this flow, if any.
     pub probe: Option<u32>,
     /// The IP layer below.
     pub ip: IpSource,
-    /// Index of its transport.
+    /// Index of the transport.
     pub transport: u32,
     /// The application above.
     pub feed: Feed,
-    /// Packets that have been sent.
+    /// Outstanding packets.
     pub sent: Outstanding,
-    /// When it opens.
+    /// Opening of the flow.
     pub opening: Opening,
-    /// Payload of a full packet, and its header.
+    /// Payload size and header size of a full packet.
     pub sizes: (u32, u32),
-    /// When the event comes that looks at the oldest packet.
+    /// Time of the retransmission timer's event.
     at: Time,
     timeouts: u64,
     rtt_count: u64,
@@ -39,7 +39,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// That of `flow` on domain-local host `host`.
+    /// Sender of `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sending {
         let t = net.transport(net.flow(flow).transport);
         Sending {
@@ -59,8 +59,7 @@ impl Sending {
         }
     }
 
-    /// When the oldest packet has been away for too long, or, where none is on its way but the sender `works`, credit
-    /// that may have been lost.
+    /// Timeout of the oldest packet. If none is outstanding but the sender `works`, timeout of credit that may be lost.
     pub fn deadline(&mut self, ctx: &NodeCtx<impl Effects>, works: bool) -> Time {
         let timeout = ctx.net.transport(self.transport).rto_min;
         match self.sent.oldest() {
@@ -79,7 +78,7 @@ impl Sending {
         }
     }
 
-    /// Whether a retransmission timer that fires at `now` is the one that was set last; it is off then.
+    /// Returns whether a retransmission timer that fires at `now` is the one set last, and clears it.
     pub fn rings(&mut self, now: Time) -> bool {
         let rings = self.at == now;
         if rings {
@@ -88,7 +87,7 @@ impl Sending {
         rings
     }
 
-    /// A data packet.
+    /// Makes a data packet.
     pub fn data(
         &mut self,
         ctx: &NodeCtx<impl Effects>,
@@ -105,7 +104,7 @@ impl Sending {
         packet
     }
 
-    /// A packet without data for the receiver.
+    /// Makes a control packet for the receiver.
     pub fn control(&mut self, ctx: &NodeCtx<impl Effects>, kind: Kind, number: u32, size: u32, path: u16) -> Packet {
         let mut packet = self.ip.packet(ctx, kind, number as u64, 0, 0, size);
         if ctx.net.entropy && self.ip.entropy.is_none() {
@@ -114,7 +113,7 @@ impl Sending {
         packet
     }
 
-    /// All packets before `next` have arrived.
+    /// Acknowledges all packets before `next`. Returns their bytes.
     pub fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, next: u32) -> u64 {
         let bytes = self.sent.arrived_before(next, |_| {});
         if bytes > 0 {
@@ -123,7 +122,7 @@ impl Sending {
         bytes
     }
 
-    /// An RTT sample.
+    /// Adds an RTT sample.
     pub fn sample(&mut self, ctx: &NodeCtx<impl Effects>, rtt: Time) {
         self.rtt = rtt;
         self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
@@ -133,7 +132,7 @@ impl Sending {
         }
     }
 
-    /// A timeout.
+    /// Counts a timeout.
     pub fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.timeouts += u64::from(ctx.measured());
         ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
@@ -142,12 +141,12 @@ impl Sending {
         }
     }
 
-    /// Makes it one direction of a two-way connection.
+    /// Makes the flow one direction of a two-way connection.
     pub fn make_duplex(&mut self) {
         self.ip.flags |= flag::DUPLEX;
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         self.opening.record(record);
@@ -161,7 +160,7 @@ impl Sending {
         record.rtt_min_ps = self.rtt_min.map(|t| t.0);
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("acked_bytes", self.feed.acked() as f64);
         visit("in_flight_packets", (self.sent.next() - self.sent.base()) as f64);

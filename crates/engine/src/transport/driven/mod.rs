@@ -1,5 +1,5 @@
-//! Transports in which what receivers grant decides when data goes. Each is a folder; what several have is a file here.
-//! Their packets have numbers, not bytes: [`Packet::seq`] is that of a packet.
+//! Receiver-driven transports: grants of the receiver decide when data goes. Each transport is a folder; shared parts
+//! are files here. Packets are numbered, not bytes: [`Packet::seq`] is a packet number.
 
 mod arrived;
 mod back;
@@ -28,7 +28,7 @@ use back::Receiving;
 use front::Sending;
 use incast_record::{FlowRecord, FlowState, Recorder};
 
-/// Asks a sender or a receiver, whichever it is.
+/// Calls a method of a sender or a receiver of any of these transports.
 macro_rules! whichever {
     ($self:expr, $end:ident => $answer:expr) => {
         match $self {
@@ -42,7 +42,7 @@ macro_rules! whichever {
     };
 }
 
-/// The sending endpoint of such a transport.
+/// Sender of a receiver-driven transport.
 #[derive(Debug)]
 pub enum Sender {
     /// NDP.
@@ -59,7 +59,7 @@ pub enum Sender {
     PHost(phost::Sender),
 }
 
-/// The receiving endpoint of such a transport.
+/// Receiver of a receiver-driven transport.
 #[derive(Clone, Debug)]
 pub enum Receiver {
     /// NDP.
@@ -77,7 +77,7 @@ pub enum Receiver {
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`, if its transport is one of these.
+    /// Sender of flow `flow` on domain-local host `host`, if its transport is receiver-driven.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Option<Sender> {
         match net.transport(net.flow(flow).transport).protocol {
             Protocol::Tcp => None,
@@ -98,26 +98,26 @@ impl Sender {
         whichever!(self, end => &mut end.base)
     }
 
-    /// Makes it one direction of a two-way connection.
+    /// Makes the flow one direction of a two-way connection.
     pub fn make_duplex(&mut self) {
         self.base_mut().make_duplex();
     }
 
-    /// Its trigger opens it, unless its start is yet to come.
+    /// Opens the flow on its trigger, unless its start time lies ahead.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.base_mut().opening.triggered(ctx.now) {
             whichever!(self, end => end.open(ctx));
         }
     }
 
-    /// A packet for it arrived.
+    /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is_reverse() {
             whichever!(self, end => end.on_packet(ctx, p));
         }
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Start(_) if self.base_mut().opening.starts(ctx.now) => whichever!(self, end => end.open(ctx)),
@@ -126,13 +126,13 @@ impl Sender {
         }
     }
 
-    /// Its host's application has a message to send.
+    /// Sends a message of the host's application.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.base_mut().feed.on_message(bytes);
         whichever!(self, end => end.on_backlog(ctx));
     }
 
-    /// It is its turn at its host's wire.
+    /// Called when the NIC is free for this sender.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         match self {
             Sender::Ndp(_) | Sender::ExpressPass(_) => {}
@@ -145,22 +145,22 @@ impl Sender {
         }
     }
 
-    /// Index of its probe.
+    /// Index of the flow's probe.
     pub fn probe(&mut self) -> &mut Option<u32> {
         &mut self.base_mut().probe
     }
 
-    /// Its IP layer.
+    /// IP layer of the sender.
     pub fn ip(&self) -> &IpSource {
         &self.base().ip
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         whichever!(self, end => end.observe(visit));
     }
 
-    /// Window and state, once it has opened.
+    /// Window and state, once the flow has opened.
     pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
         self.base().opening.opened()?;
         let window = if let Sender::Uet(end) = self { end.window() } else { None };
@@ -169,19 +169,19 @@ impl Sender {
         Some((window, state))
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         whichever!(self, end => end.record(record));
     }
 
-    /// Records the writes that the end of the run leaves unfinished.
+    /// Records the writes that are unfinished at the end of the run.
     pub fn record_writes(&self, net: &FabricMap, rec: &mut impl Recorder) {
         self.base().feed.record_writes(net, rec);
     }
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`, if its transport is one of these.
+    /// Receiver of flow `flow` on domain-local host `host`, if its transport is receiver-driven.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Option<Receiver> {
         match net.transport(net.flow(flow).transport).protocol {
             Protocol::Tcp => None,
@@ -202,22 +202,22 @@ impl Receiver {
         whichever!(self, end => &mut end.base)
     }
 
-    /// Makes it one direction of a two-way connection, whose messages have `size` bytes.
+    /// Makes the flow one direction of a two-way connection, whose messages have `size` bytes.
     pub fn make_duplex(&mut self, size: u64) {
         self.base_mut().make_duplex(size);
     }
 
-    /// Takes a whole message that has come, if there is one.
+    /// Takes a complete message, if one has arrived.
     pub fn take_message(&mut self) -> bool {
         self.base_mut().take_message()
     }
 
-    /// A packet for it arrived.
+    /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         whichever!(self, end => end.on_packet(ctx, p));
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         match self {
             Receiver::Homa(end) => end.on_timer(ctx),
@@ -226,7 +226,7 @@ impl Receiver {
         }
     }
 
-    /// Its message is among those that are granted, at priority `level`. Whether all of it is granted now.
+    /// Grants the flow's message at priority `level`. Returns whether the whole message is granted.
     pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
         match self {
             Receiver::Homa(end) => end.grant_up(ctx, level),
@@ -234,21 +234,21 @@ impl Receiver {
         }
     }
 
-    /// Its host gives its message a token.
+    /// Gives a token of the host to the flow's message.
     pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Receiver::PHost(end) = self {
             end.give_token(ctx);
         }
     }
 
-    /// A pull of it is due.
+    /// Sends a pull that is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         if let Receiver::Ndp(end) = self {
             end.pull(ctx, pull);
         }
     }
 
-    /// Its host's pacer has come to it in a list: it gives credit.
+    /// Gives credit on behalf of the host's pacer, which serves `list`.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Option<Granted> {
         match self {
             Receiver::Ndp(_) | Receiver::Homa(_) | Receiver::ExpressPass(_) | Receiver::PHost(_) => None,
@@ -257,7 +257,7 @@ impl Receiver {
         }
     }
 
-    /// Its flow.
+    /// Flow of the receiver.
     pub fn flow(&self) -> FlowId {
         self.base().flow
     }
@@ -267,12 +267,12 @@ impl Receiver {
         self.base().ip.host
     }
 
-    /// Bytes that have come in order.
+    /// Bytes received in order.
     pub fn delivered(&self) -> u64 {
         self.base().delivered()
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the receiver's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base().record(record);
     }

@@ -1,4 +1,4 @@
-//! The paths of an endpoint's packets.
+//! Paths of an endpoint's packets.
 
 use crate::hash::{self, purpose};
 use crate::ids::FlowId;
@@ -11,13 +11,13 @@ pub struct Paths {
     entity: u64,
     draws: u64,
     walk: Walk,
-    /// Paths, where there are several; in their order where they are walked.
+    /// Paths, if there are several, in the order of the walk.
     order: Vec<u16>,
     at: usize,
 }
 
 impl Paths {
-    /// That of one end of `flow` over `count` paths.
+    /// Walk of one end of `flow` over `count` paths.
     pub fn new(seed: u64, flow: FlowId, receiver: bool, count: u32, walk: Walk) -> Paths {
         let count = count.min(u16::MAX as u32) as u16;
         let order: Vec<u16> = if count > 1 { (0..count).collect() } else { Vec::new() };
@@ -29,7 +29,7 @@ impl Paths {
         hash::pick(hash::bits(self.seed, purpose::PATH, self.entity, self.draws), n as u32) as usize
     }
 
-    /// The path of the next packet.
+    /// Path of the next packet.
     pub fn take(&mut self) -> u16 {
         let n = self.order.len();
         if n == 0 {

@@ -1,26 +1,26 @@
-//! How a message is cut into packets: those that go unasked, then those that are granted. What its packets say of it.
+//! Division of a message into unscheduled and granted packets, and its encoding in packets.
 
-/// A message, as each of its packets tells.
+/// Message, as described in each of its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
-    /// Number of its first packet.
+    /// Number of the first packet.
     pub first: u32,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u32,
 }
 
 impl Plan {
-    /// As packets carry it.
+    /// Encodes the plan for a packet.
     pub fn told(self) -> u64 {
         (self.first as u64) << 32 | self.size as u64
     }
 
-    /// As a packet told it.
+    /// Decodes the plan of a packet.
     pub fn read(told: u64) -> Plan {
         Plan { first: (told >> 32) as u32, size: told as u32 }
     }
 
-    /// Packets that lie within its first `bytes`, of which `unscheduled` go unasked, in packets of their own.
+    /// Number of packets within the first `bytes` bytes. The `unscheduled` bytes are in packets of their own.
     fn packets(self, bytes: u64, unscheduled: u64, mss: u32) -> u32 {
         let size = self.size as u64;
         let unasked = unscheduled.min(size);
@@ -29,12 +29,12 @@ impl Plan {
         (unasked.div_ceil(mss as u64) + whole) as u32
     }
 
-    /// The packet after those that may go when `bytes` are granted.
+    /// Packet after those that may go once `bytes` are granted.
     pub fn edge(self, bytes: u64, unscheduled: u64, mss: u32) -> u32 {
         self.first + self.packets(bytes, unscheduled, mss)
     }
 
-    /// The packet after its last.
+    /// Packet after the last.
     pub fn end(self, unscheduled: u64, mss: u32) -> u32 {
         self.edge(self.size as u64, unscheduled, mss)
     }
@@ -48,10 +48,10 @@ mod tests {
     fn a_message_is_cut_where_grants_begin() {
         let plan = Plan { first: 7, size: 30_000 };
         assert_eq!(Plan::read(plan.told()), plan);
-        // six packets of 1472 bytes and one of 496 unasked; 14 of 1472 and one of 64 granted
+        // six packets of 1472 bytes and one of 496 unscheduled; 14 of 1472 and one of 64 granted
         assert_eq!((plan.edge(0, 9328, 1472) - 7, plan.end(9328, 1472) - 7), (7, 22));
         assert_eq!([10_799, 10_800, 29_999, 30_000].map(|bytes| plan.edge(bytes, 9328, 1472) - 7), [7, 8, 21, 22]);
-        // more goes unasked than there is
+        // more unscheduled bytes than the message has
         let short = Plan { first: 0, size: 100 };
         assert_eq!((short.edge(0, 9328, 1472), short.end(9328, 1472)), (1, 1));
     }

@@ -1,67 +1,67 @@
-//! Packets that have been sent, by their numbers: which are on the way, which wait to be sent again.
+//! Sent packets by number: outstanding ones, and ones to be retransmitted.
 
 use incast_cc::Time;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Where a packet is.
+/// State of a sent packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// On its way, as far as is known.
+    /// Outstanding.
     Flying,
-    /// It waits to be sent again.
+    /// To be retransmitted.
     Lost,
-    /// It has arrived.
+    /// Arrived.
     Arrived,
 }
 
-/// A packet.
+/// A sent packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When it was sent last.
+    /// Time of the last transmission.
     pub at: Time,
-    /// Payload, bytes.
+    /// Payload in bytes.
     pub len: u16,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub times: u8,
-    /// It is the last of what was written.
+    /// Set if the packet is the last of what was written.
     pub last: bool,
-    /// Where it is.
+    /// State of the packet.
     pub state: State,
 }
 
-/// The packets from the first that has not arrived on.
+/// Packets from the first that has not arrived on.
 #[derive(Debug, Default)]
 pub struct Outstanding {
     base: u32,
     packets: VecDeque<Sent>,
     lost: BTreeSet<u32>,
-    /// Number and time of every sending, in that order; what has been sent again or has arrived since is left out when
-    /// it comes to the front.
+    /// Number and time of every transmission, in order. Entries of packets that were retransmitted or have arrived
+    /// since are dropped at the front.
     order: VecDeque<(Time, u32)>,
 }
 
 impl Outstanding {
-    /// The first packet that has not arrived.
+    /// First packet that has not arrived.
     pub fn base(&self) -> u32 {
         self.base
     }
 
-    /// The number of the next new packet.
+    /// Number of the next new packet.
     pub fn next(&self) -> u32 {
         self.base + self.packets.len() as u32
     }
 
-    /// Nothing is outstanding.
+    /// Returns whether nothing is outstanding.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// A packet that is outstanding.
+    /// Returns an outstanding packet.
     pub fn get(&self, number: u32) -> Option<&Sent> {
         self.packets.get(number.checked_sub(self.base)? as usize)
     }
 
-    /// A new packet is sent. Its number.
+    /// Adds a new packet that is sent now. Returns its number.
     pub fn push(&mut self, now: Time, len: u32, last: bool) -> u32 {
         let number = self.next();
         self.packets.push_back(Sent { at: now, len: len as u16, times: 1, last, state: State::Flying });
@@ -69,7 +69,7 @@ impl Outstanding {
         number
     }
 
-    /// A new packet waits to be sent. Its number.
+    /// Adds a new packet that waits to be sent. Returns its number.
     pub fn wait(&mut self, now: Time, len: u32, last: bool) -> u32 {
         let number = self.next();
         self.packets.push_back(Sent { at: now, len: len as u16, times: 0, last, state: State::Lost });
@@ -77,8 +77,8 @@ impl Outstanding {
         number
     }
 
-    /// Sends this packet, the first time or once more, unless it has arrived. Whoever sends so does not ask for the
-    /// [oldest](Outstanding::oldest).
+    /// Sends or retransmits this packet, unless its number is no longer outstanding. Not for senders that use
+    /// [`Outstanding::oldest`].
     pub fn send(&mut self, now: Time, number: u32) -> Option<Sent> {
         let packet = self.packets.get_mut(number.checked_sub(self.base)? as usize)?;
         if packet.state == State::Lost {
@@ -89,14 +89,14 @@ impl Outstanding {
         Some(*packet)
     }
 
-    /// Takes the first packet that waits to be sent again, which it is now.
+    /// Takes the first packet to be retransmitted and marks it as sent.
     pub fn resend(&mut self, now: Time) -> Option<(u32, Sent)> {
         let number = *self.lost.first()?;
         self.resend_first(now, number);
         Some((number, self.packets[(number - self.base) as usize]))
     }
 
-    /// Takes packet `number`, which waits to be sent again, before the others.
+    /// Retransmits packet `number` before the others.
     fn resend_first(&mut self, now: Time, number: u32) {
         if self.lost.remove(&number) {
             let packet = &mut self.packets[(number - self.base) as usize];
@@ -106,8 +106,8 @@ impl Outstanding {
         }
     }
 
-    /// A question is sent, unless the `last` one is on its way: that again where it was lost, or a new one. Its number,
-    /// and whether it goes again.
+    /// Sends a request, unless the `last` one is outstanding: repeats it if it was lost, else makes a new one. Returns
+    /// its number, and whether it is a repetition.
     pub fn ask(&mut self, now: Time, last: Option<u32>) -> Option<(u32, bool)> {
         match last.and_then(|number| Some((number, self.get(number)?.state))) {
             Some((_, State::Flying)) => None,
@@ -119,27 +119,27 @@ impl Outstanding {
         }
     }
 
-    /// The first packet that waits to be sent again.
+    /// First packet to be retransmitted.
     pub fn first_lost(&self) -> Option<Sent> {
         self.get(*self.lost.first()?).copied()
     }
 
-    /// Its number.
+    /// Number of the first packet to be retransmitted.
     pub fn first_lost_number(&self) -> Option<u32> {
         self.lost.first().copied()
     }
 
-    /// Packets that wait to be sent again.
+    /// Number of packets to be retransmitted.
     pub fn lost(&self) -> usize {
         self.lost.len()
     }
 
-    /// Packets wait to be sent again.
+    /// Returns whether packets are to be retransmitted.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// A packet has arrived. Where it was taken to be before, if that is news.
+    /// Marks a packet as arrived. Returns its former entry, if it had not arrived before.
     pub fn arrived(&mut self, number: u32) -> Option<Sent> {
         let packet = self.packets.get_mut(number.checked_sub(self.base)? as usize)?;
         let before = *packet;
@@ -148,7 +148,7 @@ impl Outstanding {
         (before.state != State::Arrived).then_some(before)
     }
 
-    /// A packet did not arrive: it is to be sent again. Whether that is news.
+    /// Marks a packet for retransmission. Returns whether it was outstanding.
     pub fn lose(&mut self, number: u32) -> bool {
         let Some(packet) = number.checked_sub(self.base).and_then(|i| self.packets.get_mut(i as usize)) else {
             return false;
@@ -161,8 +161,8 @@ impl Outstanding {
         news
     }
 
-    /// All before `next` have arrived. Their bytes, as far as they were outstanding; `news` is told of each that was
-    /// not known to have.
+    /// Removes all packets before `next`, which have arrived. Returns their bytes; calls `news` for each packet not
+    /// known to have arrived.
     pub fn arrived_before(&mut self, next: u32, mut news: impl FnMut(Sent)) -> u64 {
         let mut bytes = 0;
         while self.base < next
@@ -178,14 +178,14 @@ impl Outstanding {
         bytes
     }
 
-    /// The [oldest](Outstanding::oldest) is no longer among those, however long it is on its way.
+    /// Drops the [`Outstanding::oldest`] packet from the timeout order.
     pub fn forget_oldest(&mut self) {
         if self.oldest().is_some() {
             self.order.pop_front();
         }
     }
 
-    /// The packet that is on its way for the longest time, and since when.
+    /// Packet that has been outstanding for the longest time, with its time.
     pub fn oldest(&mut self) -> Option<(Time, u32)> {
         while let Some((at, number)) = self.order.front().copied() {
             match self.get(number) {

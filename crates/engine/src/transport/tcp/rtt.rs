@@ -3,10 +3,10 @@
 use crate::spec::{RtoRule, TransportSpec};
 use incast_cc::Time;
 
-/// The tick of Linux' TCP time stamps.
+/// Tick of Linux' TCP time stamps.
 pub const STAMP: Time = Time::ms(1);
 
-/// srtt, rttvar and the timeout they give.
+/// RTT estimator: srtt, rttvar and the timeout from them.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Smoothed RTT; 0 before the first sample.
@@ -17,12 +17,12 @@ pub struct RttEstimator {
     pub latest: Time,
     /// Smallest sample; [`Time::NEVER`] before the first.
     least: Time,
-    /// What Linux' rule keeps beside.
+    /// State of Linux' rule.
     linux: Option<Box<Deviations>>,
     backoff: u32,
 }
 
-/// Linux' rule: four times the largest deviation of this round trip, and of the last ones.
+/// Linux' rule: four times the largest deviation of the current and of recent round trips.
 #[derive(Clone, Default, Debug)]
 struct Deviations {
     peak: Time,
@@ -31,7 +31,7 @@ struct Deviations {
 }
 
 impl RttEstimator {
-    /// Before any sample.
+    /// Estimator without samples.
     pub fn new(t: &TransportSpec) -> RttEstimator {
         RttEstimator {
             srtt: Time::ZERO,
@@ -68,8 +68,8 @@ impl RttEstimator {
         self.lower(rtt);
     }
 
-    /// As the kernel does it: a falling RTT raises the deviation an eighth as fast, the largest deviation of
-    /// a round trip counts, and it falls by a quarter of the difference a round trip.
+    /// Adds a sample as the kernel does: a falling RTT raises the deviation an eighth as fast. The largest deviation of
+    /// a round trip counts, and decays by a quarter of the difference per round trip.
     #[inline(never)]
     fn sample_linux(&mut self, t: &TransportSpec, rtt: Time, una: u64, nxt: u64) {
         let error = self.srtt.abs_diff(rtt);
@@ -90,13 +90,14 @@ impl RttEstimator {
         }
     }
 
-    /// The quickest round trip may have been quicker than the sample: that of the last segment an ACK covers.
+    /// Lowers the smallest sample to the round trip of the last segment that an ACK covers, which may be shorter than
+    /// the sample.
     #[inline]
     pub fn lower(&mut self, rtt: Time) {
         self.least = self.least.min(rtt);
     }
 
-    /// The timeout now, back-off included. Linux' rule doubles whole ticks.
+    /// Current timeout with back-off. Linux' rule doubles whole ticks.
     #[inline]
     pub fn rto(&self, t: &TransportSpec) -> Time {
         let base = match &self.linux {
@@ -110,12 +111,12 @@ impl RttEstimator {
         base.saturating_mul(1 << self.backoff.min(20)).min(t.rto_max.max(t.rto_min))
     }
 
-    /// The timer fired: double.
+    /// Doubles the timeout.
     pub fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// New data was acknowledged.
+    /// Resets the back-off on new acknowledged data.
     pub fn reset_backoff(&mut self) {
         self.backoff = 0;
     }

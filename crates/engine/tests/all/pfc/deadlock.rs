@@ -1,9 +1,9 @@
-//! Rings of ports that wait for each other.
+//! Rings of ports that wait for one another.
 
 use super::*;
 use incast_engine::hash;
 
-/// Three switches in a ring, a host at each, which sends to the host behind the next switch but one.
+/// Three switches in a ring, with a host at each, which sends to the host two switches further.
 fn ring(size: u64) -> Spec {
     let mut spec = endless(star(3, Rate::gbps(10), Time::us(1)), Time::ms(2));
     let ends = [(0, 3), (1, 4), (2, 5), (3, 0), (4, 1), (5, 2), (3, 4), (4, 5), (5, 3), (4, 3), (5, 4), (3, 5)];
@@ -28,17 +28,17 @@ fn a_ring_of_buffers_that_wait_for_each_other_stops_for_good() {
         let since = port.deadlocked_ps.unwrap();
         assert!(since < Time::us(500).0 && port.paused_ps >= Time::ms(2).0 - since, "{port:?}");
     }
-    // hosts wait for them, and lie in no ring, but wait for it all the same
+    // hosts are not part of the ring, but wait for it all the same
     assert!(port(&o, "h0>a").deadlocked_ps.is_some());
     assert!(port(&o, "a>c").deadlocked_ps.is_none());
-    // without so much to send it stays away
+    // without that much to send there is no deadlock
     let mut spec = ring(100_000);
     spec.flows.iter_mut().for_each(|f| f.app = App::Udp(Udp { gap: Time::us(2), random: false }));
     let o = compared(&spec);
     assert!(o.ports.iter().all(|p| p.deadlocked_ps.is_none() && p.pauses == 0));
 }
 
-/// Whichever end of a run: who is in a deadlock then is in one still at the end of a longer run.
+/// At any end of a run: ports in a deadlock then are still in one at the end of a longer run.
 #[test]
 fn what_is_called_a_deadlock_is_for_good() {
     let mut seen = 0;
@@ -82,7 +82,7 @@ fn a_ring_that_waits_for_itself_ends_at_its_duration_although_its_senders_have_s
     for name in ["a>b", "b>c", "c>a"] {
         let port = port(&o, name);
         assert!(port.paused_ps >= Time::ms(2).0 - port.deadlocked_ps.unwrap(), "{port:?}");
-        // nothing has moved since, so that the mean is nearly what is there
+        // nothing has moved since, so the mean is close to the current queue
         let (mean, max) = (port.queue_mean_packets, port.queue_max_packets as f64);
         assert!(mean <= max && mean > max / 2.0, "{port:?}");
     }

@@ -3,7 +3,7 @@
 use super::*;
 use incast_engine::hash;
 
-/// Whatever fails and is repaired, so long as nothing comes over a link whose way back is down.
+/// Any failures and repairs, as long as no packet arrives over a link whose opposite link is down.
 #[test]
 fn no_star_loses_a_packet_with_the_headroom_of_its_links_whatever_fails() {
     let star = |seed: u64| {
@@ -27,7 +27,7 @@ fn no_star_loses_a_packet_with_the_headroom_of_its_links_whatever_fails() {
     }
 }
 
-/// Hosts 0 and 1 send to host 2, each at 8 Gb/s of the 10 that there are, and links are down for 200 us.
+/// Hosts 0 and 1 send to host 2, each at 8 of 10 Gb/s, and links are down for 200 us.
 fn failing(links: &[u32], measured: (u64, u64)) -> Outcome {
     let mut spec = endless(star(3, Rate::gbps(10), Time::us(1)), Time::us(600));
     spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
@@ -39,7 +39,7 @@ fn failing(links: &[u32], measured: (u64, u64)) -> Outcome {
     run(&spec)
 }
 
-/// A port paused when its link dies sends on into it, and is told again after the repair.
+/// A port paused when its link fails sends on into it, and is paused again after the repair.
 #[test]
 fn a_link_that_fails_forgets_its_pauses() {
     for links in [&[0][..], &[0, 3]] {
@@ -48,9 +48,9 @@ fn a_link_that_fails_forgets_its_pauses() {
         let o = failing(links, (200, 400));
         let own = port(&o, "h0>s");
         assert_eq!((own.pauses, own.paused_ps), (0, 0), "{links:?}");
-        // 8 Gb/s of 1000 B, beside what had gathered
+        // 8 Gb/s in packets of 1000 B, and the queue
         assert!(own.losses >= 200, "{own:?}");
-        // the other one has the way to itself
+        // the other flow has the path to itself
         assert_eq!(port(&o, "h1>s").losses, 0);
         let o = failing(links, (400, 600));
         assert!(port(&o, "h0>s").pauses > 0, "{links:?}");
@@ -58,30 +58,30 @@ fn a_link_that_fails_forgets_its_pauses() {
     }
 }
 
-/// Nobody can pause a link whose way back is down; from its repair on everything is as it should be.
+/// A link whose opposite link is down cannot be paused. After the repair everything is normal.
 #[test]
 fn a_link_without_a_way_back_is_not_paused() {
     let o = failing(&[3], (200, 400));
     let own = port(&o, "h0>s");
     assert_eq!((own.pauses, own.paused_ps, own.losses), (0, 0, 0));
-    // of 800 ns each
+    // 800 ns each
     let sent = |name: &str| port(&o, name).busy_ps / 800_000;
-    // it had 75 packets more than it could send, and sends them too: a packet every 800 ns
+    // it sends its backlog of 75 packets too: a packet every 800 ns
     assert_eq!(sent("h0>s"), 250);
-    // 106 come from the other: of the 106 more than leave, the buffer has room for what is on the two accounts at most,
-    // 22 kB each (4096 B, a tenth of 121 kB, 5565 B of headroom), and 5 packets for what is on the links
+    // 106 come from the other: of the 106 more than leave, the buffer holds at most the content of the two accounts, 22
+    // kB each (4096 B, a tenth of 121 kB, 5565 B of headroom), and 5 packets are on the links
     let (beyond, fits) = (sent("h0>s") + sent("h1>s") - sent("s>h2"), 2 * 22 + 5);
     assert!(beyond > fits && (beyond - fits..=beyond + fits).contains(&drops(&o)), "{} of {beyond}", drops(&o));
-    // the pause comes after 0.8 us for a packet, 51 ns for the frame and 1 us; then nothing comes for 1 us more
+    // the pause arrives after 0.8 us for a packet, 51 ns for the frame and 1 us; then packets arrive for 1 us more
     let o = failing(&[3], (403, 600));
     assert_eq!(drops(&o), 0);
     let own = port(&o, "h0>s");
     assert!(own.pauses > 0 && own.paused_ps > 0, "{own:?}");
 }
 
-/// Packets of 1000 B follow each other over 10 Gb/s and 1 us when the link fails, in both directions, from 20 to 30 us.
-/// A pause may come after 800 ns for a packet on the way back, 51.2 ns for the frame and the delay, each time on the
-/// wire taken up to a picosecond longer; the first packet begins a picosecond later.
+/// Packets of 1000 B follow one another over 10 Gb/s and 1 us when the link fails, in both directions, from 20 to 30
+/// us. A pause may arrive after 800 ns for a packet on the opposite link, 51.2 ns for the frame and the delay, with
+/// each time on the wire up to a picosecond longer. The first packet begins a picosecond later.
 #[test]
 fn a_port_is_silent_until_it_must_have_heard() {
     let first = |class: u8, failed: &[u32], until: &[u64]| {
@@ -106,15 +106,15 @@ fn a_port_is_silent_until_it_must_have_heard() {
     let told = 800_001 + 51_201 + 1_000_000 + 1;
     assert_eq!(first(0, &[0, 2], &[30, 30]), 30_000_000 + told);
     assert_eq!(first(0, &[0], &[30]), 30_000_000 + told);
-    // nobody could tell it before
+    // no pause was possible before
     assert_eq!(first(0, &[0, 2], &[30, 26]), 30_000_000 + told);
-    // as soon as somebody can: one packet is in transmission at 35 us
+    // as soon as pauses are possible: one packet is in transmission at 35 us
     assert_eq!(first(0, &[0, 2], &[30, 35]), 30_400_000);
-    // a class that is not paused need not wait: 30.4 us is a multiple of 800 ns
+    // a lossy class need not wait: 30.4 us is a multiple of 800 ns
     assert_eq!(first(1, &[0, 2], &[30, 30]), 30_400_000);
 }
 
-/// Nothing is left to happen after the last arrival, whatever would still fail.
+/// Nothing is left to happen after the last arrival, despite later failures.
 #[test]
 fn failures_after_all_is_over_change_nothing() {
     for seed in [3, 6, 7] {
@@ -130,8 +130,8 @@ fn failures_after_all_is_over_change_nothing() {
     }
 }
 
-/// A fat tree in which links between switches fail, degrade and are repaired, and routing goes around them: no queue
-/// drops anything, and every engine sees the same.
+/// A fat tree in which links between switches fail, degrade and are repaired, and routing makes detours: no queue drops
+/// packets, and all engines agree.
 #[test]
 fn no_fabric_drops_a_packet_whatever_fails() {
     let (mut told, mut lost) = (0, 0);

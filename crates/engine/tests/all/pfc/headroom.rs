@@ -1,4 +1,4 @@
-//! Nothing is dropped where the headroom suffices, and exactly what does not fit where it does not.
+//! No drops with sufficient headroom, and exactly the excess is dropped without.
 
 use super::*;
 use incast_engine::map::pfc::Pfc;
@@ -16,20 +16,20 @@ fn an_incast_at_line_rate_loses_nothing() {
         assert_eq!(drops(&o), 0, "{delay} us, {mss} B");
         let last = port(&o, "s>h7");
         assert!(last.queue_max_bytes < size, "{last:?}");
-        // the bottleneck never runs dry: the first packet comes after two delays
+        // the bottleneck is never idle: the first packet arrives after two delays
         let idle = o.end_ps - last.busy_ps;
         assert!(idle <= 2 * delay * 1_000_000 + 2 * Rate::gbps(10).serialize(mss as u64).0, "{last:?}");
         let paused: Vec<u64> = (0..7).map(|h| port(&o, &format!("h{h}>s")).paused_ps).collect();
         assert!(paused.iter().all(|p| (400_000_000..600_000_000).contains(p)), "a seventh each: {paused:?}");
-        // without it the buffer overflows
+        // without flow control the buffer overflows
         spec.buffer = Some(BufferSpec { size, alpha: 1.0, reserve: 0, pfc: None });
         assert!(drops(&run(&spec)) > 0);
     }
 }
 
-/// One host at 10 Gb/s into a link of 1 Mb/s. The threshold is 20,500 B, the twenty-first packet of 1000 B is beyond
-/// it. The frame takes 51.2 ns and the delay, packets 800 ns: with 2 us of delay they go on for 4051.2 ns after
-/// the transmission of that one, which is six packets more.
+/// One host at 10 Gb/s into a link of 1 Mb/s. The threshold is 20,500 B, exceeded by the twenty-first packet of 1000 B.
+/// The frame takes 51.2 ns and the delay, packets 800 ns: with a delay of 2 us they go on for 4051.2 ns after that
+/// packet's transmission, which is six packets more.
 #[test]
 fn a_headroom_of_a_packet_too_little_drops_a_packet() {
     let run = |headroom: Headroom| {
@@ -43,10 +43,10 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
         let o = run(&spec);
         (drops(&o), port(&o, "s>h1").accepted_total)
     };
-    // 20 in the shared part, 1 that exceeds it, 6 until the port stops; one of the first has begun to leave
+    // 20 in the shared part, 1 above the threshold, 6 until the port stops; one of the first is in transmission
     assert_eq!(run(Headroom::Bytes(7000)).0, 0);
     assert_eq!(run(Headroom::Bytes(6999)).0, 1);
-    // without any the pause begins with the twentieth, the last that fits
+    // without headroom the pause begins with the twentieth, the last that fits
     assert_eq!(run(Headroom::Bytes(0)).0, 6);
     assert_eq!(run(Headroom::Link).0, 0);
     // three times 2 us of 10 Gb/s are 7500 B
@@ -54,10 +54,10 @@ fn a_headroom_of_a_packet_too_little_drops_a_packet() {
     assert_eq!(run(Headroom::Bytes(7000)).1, 27, "and not one packet more while it is paused");
 }
 
-/// The headroom is what the rules of links, frames and resuming make of it, whatever the network.
+/// The headroom follows from the rules of links, frames and resuming, in any network.
 #[test]
 fn no_star_loses_a_packet_with_the_headroom_of_its_links() {
-    // at 41, 215 and 240 frames about one class would wait for each other on the way back
+    // at seeds 41, 215 and 240 frames about one class would wait for each other on the opposite link
     for seed in seeds(250).chain([215, 240]) {
         let o = run(&random(seed, Some(Headroom::Link)));
         assert_eq!((drops(&o), o.packets_in_flight), (0, 0), "seed {seed}");
@@ -68,7 +68,7 @@ fn no_star_loses_a_packet_with_the_headroom_of_its_links() {
     }
 }
 
-/// A look at all links for every link would be some 2.4 billion of them here, and take seconds.
+/// Checking all links for every link would be some 2.4 billion checks here, and take seconds.
 #[test]
 fn a_large_fabric_is_set_up_at_once() {
     let mut spec = fat_tree(32, Rate::gbps(100), Time::us(1));
@@ -76,13 +76,12 @@ fn a_large_fabric_is_set_up_at_once() {
     let begun = Instant::now();
     let (_, accounts) = Pfc::new(&spec, &pfc()).unwrap();
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-    // every link but those into hosts
+    // every link except those into hosts
     assert_eq!(accounts.iter().flatten().count(), spec.links.len() - 8192);
 }
 
-/// Over 10 Gb/s and 1 us, frames of 64 B, or 46 and 38: the longer of a packet and a frame that is being sent, a frame
-/// about every class, each taken to last up to a picosecond longer, and both delays, and two packets as an account has
-/// them.
+/// Over 10 Gb/s and 1 us, with frames of 64 B, or 46 and 38: the longer of a packet and a frame in transmission, a
+/// frame about every class, each up to a picosecond longer, both delays, and two packets as an account counts them.
 #[test]
 fn the_headroom_of_a_link_by_hand() {
     let headroom = |mss: u32, classes: usize, overhead: u32, count_overhead: bool| {
@@ -101,7 +100,8 @@ fn the_headroom_of_a_link_by_hand() {
     assert_eq!(headroom(1000, 2, 38, true), 3707 + 2 * 1038);
 }
 
-/// A link that is worse or better for some time needs the headroom of one that is always so, and so does the way back.
+/// A link that is degraded or faster for some time needs the headroom of one that is always so, and so does the
+/// opposite link.
 #[test]
 fn a_headroom_holds_the_worst_that_failures_make_of_a_link() {
     let headrooms = |spec: &Spec| {
@@ -125,7 +125,7 @@ fn a_headroom_holds_the_worst_that_failures_make_of_a_link() {
     let failing = headrooms(&spec);
     assert_eq!(failing, headrooms(&always));
     assert!(failing[0] > 2 * plain[0] && failing[1] == plain[1], "{failing:?} beside {plain:?}");
-    // what is given is what is there, and what HPCC has is reckoned of the link as built
+    // explicit headroom is used as given, and HPCC's is computed from the link as built
     for headroom in [Headroom::Bytes(5000), Headroom::Delays] {
         let with =
             |spec: &Spec| headrooms(&Spec { buffer: with(PfcSpec { headroom, ..pfc() }, 1 << 20), ..spec.clone() });
@@ -137,8 +137,8 @@ fn a_headroom_holds_the_worst_that_failures_make_of_a_link() {
     assert!(error.starts_with("link h0>s: at an infinite rate no headroom"), "{error}");
 }
 
-/// Packets of 64 B come without overhead and leave with 38 B, or the other way round; queues count it. Headroom is for
-/// what comes.
+/// Packets of 64 B arrive without overhead and leave with 38 B, or the other way round; queues count it. Headroom is
+/// for arriving bytes.
 #[test]
 fn an_account_counts_what_comes() {
     for (comes, leaves, counts) in [(0, 38, true), (38, 0, true), (38, 38, true), (38, 38, false)] {
@@ -156,7 +156,7 @@ fn an_account_counts_what_comes() {
             let accounts = Pfc::new(&spec, spec.pfc().unwrap()).unwrap().1;
             let o = run(&spec);
             let link = port(&o, "h0>s");
-            // the threshold is whole packets as they are counted, whatever they leave with
+            // the threshold is in whole packets as counted, whatever their overhead on leaving
             assert!(link.pauses == 1, "{link:?}");
             (accounts[2][0].headroom, drops(&o), port(&o, "s>h1").accepted_total)
         };
@@ -164,18 +164,18 @@ fn an_account_counts_what_comes() {
         let (headroom, dropped, taken) = accounts(Headroom::Link);
         assert_eq!(dropped, 0, "{comes} and {leaves}");
         let beyond = taken - 20_000 / counted;
-        // from the end of the first one beyond, both delays and 51.2 ns of a frame pass before no packet begins any
-        // more
+        // from the end of the first one beyond the threshold, both delays and 51.2 ns of a frame pass before no more
+        // packets begin
         assert_eq!(beyond, 1 + (4_051_200 / 800u64).div_ceil(64 + comes as u64), "{comes} and {leaves}");
         assert_eq!(accounts(Headroom::Bytes(beyond * counted)).1, 0, "{comes} and {leaves}");
         assert_eq!(accounts(Headroom::Bytes(beyond * counted - 1)).1, 1, "{comes} and {leaves}");
-        // "link" has the frame wait for a packet of 64 B, both last a picosecond longer (4102.402 ns are 5128.0025 B),
-        // and two packets as they are counted
+        // "link" lets the frame wait for a packet of 64 B, both a picosecond longer (4102.402 ns are 5128.0025 B), plus
+        // two packets as they are counted
         assert_eq!(headroom, 5129 + 2 * counted, "{comes} and {leaves}");
     }
 }
 
-/// HPCC's eighth is for links as quick as hosts'; one host that is slower, or quicker, does not make them others.
+/// HPCC's eighth is for links as fast as the hosts'. One slower or faster host does not change that.
 #[test]
 fn thresholds_go_by_the_median_host() {
     let shares = |rates: [u64; 5]| {

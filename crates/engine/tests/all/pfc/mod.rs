@@ -24,12 +24,12 @@ fn flood(src: u32, dst: u32, mss: u32, rate: Rate) -> FlowSpec {
 }
 
 /// A star whose links differ in rate, overhead and delay, with packets of several sizes and classes, and pauses of all
-/// kinds; its senders stop, so that all can arrive.
+/// kinds. Its senders stop, so that all packets can arrive.
 fn random(seed: u64, headroom: Option<Headroom>) -> Spec {
     fit(draft(seed, headroom))
 }
 
-/// Buffers of that size beside what the accounts have for themselves.
+/// Adds the accounts' own share to the size of the buffer.
 fn fit(spec: Spec) -> Spec {
     let (_, accounts) = Pfc::new(&spec, spec.pfc().unwrap()).unwrap();
     let own = |accounts: &Vec<Account>| accounts.iter().map(|a| a.reserve + a.headroom).sum::<u64>();
@@ -38,7 +38,7 @@ fn fit(spec: Spec) -> Spec {
     Spec { buffer, ..spec }
 }
 
-/// ... the buffer of a size without what the accounts have for themselves.
+/// A random star, whose buffer size does not include the accounts' own share.
 fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     let mut draws = 0;
     let mut n = |of: u64| {
@@ -82,8 +82,8 @@ fn draft(seed: u64, headroom: Option<Headroom>) -> Spec {
     Spec { seed, ..spec }
 }
 
-/// Both directions of a host's link fail and are repaired, or the one to the switch with the other for a part of that
-/// time; or they are worse for some time, or better.
+/// Both directions of a host's link fail and are repaired, or the one to the switch, with the other one for a part of
+/// that time; or they are degraded for some time, or faster.
 fn fail(spec: &mut Spec, seed: u64) {
     let mut draws = 0;
     let mut n = |of: u64| {
@@ -124,7 +124,7 @@ fn fail(spec: &mut Spec, seed: u64) {
     }
 }
 
-/// Such a queue for each of so many classes, the first of them served first.
+/// A copy of the queue for each class, in strict priority.
 fn strict(queue: &QueueSpec, classes: usize) -> QueueSpec {
     let (scheduler, classes) = (Scheduler::Strict, vec![queue.clone(); classes]);
     let discipline = Discipline::Classes { scheduler, classes, whole: Whole::NONE };

@@ -1,8 +1,8 @@
-//! Who is paused, what for, and who is not.
+//! Pauses: which classes and ports, for which reason, and which not.
 
 use super::*;
 
-/// Packets that its headroom does not hold, a buffer that others fill: drops, but nothing waits for ever.
+/// With packets larger than the headroom and a buffer filled by others: drops, but nothing waits forever.
 #[test]
 fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {
     for seed in seeds(150) {
@@ -14,8 +14,7 @@ fn a_class_that_has_nothing_in_the_buffer_is_not_paused() {
     }
 }
 
-/// Hosts 0, 1 and 2 behind a switch, 3 and 4 behind another: 0 and 1 fill the way to 3, 2 sends to 4, which nobody
-/// else does.
+/// Hosts 0, 1 and 2 behind a switch, 3 and 4 behind another: 0 and 1 fill the path to 3, and 2 alone sends to 4.
 fn victims(lossless: Vec<bool>, classes: Option<(u8, u8)>) -> Spec {
     let mut spec = endless(star(5, Rate::gbps(10), Time::us(1)), Time::ms(2));
     let ends = [(0, 5), (1, 5), (2, 5), (5, 0), (5, 1), (5, 2), (5, 6), (6, 5), (6, 3), (6, 4), (3, 6), (4, 6)];
@@ -44,7 +43,7 @@ fn a_pause_holds_up_who_goes_elsewhere() {
     assert!(port(&o, "a>b").paused_ps > 0);
     // of 10 Gb/s between the switches 2 go to h3, and as many to h4 as each of the others sends: 1
     assert!((0.8..1.4).contains(&rate(&o)), "{}", rate(&o));
-    // in a class of its own it is not held up, although that class is lossless too; nor without flow control
+    // in its own class it is not held up, even if that class is lossless too; nor without flow control
     let o = run(&victims(vec![true, true], Some((1, 0))));
     assert_eq!(drops(&o), 0);
     assert!(rate(&o) > 2.95, "{}", rate(&o));
@@ -57,7 +56,7 @@ fn a_pause_holds_up_who_goes_elsewhere() {
 
 #[test]
 fn only_lossless_classes_are_paused() {
-    // the class that fills is dropped, the other one passes
+    // the full class is dropped, the other one passes
     let o = run(&victims(vec![true, false], Some((1, 0))));
     let last = port(&o, "b>h3");
     assert!(last.classes[1].drops > 0 && drops(&o) == last.classes[1].drops, "{last:?}");
@@ -67,7 +66,7 @@ fn only_lossless_classes_are_paused() {
     assert!(port(&o, "a>b").classes[1].pauses > 0);
 }
 
-/// A port that is paused sends nothing: whether or not what is in service counts, all of its queue does.
+/// A paused port sends nothing, and its whole queue counts, with or without the packet in service.
 #[test]
 fn a_paused_port_counts_all_that_it_has() {
     let held = |count_in_service: bool, limit: Limit| {
@@ -79,7 +78,7 @@ fn a_paused_port_counts_all_that_it_has() {
         spec.queues.push(limited);
         spec.links[0].queue = 1;
         spec.buffer = with(PfcSpec { threshold: Some(Threshold::Fixed(20_000)), ..pfc() }, 20_000_000);
-        // paused, and no packet is in transmission any more
+        // paused, and no packet is in transmission
         (spec.measure_from, spec.observe.queue_interval) = (Time::us(50), Time::ns(100));
         let o = run(&spec);
         let port = port(&o, "h0>s");
@@ -95,7 +94,7 @@ fn a_paused_port_counts_all_that_it_has() {
     }
 }
 
-/// One queue, and the first of two by class, are accounted for in two ways.
+/// A single queue, and the first of two classes, give the same figures in two ways.
 #[test]
 fn a_second_class_without_packets_changes_nothing() {
     let mut paused = 0;
@@ -124,8 +123,8 @@ fn a_second_class_without_packets_changes_nothing() {
     assert!(paused > 50, "{paused}");
 }
 
-/// Two ways from one switch to another, of which one has a tenth of the other's rate behind it: its port is paused for
-/// most of the time. By its queue it is avoided; by utilisation it is the emptiest, and what waits for it holds up all.
+/// Two paths from one switch to another, one of which leads to a link of a tenth of the rate: its port is paused most
+/// of the time. By queue length it is avoided; by utilisation it is the emptiest, and its waiting packets hold up all.
 #[test]
 fn a_paused_port_is_known_by_its_queue_alone() {
     let delivered = |choice: PathChoice| {
@@ -143,7 +142,7 @@ fn a_paused_port_is_known_by_its_queue_alone() {
         ];
         spec.transports = vec![TransportSpec { mss: 1000, ..htsim() }];
         spec.flows = vec![flood(0, 1, 1000, Rate::gbps(8))];
-        // as much as the buffer has, so that it drops nothing; none at hosts
+        // as much as the buffer has, so that nothing is dropped; none at hosts
         spec.queues.push(QueueSpec { limit: Limit::Bytes(400_000), ..spec.queues[0].clone() });
         spec.links.iter_mut().filter(|l| l.from >= 2).for_each(|l| l.queue = 1);
         spec.buffer = with(pfc(), 400_000);
@@ -155,17 +154,17 @@ fn a_paused_port_is_known_by_its_queue_alone() {
     };
     let adaptive =
         |by, bands: [f64; 3]| PathChoice::Adaptive(Adaptive { by, bands: bands.to_vec(), refresh: Time::us(1) });
-    // the 8 Gb/s that come, less what lies before the slow way at the end: the share of an account and its headroom at
-    // two switches, of 400 kB an eighth and some packets each, are 1 Gb/s over the millisecond
+    // 8 Gb/s arrive, less the packets in front of the slow path at the end: an account's share and headroom at two
+    // switches, each an eighth of 400 kB and some packets, are 1 Gb/s over the millisecond
     assert!(delivered(adaptive(Gauged::Queue, [0.05, 0.1, 0.2])) > 7.0);
     assert!(delivered(PathChoice::PowerOfTwo) > 7.0);
-    // as much as the slow way lets through goes over the other: 2 Gb/s, and a quarter of that before the first pause
+    // the other path carries as much as the slow one: 2 Gb/s, and a quarter of that before the first pause
     assert!(delivered(adaptive(Gauged::Utilisation, [0.0, 0.15, 0.5])) < 2.5);
 }
 
 #[test]
 fn frames_that_become_one_while_a_port_is_paused_count_the_pause_once() {
-    // `run` holds the frames' sums against the ports' own; no frame is paused for longer than it lasts
+    // `run` compares the frames' sums with the ports' own; no frame is paused for longer than it lasts
     let mut paused = 0;
     for seed in 0..40 {
         let mut spec = random(seed, Some(Headroom::Link));

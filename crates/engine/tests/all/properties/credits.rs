@@ -5,7 +5,7 @@ use super::numbered::{data_comes_once, nothing_is_lost_unseen};
 use crate::support::*;
 use proptest::prelude::*;
 
-/// Sizes that nothing but credits has.
+/// Sizes of credits, and of nothing else.
 const CREDIT: (u32, u32) = (76, 92);
 
 fn endpoints() -> impl Strategy<Value = ExpressPass> {
@@ -25,7 +25,7 @@ fn endpoints() -> impl Strategy<Value = ExpressPass> {
     })
 }
 
-/// Two of three transports are ExpressPass, and all ports shape credits.
+/// Makes two of three transports ExpressPass, and lets all ports shape credits.
 fn with_credits(spec: &mut Spec, own: &ExpressPass, (credits, data, burst): (u64, u64, u32), slow: bool) {
     for t in &mut spec.transports {
         (t.handshake, t.lone_syn, t.rank, t.mtu) = (false, false, None, 0);
@@ -51,7 +51,7 @@ fn with_credits(spec: &mut Spec, own: &ExpressPass, (credits, data, burst): (u64
     spec.observe.trace = (0..spec.flows.len() as u32).collect();
 }
 
-/// No packet goes without a credit, and credits are where packets are.
+/// No packet goes without a credit, and credits follow the paths of packets.
 fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     prop_assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
     let (mut sent, mut came, mut gone) = (0, 0, 0);

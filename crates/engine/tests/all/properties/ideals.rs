@@ -1,5 +1,5 @@
-//! No flow is faster than its ideal: on graphs with unequal paths, rates and buckets, under every routing, with writes
-//! and buffers of any size.
+//! No flow is faster than its ideal: on graphs with unequal paths, rates and buckets, under every routing policy, with
+//! writes and buffers of any size.
 
 use super::networks::{pick, policy};
 use crate::support::*;
@@ -8,8 +8,8 @@ use incast_engine::map::{failover, ideal};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// A graph of `hosts` hosts, host h at switch `at[h]`, and links between switches, both ways; routes are all shortest
-/// paths, counted in links.
+/// A graph of `hosts` hosts, host h at switch `at[h]`, and links between switches, in both directions. Routes are all
+/// shortest paths, in links.
 pub fn graph(at: &[u32], switches: u32, between: &[(u32, u32)]) -> Spec {
     let hosts = at.len() as u32;
     let mut spec = star(2, Rate::gbps(10), Time::us(1));
@@ -55,7 +55,7 @@ pub fn graph(at: &[u32], switches: u32, between: &[(u32, u32)]) -> Spec {
     spec
 }
 
-/// What a link is given: its rate, delay, bucket and overhead.
+/// Properties of a link: its rate, delay, bucket and overhead.
 type Draw = (Rate, u64, u32, u32);
 
 fn links() -> impl Strategy<Value = Vec<Draw>> {
@@ -70,7 +70,7 @@ fn sizes() -> impl Strategy<Value = (u64, u64)> {
     (size, write)
 }
 
-/// Transports that differ in what cuts segments.
+/// Transports that differ in segmentation.
 fn transports() -> impl Strategy<Value = TransportSpec> {
     let sizes = (pick(&[536u32, 1_448, 4_096, 9_000]), pick(&[0u32, 1_500]), pick(&[1.0f64, 10.0, 1e6]));
     let buffers = (pick(&[10_000u64, 65_000, 1 << 30]), pick(&[5_000u64, 131_072, 1 << 28]), pick(&[0u64, 0, 20_000]));
@@ -96,7 +96,7 @@ fn transports() -> impl Strategy<Value = TransportSpec> {
     })
 }
 
-/// Flows one after the other, each alone, over a graph whose links differ.
+/// Flows one after the other, each alone, on a graph with different links.
 fn graphs() -> impl Strategy<Value = Spec> {
     let shape = (2u32..6, prop::collection::vec((0u32..6, 0u32..6), 1..9), any::<[u8; 3]>());
     let fails = prop::option::of((any::<u8>(), any::<bool>(), pick(&[0u64, 300])));
@@ -114,7 +114,7 @@ fn graphs() -> impl Strategy<Value = Spec> {
             spec.queues = vec![endless_queue()];
             for (link, (rate, delay, bucket, overhead)) in spec.links.iter_mut().zip(links.iter().cycle()) {
                 (link.rate, link.delay, link.bucket, link.overhead) = (*rate, Time::us(*delay), *bucket, *overhead);
-                // a queue counts the bytes that wait, and a bucket passes what it can hold
+                // a queue counts waiting bytes, and a bucket passes packets up to its size
                 link.bucket = if *bucket > 0 { (*bucket).max(transport.mss + 200) } else { 0 };
             }
             spec.transports = vec![transport];
@@ -132,7 +132,7 @@ fn graphs() -> impl Strategy<Value = Spec> {
             if let Some((link, down, detection)) = fails {
                 let link = u32::from(link) % spec.links.len() as u32;
                 let own = &spec.links[link as usize];
-                // a link that is down, or one that is quicker for a time
+                // a link that is down, or one that is faster for some time
                 let rate = (own.bucket == 0).then_some(Rate::gbps(80));
                 let effect = match down && own.from >= spec.hosts && own.to >= spec.hosts {
                     true => Effect::Down { detection: Time::us(detection) },
@@ -163,7 +163,7 @@ proptest! {
         }
     }
 
-    /// One path, writes of whole segments, a window of all, and one ACK, which waits for no other: nothing slows the
+    /// One path, writes of whole segments, a large window, and a single ACK, which is not delayed: nothing slows the
     /// flow.
     #[test]
     fn a_lone_flow_that_no_window_limits_takes_its_ideal_time(
@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-/// Hosts a and b at the switches s and t, which x and y join: 1 Gb/s by x, 10 Gb/s by y.
+/// Hosts a and b at the switches s and t, joined by x and y: 1 Gb/s by x, 10 Gb/s by y.
 fn diamond() -> Spec {
     let mut spec = graph(&[0, 1], 4, &[(0, 2), (2, 1), (0, 3), (3, 1)]);
     for link in spec.links.iter_mut().filter(|l| l.from == 4 || l.to == 4) {
@@ -196,7 +196,7 @@ fn diamond() -> Spec {
     spec
 }
 
-/// By hand, of a packet of 1040 B, three links of 10 Gb/s and 1 us there and back: 4 * (0.832 + 1) us, and 4 * (0.032 +
+/// By hand, for a packet of 1040 B and three links of 10 Gb/s and 1 us each way: 4 * (0.832 + 1) us, and 4 * (0.032 +
 /// 1) us for the ACK of 40 B.
 #[test]
 fn the_ideal_under_spraying_is_that_of_the_quickest_path() {
@@ -220,14 +220,14 @@ fn the_ideal_under_spraying_is_that_of_the_quickest_path() {
         let flows = run(&spec).flows;
         let ideal = Some(4 * (832_000 + US) + 4 * (32_000 + US));
         assert!(flows.iter().all(|f| f.ideal_fct_ps == ideal), "{choice:?}: {:?}", flows[0]);
-        // the idle round trip, and so what controllers are told, is that of the quickest path too
+        // the idle round trip, as reported to controllers, is also that of the quickest path
         assert!(flows.iter().all(|f| Some(f.idle_rtt_ps) == ideal));
         let fastest = flows.iter().filter_map(|f| Some(f.finish_ps? - f.start_ps)).min();
         assert_eq!(fastest, ideal, "{choice:?}: some packet goes the quickest way, and its ACK too");
     }
 }
 
-/// A flow that keeps to its path has the ideal of that path.
+/// A flow on a fixed path has the ideal of that path.
 #[test]
 fn the_ideal_of_one_path_is_its_own() {
     let mut spec = diamond();
@@ -239,8 +239,8 @@ fn the_ideal_of_one_path_is_its_own() {
     assert_eq!(seen.len(), 4, "{seen:?}: two ways there, and two back");
 }
 
-/// A write below a segment leaves as a segment: 4 kB in writes of 1448 B, over two links of 10 Gb/s and 1 us, are there
-/// after 2 us and the time of 1448 B and 4000 B; the ACK of 40 B needs 2 us and 64 ns.
+/// A write smaller than a segment leaves as a segment: 4 kB in writes of 1448 B, over two links of 10 Gb/s and 1 us,
+/// arrive after 2 us and the time of 1448 B and 4000 B. The ACK of 40 B takes 2 us and 64 ns.
 #[test]
 fn the_ideal_of_small_writes_is_that_of_small_segments() {
     let mut spec = star(2, Rate::gbps(10), Time::us(1));
@@ -252,8 +252,8 @@ fn the_ideal_of_small_writes_is_that_of_small_segments() {
     assert_eq!(flow.ideal_fct_ps, Some(took));
 }
 
-/// What a token bucket holds goes at once, under spraying too: 64 kB into a link of 1 Gb/s with a bucket of 100 kB take
-/// the time of the first link, 10 Gb/s.
+/// Bytes with saved-up tokens pass a bucket at once, under spraying too: 64 kB into a link of 1 Gb/s with a bucket of
+/// 100 kB take the time of the first link, 10 Gb/s.
 #[test]
 fn the_ideal_knows_buckets_under_every_routing() {
     for choice in [PathChoice::Ecmp, PathChoice::Spray, PathChoice::PowerOfTwo] {

@@ -1,4 +1,4 @@
-//! Laws of every run, whatever the network.
+//! Laws of every run, in any network.
 
 use crate::support::*;
 use incast_engine::FlowId;
@@ -6,11 +6,11 @@ use incast_engine::map::ideal;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// When each segment was sent first, by flow and number.
+/// Time of the first transmission of each segment, by flow and number.
 type Sent = BTreeMap<(u32, u64), u64>;
 
-/// The connection that segment `seq` of a flow is of, and the number of its first byte: connections that each query
-/// opens for itself have three numbers more than bytes.
+/// Connection of segment `seq` of a flow, and the number of its first byte. Connections opened for each query have
+/// three numbers more than bytes.
 fn of_connection(spec: &Spec, flow: u32, seq: u64) -> (u64, u64) {
     let renewed = spec.queries.iter().filter(|q| q.close.is_some()).flat_map(|q| &q.connections);
     let mut sizes = renewed.flat_map(|c| [(c.request, c.request_size), (c.response, c.response_size)]);
@@ -34,7 +34,7 @@ pub fn laws(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     windows(spec, outcome)
 }
 
-/// Counts of a flow fit each other, and no flow ends before its ideal.
+/// Counters of a flow are consistent, and no flow ends before its ideal.
 fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     for (f, flow) in outcome.flows.iter().enumerate() {
         prop_assert!(flow.delivered <= flow.written, "flow {}: {:?}", f, flow);
@@ -45,7 +45,7 @@ fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
         if let (Some(finish), Some(received), Some(size)) = (flow.finish_ps, flow.received_ps, flow.size) {
             prop_assert!(received <= finish);
             prop_assert!(flow.delivered == size || spec.flows[f].stop != Time::NEVER);
-            // whatever the routes, the writes and the windows
+            // under any routes, writes and windows
             if flow.delivered == size {
                 let ideal = flow.ideal_fct_ps.unwrap();
                 prop_assert!(finish - flow.start_ps >= ideal, "flow {}: {} before {}", f, finish, ideal);
@@ -57,14 +57,14 @@ fn totals(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// In order, each byte once: what receivers hold after every segment, from the trace alone.
+/// In order, each byte once: data held by receivers after every segment, from the trace alone.
 fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError> {
     let mut held: BTreeMap<u32, u64> = BTreeMap::new();
     let mut beyond: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     let fabric = ideal::Fabric::new(spec);
     let ways: Vec<_> = (0..spec.flows.len() as u32).map(|f| fabric.shares(FlowId(f), false)).collect();
     for (f, way) in ways.iter().enumerate() {
-        // what leaves the source reaches the destination, whatever is shared out on the way
+        // all packets that leave the source reach the destination, however they are split on the way
         let arrives: f64 = way.iter().filter(|(l, _)| spec.links[*l].to == spec.flows[f].dst).map(|w| w.1).sum();
         prop_assert!((arrives - 1.0).abs() < 1e-9, "flow {}: {}", f, arrives);
     }
@@ -95,11 +95,11 @@ fn in_order(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseE
         list.retain(|r| r.1 > *next);
     }
     for flow in &outcome.flows {
-        // a reset receiver counts what comes later, and takes nothing of it; so does one that closed
+        // a reset or closed receiver counts later packets but accepts none
         let ends = &spec.flows[flow.flow as usize];
         let reliable = !matches!(ends.app, App::Udp(_));
         if reliable && ends.at_stop == AtStop::Drain && ends.sink_stop == Time::NEVER {
-            // extra packets are none of the application's bytes
+            // extra packets carry none of the application's bytes
             let held = held.get(&flow.flow).copied().unwrap_or(0).min(flow.size.unwrap_or(u64::MAX));
             prop_assert_eq!(flow.delivered, held, "flow {}", flow.flow);
         }
@@ -118,7 +118,7 @@ fn datagrams(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Late packets, their extents and the room they need, from the trace alone.
+/// Late packets, their extents and the buffer they need, from the trace alone.
 fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError> {
     for flow in &outcome.flows {
         let ends = &spec.flows[flow.flow as usize];
@@ -135,7 +135,7 @@ fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError
         let mut nexts = BTreeMap::<u64, u64>::new();
         for e in outcome.trace.iter().filter(|e| e.flow == flow.flow && e.event == Happening::Receive) {
             let fin = u64::from(e.flags.contains("FIN"));
-            // an ACK of the flow's own direction has neither, and nothing comes from the other
+            // an ACK of the flow's own direction carries neither data nor FIN, and the other direction does not count
             if e.payload as u64 + fin == 0 || e.flags.contains("SYN") || e.place != spec.node_names[flow.dst as usize] {
                 continue;
             }
@@ -169,12 +169,12 @@ fn late(spec: &Spec, outcome: &Outcome, sent: &Sent) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// Segments of half a window that a program has written may have a byte.
+/// Segments limited to half of a window that a program has rewritten may be as small as a byte.
 fn has_short_segments(spec: &Spec, transport: &TransportSpec) -> bool {
     transport.half_window_mss && !spec.programs.is_empty()
 }
 
-/// Windows keep their bounds.
+/// Windows stay within their bounds.
 fn windows(spec: &Spec, outcome: &Outcome) -> Result<(), TestCaseError> {
     for s in outcome.samples.iter().filter(|s| s.name == "cwnd_bytes") {
         let f: usize = s.entity.trim_start_matches("flow ").parse().unwrap();

@@ -1,18 +1,18 @@
-//! Transports that receivers drive, where packets are lost for some time, and a few at all times: every message ends
-//! soon after the losses are few.
+//! Receiver-driven transports with many losses for some time, and a few at all times: every message ends soon after the
+//! losses become rare.
 
 use super::networks::{dumbbell, pick};
 use crate::support::*;
 use crate::{driven, expresspass, homa, phost};
 use proptest::prelude::*;
 
-/// Losses are many before that.
+/// End of the time with many losses.
 const CALM: Time = Time::us(2_000);
 
-/// A lost packet of any kind is asked for so long after at most.
+/// Maximum time until a lost packet of any kind is requested.
 const AGAIN: Time = Time::ms(1);
 
-/// All has ended by then: [`CALM`], and a few hundred repairs one after the other.
+/// Maximum end of all messages: [`CALM`], and a few hundred repairs one after the other.
 const BOUND: Time = Time::ms(300);
 
 /// A transport with its queues.
@@ -23,11 +23,11 @@ enum Kind {
     Nscc,
     Rccc,
     Both,
-    /// NSCC, where nothing is cut.
+    /// NSCC without trimming.
     Sleek,
     Homa,
     ExpressPass,
-    /// ... by rank where it is so.
+    /// PHost; true: with ranks.
     PHost(Free, bool),
 }
 
@@ -49,7 +49,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
 }
 
 impl Kind {
-    /// `spec` with it, and queues of some 30 packets at least.
+    /// `spec` with this transport, and queues of at least some 30 packets.
     fn over(self, spec: Spec) -> Spec {
         let cut = || driven::cutting(30 * driven::PACKET);
         let uet = |window, credit| driven::uets(window, credit, driven::STAR, Spread::Mixed, false);
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// What flows send: all of it is written before [`CALM`], but for closed loops.
+/// Applications of flows. Everything is written before [`CALM`], except in closed loops.
 fn apps() -> impl Strategy<Value = App> {
     let loops = (1u64..30_000, 1u32..5, 0u64..30, 1u64..10);
     let bursts = (1u64..4_000, 1u64..40, 0u64..100);
@@ -90,7 +90,7 @@ fn apps() -> impl Strategy<Value = App> {
     ]
 }
 
-/// A link by number loses that share of its packets from then until then, us.
+/// Losses of a link: its number, start and end (us), and the share of packets lost.
 type Storm = (u32, u64, u64, f64);
 
 fn storms() -> impl Strategy<Value = Vec<Storm>> {

@@ -1,6 +1,5 @@
-//! Laws of any network: the engine of windows and the naive one agree to the byte, packets
-//! and bytes are conserved, nothing arrives before its time, windows keep their bounds, and a
-//! seed decides everything.
+//! Laws of any network: the engine of windows and the naive one agree to the byte, packets and bytes are conserved,
+//! nothing arrives too early, windows stay within their bounds, and the seed determines everything.
 
 mod credits;
 mod ideals;
@@ -70,7 +69,7 @@ proptest! {
         laws(&spec, &outcome)?;
     }
 
-    // where a port is watched or a flow traced, departures are events
+    // departures are events at a watched port or with a traced flow
     #[test]
     fn marks_at_departures_are_the_same_in_any_network(
         spec in networks(), k in 1u64..10, bytes: bool, limit in 2u64..60, watched: bool, most in 1u64..400,
@@ -128,7 +127,7 @@ proptest! {
         long.observe.timeline = on.observe.timeline.map(|t| TimelineSpec { every: t.every_by(end), ..t });
         let (off, on, long) = (run(&off), run(&on), run(&long));
         prop_assert!(on.frame_ps.is_some());
-        // frames may begin as long as that needs them; without connections that are given up
+        // frames may start at the length that the run needs, unless connections are given up
         let given_up = on.flows.iter().any(|flow| flow.size.is_some() && flow.finish_ps.is_none());
         prop_assert!(given_up || end.0 <= on.end_ps, "{end:?} is later than the end");
         prop_assert!(given_up || long.frame_ps == on.frame_ps && long.timeline_events == on.timeline_events);
@@ -151,12 +150,12 @@ proptest! {
         arithmetic.queues[0].explicit = false;
         arithmetic.buffer = None;
         keep_those_without_queues(&mut arithmetic);
-        // what a failure takes is seen at its arrival by arithmetic, at its departure in a queue
+        // a drop by a failure shows at the arrival by arithmetic, at the departure in a queue
         arithmetic.failures.retain(|f| matches!(f.effect, Effect::Degraded { loss: 0.0, .. }));
         arithmetic.queues[0].count_overhead = counted;
         arithmetic.links.iter_mut().for_each(|l| (l.bucket, l.overhead) = (0, overhead));
         only_first_class(&mut arithmetic.queues[0]);
-        // a departure is an event there, and comes before an arrival however late it began
+        // there a departure is an event, and precedes every arrival
         arithmetic.ties = if arithmetic.ties == Ties::Scheduled { Ties::Link } else { arithmetic.ties };
         if one_class {
             arithmetic.flows.iter_mut().for_each(|f| (f.class, f.ack_class) = (0, 0));
@@ -198,7 +197,7 @@ proptest! {
         prop_assert_eq!(packets(&one), packets(&other));
     }
 
-    // ... neither at an interval nor at every change
+    // neither at an interval nor at every change
     #[test]
     fn looking_changes_nothing(spec in networks(), every in prop::option::of(1u64..5000)) {
         let plain = run(&spec);
@@ -235,15 +234,15 @@ proptest! {
         spec.seed = seed;
         run_for(&mut spec, Time::s(600));
         spec.observe.queue_interval = Time::ms(1);
-        // a queue below the three fragments of each of a few synchronised senders starves them for
-        // ever, and so does one that drops above a packet or two what is not ECN-capable
+        // a queue below the three fragments of each of a few synchronised senders starves them forever, and so does one
+        // that drops packets that are not ECN-capable above a packet or two
         spec.queues = vec![match queue {
             QueueSpec { discipline: Discipline::EcnThreshold(EcnThreshold { drop_not_ect: true, .. }), .. }
             | QueueSpec { limit: Limit::Packets(..20) | Limit::Bytes(..30_000), .. } => drop_tail(20),
             queue => queue,
         }];
-        // Swift measures delay, so it wants every packet acknowledged; and a window of a thousandth of
-        // a packet takes longer than any test
+        // Swift measures delay, so it needs an ACK for every packet; and a window of a thousandth of a packet takes
+        // longer than any test
         let quick = TransportSpec { delayed_ack: 1, ..transports[0].clone() };
         spec.transports = transports;
         spec.transports.push(quick);
@@ -265,7 +264,7 @@ proptest! {
                 ..bulk(i as u32 % n, n + i as u32 % n, Some(*size))
             })
             .collect();
-        // a window that is held below a segment, and below what is left, would never end
+        // a window below a segment, and below the remaining bytes, would never end
         spec.transports.iter_mut().for_each(|t| (t.syn_retries, t.least_segment) = (50, true));
         let outcome = run(&spec);
         for (f, flow) in outcome.flows.iter().enumerate() {

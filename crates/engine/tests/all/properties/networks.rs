@@ -44,14 +44,14 @@ pub fn queues() -> impl Strategy<Value = QueueSpec> {
     })
 }
 
-/// Queues for `n` classes, the first as asked for and the others shorter, with uneven weights or by priority.
+/// Queues for `n` classes, the first one as given and the others shorter, with uneven weights or by priority.
 pub fn with_classes(queue: QueueSpec, n: u32, strict: bool) -> QueueSpec {
     let (limit, count_in_service) = (queue.limit, queue.count_in_service);
     let first = QueueSpec { device: 0, ..queue };
     let classes = std::iter::once(first).chain((1..n as u64).map(|i| drop_tail(10 * i))).collect();
     let quanta = (0..n).map(|i| 400 + 1000 * i).collect();
     let scheduler = if strict { Scheduler::Strict } else { Scheduler::Weighted { quanta } };
-    // of several, every second kind has a threshold and a limit for all together
+    // with several classes, every second kind has a common threshold and limit
     let whole = match limit {
         _ if n == 1 => Whole::NONE,
         Limit::Packets(n) if n % 2 == 0 => Whole { mark: Limit::Packets(n / 3), limit: Limit::Packets(2 * n) },
@@ -61,14 +61,14 @@ pub fn with_classes(queue: QueueSpec, n: u32, strict: bool) -> QueueSpec {
     QueueSpec { discipline: Discipline::Classes { scheduler, classes, whole }, limit, count_in_service, ..drop_tail(1) }
 }
 
-/// Takes the first of several classes for all.
+/// Uses the first of several classes for all.
 pub fn only_first_class(queue: &mut QueueSpec) {
     if let Discipline::Classes { classes, .. } = &queue.discipline {
         queue.discipline = classes[0].discipline.clone();
     }
 }
 
-/// Sizes and what they bring with them.
+/// Sizes, and the settings that depend on them.
 fn sizes() -> impl Strategy<Value = TransportSpec> {
     let counts = (1u32..4, 1u32..20, pick(&[0u32, 2, 16]), pick(&[0u32, 8]), pick(&[0u32, 1]));
     let buffers = (pick(&[4000u64, 20_000, 131_072]), pick(&[0u64, 20_000]));
@@ -92,10 +92,10 @@ fn sizes() -> impl Strategy<Value = TransportSpec> {
     })
 }
 
-/// What changes the peer's window.
+/// Rules for updates of the peer's window.
 const RULES: [WindowUpdate; 3] = [WindowUpdate::News, WindowUpdate::Rfc9293, WindowUpdate::Linux];
 
-/// A transport: every switch drawn by itself, so that any two may meet.
+/// A transport: every switch is drawn independently, so that any two may meet.
 pub fn transports() -> impl Strategy<Value = TransportSpec> {
     let rules = (
         pick(&[Rules::Rfc6675, Rules::Rack, Rules::Ns3]),
@@ -152,7 +152,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
             rtt_after_timeout: u[7],
             idle_restart: u[8],
             least_segment: u[9],
-            // a write that the buffer never takes would wait for ever
+            // a write that the buffer never accepts would wait forever
             whole_writes: u[10] && sizes.send_buffer > 65_160,
             window_scaling: u[11],
             sws_avoidance: u[12],
@@ -179,7 +179,7 @@ pub fn transports() -> impl Strategy<Value = TransportSpec> {
     )
 }
 
-/// Every form of every controller: those of windows, then from [`SWIFT`] on those of delays, and the rest.
+/// Every form of every controller: first window-based ones, from [`SWIFT`] on delay-based ones, then the rest.
 pub fn controllers() -> Vec<Config> {
     let all: [Config; CONTROLLERS as usize] = [
         controller("newreno", &[]),
@@ -238,7 +238,7 @@ pub fn controllers() -> Vec<Config> {
 pub const SWIFT: u32 = 7;
 pub const CONTROLLERS: u32 = 50;
 
-/// When on-off applications begin.
+/// Starts of on-off applications.
 pub fn begins() -> impl Strategy<Value = Begin> {
     prop_oneof![Just(Begin::Open), Just(Begin::Off), Just(Begin::Connect)]
 }
@@ -265,7 +265,7 @@ fn apps() -> impl Strategy<Value = App> {
     ]
 }
 
-/// A root that asks some workers: hosts of the network by number, sizes, how often.
+/// A query: its root and workers by number, sizes, count.
 #[derive(Clone, Debug)]
 struct Asking {
     root: u32,
@@ -295,7 +295,7 @@ fn deadline(draw: u32) -> Option<Deadline> {
     (draw % 3 > 0).then(|| Deadline { within: Time::us(200 << (draw % 8)), random: draw % 3 == 1 })
 }
 
-/// Adds the connections and the queries on them.
+/// Adds the connections, and the queries on them.
 fn ask(spec: &mut Spec, askings: &[Asking]) {
     let hosts = spec.hosts;
     for (group, asking) in askings.iter().enumerate() {
@@ -323,7 +323,7 @@ fn ask(spec: &mut Spec, askings: &[Asking]) {
             think: Time::ms(asking.think),
             count: Some(20),
             stop: Time::NEVER,
-            // what has no handshake opens nothing
+            // a transport without a handshake opens no connections
             close: asking.close.filter(|_| spec.transports[asking.transport as usize].handshake),
             connections,
         });
@@ -357,7 +357,7 @@ pub fn dumbbell(n: u32, rate: Rate, delay: Time) -> Spec {
     spec
 }
 
-/// The draws that make a flow, before the shape of the network is known.
+/// Draws that make a flow, before the shape of the network is known.
 #[derive(Clone, Debug)]
 struct Draft {
     src: u32,
@@ -416,13 +416,13 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     prop::collection::vec(draft, 1..9)
 }
 
-/// Some flows wait for the ends of others.
+/// Lets some flows wait for the ends of others.
 fn wait(spec: &mut Spec, drafts: &[Draft]) {
-    // some wait for ends of others, at their own host or elsewhere
+    // the others are at the same host or elsewhere
     let n = spec.flows.len() as u32;
     for (i, d) in (0u32..).zip(drafts).filter(|(_, d)| d.src % 3 == 0) {
         let trigger = match spec.triggers.len() as u32 {
-            // one that opens others too
+            // a trigger of other flows too
             all if all > 0 && d.dst % 3 == 0 => d.src % all,
             own => {
                 let end = |f| (f, if (f / 4 + d.dst) % 4 < 2 { Done::Sent } else { Done::Received });
@@ -439,7 +439,7 @@ fn wait(spec: &mut Spec, drafts: &[Draft]) {
     }
 }
 
-/// A routing policy by eight bits.
+/// A routing policy, by eight bits.
 pub fn policy(choice: u8, ties: Ties) -> PathChoice {
     let bands = |by, refresh| Adaptive { by, bands: vec![0.05, 0.1, 0.2], refresh };
     match choice % 16 {
@@ -461,7 +461,7 @@ pub fn policy(choice: u8, ties: Ties) -> PathChoice {
             by: (choice % 16 == 9).then(|| bands(Gauged::Queue, Time::us(5))),
             probability: if choice & 32 == 0 { 0.5 } else { 1.0 },
         }),
-        // entropies and what scheduled ties ask have one place
+        // entropies and scheduled ties use the same field
         11 if ties != Ties::Scheduled => PathChoice::Entropy(Entropy::Counter),
         12 | 13 if ties != Ties::Scheduled => PathChoice::Entropy(Entropy::Recycled(Recycled {
             ring: 3,
@@ -474,7 +474,7 @@ pub fn policy(choice: u8, ties: Ties) -> PathChoice {
     }
 }
 
-/// Links that lose, one that is slower than the others, one that takes no time.
+/// Makes links lose packets, one slower than the others, and one infinitely fast.
 fn uneven(spec: &mut Spec, losses: &[(u32, f64, bool)], slow: u32, quick: u32) {
     let links = spec.links.len() as u32;
     for (link, p, by_byte) in losses.iter().copied() {
@@ -483,12 +483,12 @@ fn uneven(spec: &mut Spec, losses: &[(u32, f64, bool)], slow: u32, quick: u32) {
     // one link slower than the others
     let slow = &mut spec.links[(slow % links) as usize];
     slow.rate = Rate(slow.rate.0 / 3);
-    // ... and one that takes no time for what it sends
+    // and one that takes no time
     let quick = &mut spec.links[(quick % links) as usize];
     quick.rate = Rate::INFINITE;
 }
 
-/// The time that packets take in every second host, if they take any in hosts.
+/// Processing times in every second host, if any.
 fn costs() -> impl Strategy<Value = Option<HostSpec>> {
     let side = || {
         let times = (pick(&[0u64, 300, 5_000]), pick(&[0u64, 200]));
@@ -546,7 +546,7 @@ pub fn networks() -> impl Strategy<Value = Spec> {
             }
             uneven(&mut spec, &losses, slow, quick);
             if classes > 1 {
-                // of three transports one gives packets classes by their place in a transfer, its size, or what is left
+                // one of three transports assigns classes by position in a transfer, by size, or by remaining bytes
                 let by = [Rank::Sent, Rank::Size, Rank::Remaining][(seed % 3) as usize];
                 let own = &mut spec.transports[0];
                 (own.demotion, own.demotion_by) = ((1..classes as u64).map(|i| 3_000 * i * i).collect(), by);
@@ -556,7 +556,7 @@ pub fn networks() -> impl Strategy<Value = Spec> {
                 spec.host_costs =
                     (0..hosts).map(|h| if h % 2 == 0 { costs.clone() } else { HostSpec::default() }).collect();
             }
-            // switches may send by token buckets, which queues of events cannot
+            // switches may use token buckets, unless they have explicit queues
             if choice & 4 != 0 && choice & 32 != 0 {
                 let size = if choice & 8 != 0 { 40_000 } else { 400_000 };
                 let alpha = [0.5, 2.0][(choice & 1) as usize];
@@ -581,7 +581,7 @@ pub fn networks() -> impl Strategy<Value = Spec> {
     )
 }
 
-/// Priority flow control for some of the classes, where hosts can obey it, at every other seed.
+/// Priority flow control for some classes, at every other seed, if hosts can obey it.
 fn pfc(spec: &Spec, seed: u64) -> Option<PfcSpec> {
     let classes = spec.queues[0].count() as u64;
     let able = |q: &QueueSpec| !matches!(q.discipline, Discipline::FairNic { .. } | Discipline::Trimming(_));
@@ -595,7 +595,7 @@ fn pfc(spec: &Spec, seed: u64) -> Option<PfcSpec> {
     })
 }
 
-/// Failures: link by number, when (us) and for how long, how, and when that is seen (us).
+/// Failures: number of the link, start (us), duration, effect, and time of detection (us).
 type Fault = (u32, u64, u64, u8, u64);
 
 fn faults() -> impl Strategy<Value = Vec<Fault>> {
@@ -603,7 +603,7 @@ fn faults() -> impl Strategy<Value = Vec<Fault>> {
     prop::collection::vec(fault, 0..5)
 }
 
-/// Adds failures, one of a directed link, and the ways around them.
+/// Adds failures, each of a directed link, and the detours around them.
 fn fail(spec: &mut Spec, faults: &[Fault]) {
     let links = spec.links.len() as u32;
     for (link, from, length, kind, detection) in faults.iter().copied() {

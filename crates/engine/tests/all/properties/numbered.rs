@@ -1,10 +1,11 @@
-//! What holds of flows whose packets have numbers, and of what their receivers ask with.
+//! Laws of flows with numbered packets, and of their receivers' requests.
 
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A packet of flow `f` has one length; what is delivered has come in order, once, and is all where the flow finishes.
+/// Every packet of flow `f` has a single length. Data is delivered in order and once, and completely if the flow
+/// finishes.
 pub fn data_comes_once(f: u32, flow: &FlowSpec, o: &Outcome) -> Result<(), TestCaseError> {
     let mut data = BTreeMap::new();
     for e in o.trace.iter().filter(|e| e.flow == f && e.event == Happening::Receive && e.payload > 0) {
@@ -21,9 +22,9 @@ pub fn data_comes_once(f: u32, flow: &FlowSpec, o: &Outcome) -> Result<(), TestC
     Ok(())
 }
 
-/// Of what was asked with, all that was `sent` came, is gone, or is where other packets are, too.
+/// Of the requests, all that were `sent` arrived, are gone, or are among other packets in flight or dropped.
 pub fn nothing_is_lost_unseen(o: &Outcome, sent: u64, came: u64, gone: u64) -> Result<(), TestCaseError> {
-    // what finds no way is dropped and not traced
+    // packets without a route are dropped and not traced
     let traced = o.trace.iter().filter(|e| matches!(e.event, Happening::Drop | Happening::Loss)).count() as u64;
     let elsewhere = o.packets_in_flight + (o.packets_dropped - traced);
     prop_assert!(sent >= came + gone && sent <= came + gone + elsewhere, "{} {} {}", sent, came, gone);

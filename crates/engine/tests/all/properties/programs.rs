@@ -20,13 +20,13 @@ enum Draft {
     Table(Box<TableDraft>),
 }
 
-/// Tables, before the network is known: links and hosts are draws, of which [`table`] makes those of the network.
+/// Tables, before the network is known: links and hosts are draws, which [`table`] maps to those of the network.
 #[derive(Clone, Debug)]
 struct TableDraft {
     stages: Vec<StageDraft>,
     meters: Vec<Meter>,
     controller: Option<(Controller, Vec<TemplateDraft>)>,
-    /// Where ports can tell, the last table is one of leaving packets.
+    /// True if the last table is one of leaving packets, where ports support it.
     egress: bool,
 }
 
@@ -47,7 +47,7 @@ struct TemplateDraft {
 struct EntryDraft {
     priority: u16,
     fields: Vec<Masked>,
-    /// Ports by draws: 0 is the stack.
+    /// Ports, by draws. 0 is the stack.
     ways: [Option<u32>; 2],
     when: Option<Vec<Op>>,
     actions: Vec<ActionDraft>,
@@ -157,7 +157,7 @@ fn bolt() -> impl Strategy<Value = Bolt> {
     })
 }
 
-/// The registers of every pipeline: one a port, and one of the node.
+/// Registers of every pipeline: one for each port, and one for the node.
 const REGISTERS: [Register; 2] =
     [Register { name: "drawn", per_port: true }, Register { name: "total", per_port: false }];
 
@@ -301,17 +301,17 @@ fn drafts() -> impl Strategy<Value = Draft> {
     ]
 }
 
-/// Where a program runs.
+/// Nodes that run a program.
 #[derive(Clone, Copy, Debug)]
 enum On {
     Switches,
     Hosts,
     All,
-    /// Those whose bits are set.
+    /// Nodes whose bits are set.
     Some(u64),
 }
 
-/// Programs of a network, none of them in every second.
+/// Programs of a network. Half of the networks have none.
 #[derive(Clone, Debug)]
 pub struct Drafts(Vec<(On, Draft)>);
 
@@ -326,11 +326,11 @@ pub fn programs() -> impl Strategy<Value = Drafts> {
 }
 
 impl Drafts {
-    /// As the nodes of a network run them.
+    /// The programs as placed on the nodes of a network.
     pub fn place(&self, spec: &Spec) -> Vec<ProgramSpec> {
         let placed = self.0.iter().map(|(on, draft)| {
             let nodes = match draft {
-                // their packets begin at hosts
+                // packets handled by these programs begin at hosts
                 Draft::Idle(_) | Draft::Pacer(_) | Draft::Qjump(_) => (0..spec.hosts).collect(),
                 Draft::Phantom(_) => on.nodes(spec).into_iter().filter(|node| is_plain(spec, *node)).collect(),
                 _ => on.nodes(spec),
@@ -365,7 +365,7 @@ impl On {
     }
 }
 
-/// The departures of a node's ports follow from the arrivals.
+/// True if the departures of a node's ports follow from its arrivals.
 fn is_plain(spec: &Spec, node: u32) -> bool {
     let plain = |l: &LinkSpec| !spec.is_explicit(l) && l.bucket == 0 && l.rate != Rate::INFINITE;
     spec.links.iter().filter(|link| link.from == node).all(plain)
@@ -400,14 +400,14 @@ fn table(draft: &TableDraft, spec: &Spec, nodes: &[u32]) -> Table {
             let entry = context.entry(format!("installed{i}"), stage, false, &template.entry);
             Template { stage, entry, exact: template.exact.clone() }
         });
-        // to a controller at a node, each node has a way of its own
+        // the delay to a controller differs from node to node
         let ways = nodes.iter().map(|node| (*node, Time::us(*node as u64 % 5))).collect();
         Controller { install: install.collect(), ways, ..rule.clone() }
     });
     Table { registers: REGISTERS.into(), meters: draft.meters.clone(), stages: stages.collect(), controller }
 }
 
-/// What there is for entries to name.
+/// Objects that entries may refer to.
 struct Context<'a> {
     spec: &'a Spec,
     stages: usize,
@@ -415,7 +415,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// A port of each node by a draw.
+    /// A port of each node, by a draw.
     fn links(&self, draw: u32) -> Vec<u32> {
         let of = |node: u32| (0u32..).zip(&self.spec.links).filter(move |(_, link)| link.from == node).map(|own| own.0);
         let nodes = 0..self.spec.node_names.len() as u32;
@@ -445,7 +445,7 @@ impl Context<'_> {
         }
     }
 
-    /// An action, where it makes sense in table `stage`, which meets packets that leave (`egress`) or that come.
+    /// An action, if it makes sense in table `stage`. `egress`: the table handles leaving packets, not arriving ones.
     fn action(&self, stage: usize, egress: bool, draft: &ActionDraft) -> Option<Action> {
         let paused = self.spec.buffer.as_ref().is_some_and(|buffer| buffer.pfc.is_some());
         match draft {
@@ -453,7 +453,7 @@ impl Context<'_> {
             ActionDraft::Class(_) | ActionDraft::Meter(_) if egress => None,
             ActionDraft::Does(action) => Some(action.clone()),
             ActionDraft::Output(draw) => Some(Action::Output(self.links(*draw))),
-            // a class is an account of pauses
+            // a class decides the account of pauses
             ActionDraft::Class(class) => (!paused).then_some(Action::Class(*class)),
             ActionDraft::Goto(ahead) => {
                 Some(Action::Goto(stage + 1 + ahead)).filter(|_| stage + 1 + ahead < self.stages)
@@ -463,12 +463,12 @@ impl Context<'_> {
     }
 }
 
-/// Takes away what goes by departures that follow from the arrivals.
+/// Removes programs that derive departures from arrivals, as at FIFO ports.
 pub fn drop_those_of_fifo_ports(spec: &mut Spec) {
     spec.programs.retain(|own| !matches!(own.program, Program::Phantom(_)));
 }
 
-/// Takes away what sees packets when they leave, and what asks when they will.
+/// Removes programs that see packets leave, or ask when they will leave.
 pub fn keep_those_without_queues(spec: &mut Spec) {
     spec.programs.retain(|own| match &own.program {
         Program::Sccp(_) | Program::Idle(_) | Program::Pacer(_) | Program::Qjump(_) => true,

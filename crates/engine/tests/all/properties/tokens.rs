@@ -24,10 +24,10 @@ fn endpoints() -> impl Strategy<Value = PHost> {
     )
 }
 
-/// How ports serve packets of pHost.
+/// Service of pHost packets at ports.
 #[derive(Clone, Copy, Debug)]
 enum Ports {
-    /// As the network has them.
+    /// As in the random network.
     Drawn,
     /// By class.
     Strict(u64),
@@ -39,7 +39,7 @@ fn ports() -> impl Strategy<Value = Ports> {
     prop_oneof![Just(Ports::Drawn), (1u64..30).prop_map(Ports::Strict), (3_000u64..60_000).prop_map(Ports::Ranked)]
 }
 
-/// Two of three transports are pHost.
+/// Makes two of three transports pHost.
 fn with_tokens(spec: &mut Spec, own: &PHost, ports: Ports, slow: bool) {
     for t in &mut spec.transports {
         (t.handshake, t.lone_syn, t.rank, t.mtu) = (false, false, None, 0);
@@ -79,7 +79,7 @@ fn with_tokens(spec: &mut Spec, own: &PHost, ports: Ports, slow: bool) {
     spec.observe.interval = None;
 }
 
-/// No packet goes without a token, and tokens are where packets are, used, dead, or held.
+/// No packet goes without a token, and tokens follow the paths of packets, are used, expired, or held.
 fn conserved(spec: &Spec, o: &Outcome) -> Result<(), TestCaseError> {
     prop_assert_eq!(o.packets_sent, o.packets_delivered + o.packets_dropped + o.packets_in_flight);
     let mut last = BTreeMap::new();

@@ -4,7 +4,7 @@ use super::{circle, discovering, framing, raw};
 use crate::support::*;
 use incast_cc::Time;
 
-/// Transport of ns-3 over IPv6, as far as it matters here.
+/// Transport of ns-3 over IPv6, as far as relevant here.
 pub fn transport() -> TransportSpec {
     TransportSpec {
         mss: 536,
@@ -25,13 +25,13 @@ pub fn transport() -> TransportSpec {
     }
 }
 
-/// The link of a station to its channel, and the one back.
+/// Puts a link of a station to its channel, or the opposite one, on the air.
 pub fn on_air(link: &mut LinkSpec, cell: Option<u32>) {
     link.rate = if cell.is_some() { Rate::bps(250_000) } else { Rate::INFINITE };
     (link.delay, link.cell) = (Time::ZERO, cell);
 }
 
-/// Hosts 1 to `senders` send to host 0, each so many bytes.
+/// Hosts 1 to `senders` send `size` bytes each to host 0.
 pub fn cell(senders: u32, size: Option<u64>) -> Spec {
     let n = senders + 1;
     let mut spec = star(n, Rate::bps(250_000), Time::ZERO);
@@ -55,7 +55,7 @@ fn a_cell_is_the_same_under_both_engines() {
     let rows: Vec<f64> = outcome.samples.iter().filter(|s| s.name == "channel_busy").map(|s| s.value).collect();
     let busy = rows[..66].iter().sum::<f64>() * 0.3 + rows[66] * 0.2;
     assert!(rows.len() == 67 && (busy * 1e12 - outcome.radios[0].channel_busy_ps as f64).abs() < 1e3, "{busy}");
-    // a SYN that does not get through is tried again after 3, 6, 12 s
+    // a SYN that does not get through is retried after 3, 6, 12 s
     assert!(outcome.flows.iter().filter(|f| f.delivered > 0).count() >= 3, "{:?}", outcome.flows);
     assert!(outcome.ports.iter().any(|p| p.losses > 0), "nothing was lost");
     let lost: u64 = outcome.radios.iter().map(|r| r.counts.lost).sum();
@@ -68,7 +68,7 @@ fn datagrams_and_floods_are_the_same_under_both_engines() {
         let mut spec = cell(6, None);
         let adaptation = framing().adaptation.map(|a| AdaptationSpec { mesh, ..a });
         spec.cells[0].framing = FramingSpec { adaptation, ..framing() };
-        // a line of stations that each hear the next two
+        // a line of stations, each of which hears the next two
         spec.cells[0].stations.iter_mut().enumerate().for_each(|(i, s)| s.at = (35.0 * i as f64, 0.0));
         for flow in &mut spec.flows {
             flow.app = App::Udp(Udp { gap: Time::ms(400), random: false });
@@ -77,7 +77,7 @@ fn datagrams_and_floods_are_the_same_under_both_engines() {
         run_for(&mut spec, Time::s(10));
         let outcome = compared(&spec);
         let reached = outcome.flows.iter().filter(|f| f.delivered > 0).count();
-        // without floods nothing comes from beyond the range
+        // without flooding no packet arrives from beyond the range
         assert_eq!(reached, if mesh.is_some() { 6 } else { 2 }, "{mesh:?}");
     }
 }
@@ -99,7 +99,7 @@ fn neighbours_are_found_alike_under_both_engines() {
         run_for(&mut spec, Time::s(30));
         let outcome = compared(&spec);
         assert!(outcome.radios.iter().all(|r| r.counts.discovery >= 7), "{:?}", outcome.radios);
-        // SYNs of stations out of range come back after 4 s
+        // SYNs from stations out of range return after 4 s
         let back = outcome.flows.iter().filter(|f| f.fm_rx_packets > 0 && f.delivered == 0).collect::<Vec<_>>();
         assert!(mesh.is_some() || !back.is_empty());
         assert!(mesh.is_some() || back.iter().all(|f| f.fm_delay_sum_ps % Time::s(4).0 == 0), "{back:?}");
@@ -169,7 +169,7 @@ fn a_gateway_forwards_a_packet_once_and_solicits_no_routers() {
         spec.flows = both.map(|flow| FlowSpec { app, ..flow }).collect();
         spec.seed = seed;
         run_for(&mut spec, Time::s(10));
-        // the engines are compared once; what a gateway does is looked for under four seeds
+        // the engines are compared once; the gateway is checked under four seeds
         let outcome = if seed == 1 { compared(&spec) } else { run(&spec) };
         let gateway = outcome.radios.iter().find(|r| r.station == "gateway").expect("a station");
         let others = outcome.radios.iter().filter(|r| r.station != "gateway");

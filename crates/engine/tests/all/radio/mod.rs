@@ -14,7 +14,7 @@ use incast_engine::spec::{
 use incast_engine::testing::{Cell, Effect, Interval, Kind, Order, Packet, Watch};
 use incast_engine::{FlowId, NodeId};
 
-/// A sink in the middle of a circle of 10 m with `senders` stations, as ns-3 has it.
+/// A sink in the middle of a circle of 10 m with `senders` stations, as in ns-3.
 pub fn circle(senders: u32) -> CellSpec {
     let place = |i: u32| {
         let turn = core::f64::consts::TAU * (i - 1) as f64 / senders as f64;
@@ -48,14 +48,14 @@ pub fn circle(senders: u32) -> CellSpec {
     }
 }
 
-/// 6LoWPAN as ns-3 has it.
+/// 6LoWPAN as in ns-3.
 pub fn framing() -> FramingSpec {
     let adaptation =
         AdaptationSpec { tcp_header: 38, udp_header: 42, reassembly: Time::s(60), mesh: None, discovery: None };
     FramingSpec { overhead: 11, payload: 114, adaptation: Some(adaptation) }
 }
 
-/// The cell of `spec`, whose stations find their neighbours as ns-3's do, but claim nothing.
+/// The cell of `spec` with neighbour discovery as in ns-3, but without address claims.
 pub fn discovering(spec: CellSpec) -> CellSpec {
     let discovery = Some(DiscoverySpec {
         jitter_ms: 9,
@@ -72,22 +72,22 @@ pub fn discovering(spec: CellSpec) -> CellSpec {
     CellSpec { framing: FramingSpec { adaptation, ..spec.framing }, ..spec }
 }
 
-/// A cell whose packets are frames.
+/// A cell in which each packet is a frame.
 pub fn raw(spec: CellSpec) -> CellSpec {
     CellSpec { framing: FramingSpec { adaptation: None, ..framing() }, ..spec }
 }
 
-/// Drives a cell without anything around it.
+/// Drives a cell by itself.
 pub struct Drive {
     pub cell: Cell,
-    /// What arrived: nanoseconds, station, number of the packet.
+    /// Packets that arrived: nanoseconds, station, number of the packet.
     pub arrived: Vec<(u64, u16, u16)>,
-    /// What was lost: nanoseconds, number of the packet, and whether as unreachable.
+    /// Packets that were lost: nanoseconds, number of the packet, true if unreachable.
     pub losses: Vec<(u64, u16, bool)>,
     pub again: u64,
-    /// Stations that were done with a packet and had none other.
+    /// Stations that finished a packet and had no other one.
     pub done: Vec<u16>,
-    /// Stations that always have a packet of so many bytes for another.
+    /// Stations that always have a packet of this size for another station.
     busy: Vec<(u16, u16, u32)>,
     sent: u16,
     now: Time,
@@ -114,7 +114,7 @@ impl Drive {
         }
     }
 
-    /// A station has a datagram of so many IP bytes for another: whether it is in service.
+    /// Submits a datagram of `size` IP bytes from one station to another. Returns whether it is in service.
     pub fn submit(&mut self, now: Time, way: (u16, u16), size: u32) -> bool {
         self.sent += 1;
         let mut packet = Packet::forward(Kind::Datagram, FlowId(0), NodeId(way.1 as u32), 0, 0, now);
@@ -122,7 +122,7 @@ impl Drive {
         self.cell.submit(now, way, now, &packet, None)
     }
 
-    /// A station always has a datagram of so many bytes for another, from `now` on.
+    /// Lets a station always have a datagram of `size` bytes for another, from `now` on.
     pub fn keep_busy(&mut self, now: Time, (from, to): (u16, u16), size: u32) {
         self.now = now;
         self.busy.push((from, to, size));

@@ -1,5 +1,5 @@
-//! Laws of any cell: nothing is received that nobody sent, a transceiver does one thing at a time, a packet arrives
-//! when all its frames have, and none is lost without a word.
+//! Laws of any cell: no reception without a sender, one activity of a transceiver at a time, arrival of a packet once
+//! all its frames have arrived, and no unreported loss.
 
 use super::engines::{cell, transport};
 use super::{Drive, circle, discovering, framing, raw};
@@ -43,8 +43,8 @@ fn cells() -> impl Strategy<Value = CellSpec> {
     })
 }
 
-/// A frame heard is one that another station sent: it ends there as long after its first bit as it takes, and a few
-/// hundred nanoseconds at most on the way.
+/// A received frame was sent by another station: it ends there its airtime after its first bit, plus at most a few
+/// hundred nanoseconds of propagation.
 fn sent_before(sent: &[&Sighting], heard: &Sighting) -> bool {
     let takes = Time::us(16 * (12 + 2 * heard.frame.psdu as u64));
     sent.iter().any(|s| {
@@ -69,7 +69,7 @@ proptest! {
         for (gap, from, to, size) in packets {
             now += gap;
             drive.until(Time::ms(now));
-            // a station hands over a packet when it is done with the one before
+            // a station hands over a packet when it is done with the previous one
             drive.done.drain(..).for_each(|station| { free.insert(station); });
             let (from, to) = (from % n, (from + 1 + to % (n - 1)) % n);
             if free.remove(&from) {
@@ -94,7 +94,7 @@ proptest! {
             s.station == h.station && s.time < h.time && h.time <= end
         });
         prop_assert!(!heard.iter().any(sends), "a station hears while it sends");
-        // a packet arrives where it is for, once all its frames have been heard there
+        // a packet arrives at its destination once all its frames have been received there
         let mut parts: BTreeMap<(u16, u16), BTreeSet<u16>> = BTreeMap::new();
         for h in &heard {
             if let (What::Data(part), Some((packet, count))) = (h.frame.what, h.packet) {
@@ -114,7 +114,7 @@ proptest! {
             let have = parts.get(&(to_of[id as usize - 1], id)).map_or(0, BTreeSet::len);
             prop_assert_eq!(arrived.contains(&id), have == count as usize, "packet {}: {} of {}", id, have, count);
         }
-        // each packet arrives, is lost, or is under way, and nothing is after so long
+        // each packet arrives, is lost, or is in flight, and none is in flight after this time
         let lost: BTreeSet<u16> = drive.losses.iter().map(|l| l.1).collect();
         prop_assert_eq!(lost.len(), drive.losses.len());
         prop_assert!(arrived.is_disjoint(&lost));

@@ -5,8 +5,8 @@ use incast_cc::Time;
 use incast_engine::hash;
 use incast_engine::spec::{CellSpec, MacSpec};
 
-/// Stations, kb/s with acknowledgements and without, transmissions a frame that is acknowledged, accesses granted with
-/// acknowledgements.
+/// Stations; kb/s with acknowledgements and without; transmissions per acknowledged frame, and successful accesses,
+/// both with acknowledgements.
 const NS3: [(u16, f64, f64, f64, f64); 5] = [
     (1, 125.6, 137.4, 1.000, 1.000),
     (2, 131.2, 148.0, 1.131, 0.928),
@@ -33,7 +33,7 @@ fn drive(n: u16, acknowledged: bool) -> Drive {
     drive
 }
 
-/// Frames that arrived for the first time after the first second, kb/s. Repeated ones are a percent at most.
+/// Goodput of frames that arrived for the first time after the first second, kb/s. Repeated ones are at most a percent.
 fn goodput(drive: &Drive) -> f64 {
     let late = drive.arrived.iter().filter(|(at, ..)| *at >= 1_000_000_000).count() as f64;
     (late - drive.again as f64) * 0.8 / DURATION as f64

@@ -5,7 +5,7 @@ use incast_cc::Time;
 use incast_engine::spec::CellSpec;
 use incast_engine::testing::What;
 
-/// A frame on the air or received: nanoseconds, begins, station, bytes of its PSDU, acknowledgement.
+/// A frame sent or received: nanoseconds, true if it begins, station, bytes of its PSDU, true for an acknowledgement.
 type Seen = (u64, bool, u16, u8, bool);
 
 fn without_backoff(spec: CellSpec) -> CellSpec {
@@ -21,8 +21,8 @@ fn seen(drive: &Drive) -> Vec<Seen> {
     sightings.iter().map(row).collect()
 }
 
-/// Frames of a lone datagram of UDP: `(begins, PSDU)` of the data, in nanoseconds; each is received 33 ns after its
-/// end, and acknowledged 192 us after that.
+/// Frames of a lone UDP datagram: `(begins, PSDU)` of the data, in nanoseconds. Each is received 33 ns after its end,
+/// and acknowledged 192 us after that.
 fn lone(payload: u32, frames: &[(u64, u8)]) {
     let spec = without_backoff(CellSpec { framing: framing(), ..circle(1) });
     let mut drive = Drive::new(&spec);

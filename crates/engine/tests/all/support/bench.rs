@@ -1,5 +1,5 @@
-//! One end of a connection on a test bench: packets are handed to it, and what it sends is
-//! caught before the network carries it on. The clock stands still until a test moves it.
+//! One end of a connection on a test bench. Tests hand packets to it, and catch the packets it sends before the network
+//! carries them on. The clock stands still until a test moves it.
 
 use super::*;
 use incast_engine::testing::{
@@ -9,10 +9,10 @@ use incast_engine::testing::{
 use incast_engine::{FlowId, LinkId, NodeId};
 use incast_record::Collector;
 
-/// A packet that the end under test sent.
+/// A packet sent by the end under test.
 #[derive(Clone, Debug)]
 pub struct Caught {
-    /// When the stack sent it, ps.
+    /// Time at which the stack sent it, ps.
     pub at: u64,
     pub packet: Packet,
     pub ext: Option<Ext>,
@@ -22,7 +22,7 @@ impl Caught {
     pub fn has(&self, flags: u16) -> bool {
         self.packet.has(flags)
     }
-    /// SACK blocks, in the order in which the header carries them.
+    /// SACK blocks, in the order of the header.
     pub fn blocks(&self) -> Vec<(u64, u64)> {
         self.ext
             .as_ref()
@@ -55,7 +55,7 @@ pub struct Bench {
     simulation: Simulation<'static>,
     wire: Wire,
     rec: Collector,
-    /// Timers that had something to do or not: every one that fired.
+    /// Number of timers that fired, with or without effect.
     pub fired: u64,
 }
 
@@ -68,7 +68,7 @@ impl Bench {
         Bench { simulation, wire: Wire::default(), rec: Collector::new(1), fired: 0 }
     }
 
-    /// Now, ps.
+    /// Current time, ps.
     pub fn now(&self) -> u64 {
         self.wire.now
     }
@@ -85,7 +85,7 @@ impl Bench {
         self.caught()
     }
 
-    /// Moves the clock to `to`; timers due on the way fire. What was sent meanwhile.
+    /// Moves the clock to `to`; timers due on the way fire. Returns the packets sent meanwhile.
     pub fn advance(&mut self, to: u64) -> Vec<Caught> {
         loop {
             let due = (0..self.wire.timers.len()).filter(|i| self.wire.timers[*i].0 <= to);
@@ -101,12 +101,12 @@ impl Bench {
         self.caught()
     }
 
-    /// The flow opens (now).
+    /// Opens the flow now.
     pub fn open(&mut self) -> Vec<Caught> {
         self.fire(Timer::Start(FlowId(0)))
     }
 
-    /// A timer fires now.
+    /// Fires a timer now.
     pub fn fire(&mut self, timer: Timer) -> Vec<Caught> {
         let Simulation { net, domains, .. } = &mut self.simulation;
         let time = self.wire.now;
@@ -115,7 +115,7 @@ impl Bench {
         self.caught()
     }
 
-    /// A packet that comes over `link`.
+    /// Lets a packet arrive over `link`.
     fn arrives(&self, link: u32, mut packet: Packet) -> Packet {
         (packet.time, packet.link, packet.wnd, packet.size, packet.hop) =
             (Time(self.wire.now), LinkId(link), 1 << 29, 40, 2);
@@ -136,39 +136,39 @@ impl Bench {
         packet
     }
 
-    /// A data segment reaches the receiver.
+    /// Delivers a data segment to the receiver.
     pub fn data(&mut self, seq: u64, len: u16, flags: u16) -> Vec<Caught> {
         self.give_segment(seq, len, |p| p.flags |= flags)
     }
 
-    /// A data segment, changed, reaches the receiver.
+    /// Delivers a modified data segment to the receiver.
     pub fn give_segment(&mut self, seq: u64, len: u16, change: impl FnOnce(&mut Packet)) -> Vec<Caught> {
         let mut packet = self.segment(3, seq, len);
         change(&mut packet);
         self.give(packet, None)
     }
 
-    /// A control packet of the data direction reaches the receiver of `flow`.
+    /// Delivers a control packet of the data direction to the receiver of `flow`.
     pub fn give_receiver(&mut self, kind: Kind, flow: u32, flags: u16) -> Vec<Caught> {
         let mut packet = self.arrives(3, Packet::forward(kind, FlowId(flow), NodeId(0), 0, 0, Time(self.wire.now)));
         packet.flags |= flags;
         self.give(packet, None)
     }
 
-    /// A data segment of flow `flow` of a two-way connection reaches its receiver, over `link`.
+    /// Delivers a data segment of flow `flow` of a two-way connection to its receiver, over `link`.
     pub fn duplex_data(&mut self, flow: u32, link: u32, seq: u64, len: u16) -> Vec<Caught> {
         let mut packet = self.segment(link, seq, len);
         (packet.flow, packet.flags) = (FlowId(flow), flag::ACK | flag::DUPLEX);
         self.give(packet, Some(Ext::default()))
     }
 
-    /// The network takes what was caught: it is what [`Bench::relay`] carries first.
+    /// Puts caught packets back on the network. [`Bench::relay`] carries them first.
     pub fn resend(&mut self, sent: Vec<Caught>) {
         self.wire.caught.extend(sent);
     }
 
-    /// The ends of a two-way connection between hosts 0 and 1 talk until `until`: packets take `delay` each way, and
-    /// `change` sees each on its way, with the time. All that was sent.
+    /// Runs the ends of a two-way connection between hosts 0 and 1 until `until`: packets take `delay` each way, and
+    /// `change` is applied to each on its way, with the time. Returns all packets sent.
     pub fn relay(&mut self, until: u64, delay: u64, mut change: impl FnMut(&mut Packet, u64)) -> Vec<Caught> {
         let mut sent: Vec<Caught> = Vec::new();
         let mut arrived = 0;
@@ -187,7 +187,7 @@ impl Bench {
         sent
     }
 
-    /// A packet of flow `flow` of a two-way connection, changed, reaches its receiver over `link`.
+    /// Delivers a modified packet of flow `flow` of a two-way connection to its receiver, over `link`.
     pub fn duplex(
         &mut self,
         kind: Kind,
@@ -204,8 +204,8 @@ impl Bench {
         self.give(packet, ext)
     }
 
-    /// An answer to flow `flow` of a two-way connection reaches its sender over `link`: up to `ack`, `wnd` bytes more,
-    /// with the number `number`.
+    /// Delivers an answer to flow `flow` of a two-way connection to its sender, over `link`: up to `ack`, with a window
+    /// of `wnd` bytes and the number `number`.
     pub fn duplex_answer(
         &mut self,
         kind: Kind,
@@ -220,7 +220,7 @@ impl Bench {
         self.give(packet, Some(Ext { ts: Time(self.wire.now), number, ..Ext::default() }))
     }
 
-    /// An ACK reaches the sender: it echoes the time stamp `ts` and carries SACK blocks.
+    /// Delivers an ACK to the sender, with the echoed time stamp `ts` and SACK blocks.
     pub fn ack(&mut self, ack: u64, ts: u64, flags: u16, sack: &[(u64, u64)]) -> Vec<Caught> {
         let mut blocks = [(0, 0); 4];
         blocks[..sack.len()].copy_from_slice(sack);
@@ -230,7 +230,7 @@ impl Bench {
         self.give(packet, (!sack.is_empty()).then_some(ext))
     }
 
-    /// Any packet of the ACK direction reaches the sender.
+    /// Delivers any packet of the ACK direction to the sender.
     pub fn give_sender(&mut self, kind: Kind, ack: u64, ts: u64, wnd: u32) -> Vec<Caught> {
         let mut packet = self.answer(kind, ack, ts);
         packet.wnd = wnd;
@@ -264,7 +264,7 @@ impl Bench {
         }
     }
 
-    /// The flow's record as the sender and the receiver would leave it now.
+    /// The flow's record, as the sender and the receiver would leave it now.
     pub fn record(&self) -> FlowRecord {
         let mut record = FlowRecord::default();
         self.sender().record(&mut record);

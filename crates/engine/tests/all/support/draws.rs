@@ -1,8 +1,8 @@
-//! Random cases that are the same on every machine; `PROPTEST_RNG_SEED` draws others.
+//! Random cases, the same on every machine. `PROPTEST_RNG_SEED` draws others.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// `n` cases a property, of which `make test` takes the first quarter (see [`share`]).
+/// `n` cases for a property, of which `make test` runs the first quarter (see [`share`]).
 pub fn cases(n: u32) -> Config {
     let default = Config { failure_persistence: None, ..Config::with_cases(share(n)) };
     match default.rng_seed {
@@ -11,15 +11,15 @@ pub fn cases(n: u32) -> Config {
     }
 }
 
-/// The seeds of the cases that a test draws for itself: of `n` those that [`share`] leaves.
+/// Seeds of the cases that a test draws by itself: [`share`] of `n`.
 pub fn seeds(n: u32) -> std::ops::Range<u64> {
     0..u64::from(share(n))
 }
 
-/// How many of `n` cases are tried: all of them where `INCAST_CASES` is `all` (`make properties`), else a quarter.
+/// Number of cases to run out of `n`: all if `INCAST_CASES` is `all` (`make properties`), otherwise a quarter.
 ///
 /// # Panics
-/// Where `INCAST_CASES` is anything else.
+/// If `INCAST_CASES` is anything else.
 fn share(n: u32) -> u32 {
     match std::env::var("INCAST_CASES").as_deref() {
         Ok("all") => n,

@@ -1,9 +1,9 @@
-//! Flows that ask the ports of a switch (RCP, XCP), which join one after the other.
+//! Flows with requests to the ports of a switch (RCP, XCP), which join one after the other.
 
 use super::*;
 
-/// A star at 10 Gb/s whose idle round trip is about 100 us, with `program` at its switch. Flow `i` of host `i + 1` to
-/// host 0, under controller `kind`, begins at `starts[i]`.
+/// A star at 10 Gb/s with an idle round trip of about 100 us, and `program` at its switch. Flow `i`, from host `i + 1`
+/// to host 0 under controller `kind`, begins at `starts[i]`.
 pub fn joining(kind: &str, program: Program, starts: &[Time], size: Option<u64>) -> Spec {
     let hosts = starts.len() as u32 + 1;
     let mut spec = star(hosts, Rate::gbps(10), Time::us(24));
@@ -18,12 +18,12 @@ pub fn joining(kind: &str, program: Program, starts: &[Time], size: Option<u64>)
     spec
 }
 
-/// Its transport.
+/// Transport of these flows.
 pub fn asking_transport() -> TransportSpec {
     TransportSpec { handshake: true, delayed_ack: 1, send_buffer: 1 << 22, receive_buffer: 1 << 22, ..tcp() }
 }
 
-/// The value of a series at a time.
+/// Value of a series at a time.
 pub fn value_at(o: &Outcome, entity: &str, name: &str, time: u64) -> f64 {
     series(o, entity, name).into_iter().take_while(|(t, _)| *t <= time).last().expect("it has begun").1
 }

@@ -1,5 +1,5 @@
-//! A link with a queue, written as plainly as possible: a list of every packet it ever accepted
-//! with the times at which it came and left. Everything is read off that list.
+//! A link with a queue, in the plainest form: a list of every packet that it ever accepted, with arrival and departure
+//! times. Everything is derived from that list.
 
 use super::*;
 use incast_engine::testing::{Interval, Kind, Packet, Port, Sent, flag};
@@ -13,7 +13,7 @@ pub enum Verdict {
     Drop,
 }
 
-/// An arrival of a test: after a gap, a packet of a size that may be ECN-capable.
+/// An arrival of a test: a gap, and a packet of a size that may be ECN-capable.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
     pub gap: u64,
@@ -25,23 +25,23 @@ pub struct Offer {
 struct Passed {
     came: u64,
     left: u64,
-    /// When the transmitter is free, or the token bucket full again.
+    /// Time at which the transmitter is free, or the token bucket is full again.
     full: u64,
-    /// As the queue counts it.
+    /// Size as counted by the queue.
     size: u64,
 }
 
-/// The list.
+/// The link with its list.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     rate: Rate,
     delay: u64,
     overhead: u64,
-    /// Overhead that the queue counts.
+    /// Overhead counted by the queue.
     framing: u64,
-    /// Bytes of the token bucket, if there is one, what it held when it was last drawn from, and when.
+    /// Token bucket, if any: its bytes, its level when it was last used, and that time.
     bucket: Option<(u64, u64, u64)>,
-    /// Packets at the head which the discipline does not see: in service, and the device queue.
+    /// Number of packets at the head hidden from the discipline: in service, and in the device queue.
     unseen: usize,
     limit: Limit,
     passed: Vec<Passed>,
@@ -74,8 +74,8 @@ impl Fifo {
         }
     }
 
-    /// Sizes of what the discipline holds at `t`: departures at `t` have left, arrivals at `t`
-    /// are in if they are on the list.
+    /// Sizes of the packets held by the discipline at `t`. Departures at `t` have left; arrivals at `t` count if they
+    /// are on the list.
     fn held(&self, t: u64) -> Vec<u64> {
         let here = self.passed.iter().filter(|p| p.came <= t && p.left > t);
         here.skip(self.unseen).map(|p| p.size).collect()
@@ -89,17 +89,17 @@ impl Fifo {
         self.held(t).iter().sum()
     }
 
-    /// When the discipline's queue last became empty before `t`, at which it is empty.
+    /// Last time before `t` at which the discipline's queue became empty. It must be empty at `t`.
     pub fn empty_since(&self, t: u64) -> u64 {
         let mut instants: Vec<u64> = self.passed.iter().flat_map(|p| [p.came, p.left]).filter(|x| *x <= t).collect();
         instants.sort_unstable();
-        // the last instant after a time with packets in the queue, or of a packet's passing through
+        // the last instant after a time with packets in the queue, or at which a packet passed through
         let busy_before = |x: u64| x > 0 && self.packets(x - 1) > 0;
         let passes = |x: u64| self.passed.iter().any(|p| p.came == x);
         instants.into_iter().rev().find(|x| busy_before(*x) || passes(*x)).unwrap_or(0)
     }
 
-    /// Whether an arrival of `size` exceeds the limit.
+    /// True if an arrival of `size` exceeds the limit.
     pub fn full(&self, t: u64, size: u64) -> bool {
         match self.limit {
             Limit::Packets(n) => self.packets(t) + 1 > n,
@@ -108,7 +108,7 @@ impl Fifo {
         }
     }
 
-    /// The decision on an arrival, given the verdict: the same as a port would say.
+    /// The decision on an arrival, given the verdict, in the form of a port's decision.
     pub fn offer(&mut self, t: u64, size: u64, verdict: Verdict) -> Sent {
         if verdict == Verdict::Drop {
             self.drops.push(t);
@@ -121,7 +121,7 @@ impl Fifo {
         let last = self.passed.last().map_or(0, |p| p.left).max(t);
         let (left, full) = match &mut self.bucket {
             None => (last + wire, last + wire),
-            // tokens drip in as time: the packet goes when there are enough of them
+            // tokens accumulate as time: the packet goes when there are enough of them
             Some((most, level, since)) => {
                 let there = |at: u64| (*level + (at - *since)).min(*most);
                 let left = last + wire.saturating_sub(there(last));
@@ -134,12 +134,12 @@ impl Fifo {
         Sent::Arrives { time: Time(left + self.delay), marked: verdict == Verdict::Mark }
     }
 
-    /// Its bytes on the wire.
+    /// Bytes of the packet on the wire.
     fn on_wire(&self, p: &Passed) -> u64 {
         p.size + self.overhead - self.framing
     }
 
-    /// Bits of a packet that are not on the wire at `t`, times 10^12: what passes a token bucket takes no time.
+    /// Bits of a packet not yet on the wire at `t`, times 10^12. Bytes with tokens take no time.
     fn unsent(&self, p: &Passed, t: u64) -> u128 {
         let whole = self.on_wire(p) as u128 * BYTE;
         match p.left.saturating_sub(t) {
@@ -148,7 +148,8 @@ impl Fifo {
         }
     }
 
-    /// What is sent in the measured interval: packets by the ends of their transmissions, bytes as they go.
+    /// Checks packets and bytes sent in the measured interval: packets count at the end of their transmissions, bytes
+    /// as they go.
     fn check_sent(&self, record: &PortRecord, i: &Interval) -> Result<(), TestCaseError> {
         let (from, to) = (i.from.0, i.to.0);
         let there = |t: u64| self.passed.iter().filter(move |p| p.came < t && p.left > t);
@@ -163,7 +164,7 @@ impl Fifo {
             // times on the wire are rounded to picoseconds
             let rounded = if BYTE % self.rate.0 as u128 == 0 { 0 } else { record.packets + 1 };
             let most = (to - from + rounded) as u128 * self.rate.0 as u128 / BYTE;
-            // a packet that a bucket is too small for goes when it is full
+            // a packet larger than the bucket goes when it is full
             let largest = self.passed.iter().map(|p| self.on_wire(p)).max().unwrap_or(0);
             let ahead = self.bucket.map_or(0, |(full, ..)| full as u128 * self.rate.0 as u128 / BYTE + largest as u128);
             prop_assert!(record.bytes as u128 <= most + ahead, "{} of {most} bytes", record.bytes);
@@ -183,7 +184,7 @@ impl Fifo {
         prop_assert_eq!(record.accepted_bytes, accepted.iter().map(|p| self.on_wire(p)).sum::<u64>(), "accepted bytes");
         self.check_sent(record, i)?;
 
-        // from change to change
+        // between changes
         let mut at: Vec<u64> = self.passed.iter().flat_map(|p| [p.came, p.left, p.full]).chain([from, to]).collect();
         at.retain(|t| *t >= from && *t <= to);
         at.sort_unstable();
@@ -224,13 +225,13 @@ impl Fifo {
 /// Bits of a byte, times 10^12.
 const BYTE: u128 = 8_000_000_000_000;
 
-/// Bits / (bits per second) in picoseconds, to the nearest.
+/// Bits / (bits per second) in picoseconds, rounded to the nearest.
 fn wire(rate: Rate, bytes: u64) -> u64 {
     let (bits, bps) = ((bytes * 8) as u128, rate.0 as u128);
     if rate == Rate::INFINITE { 0 } else { ((bits * 1_000_000_000_000 * 2 + bps) / (2 * bps)) as u64 }
 }
 
-/// Everything is measured.
+/// An interval in which everything is measured.
 pub const ALWAYS: Interval = Interval { from: Time::ZERO, to: Time(1 << 50), every: Time(1 << 40) };
 
 /// A packet of `size` bytes for a port.
@@ -241,18 +242,18 @@ pub fn packet(size: u64, ect: bool) -> Packet {
     packet
 }
 
-/// The record of a port at the end of a run.
+/// Record of a port at the end of a run.
 pub fn recorded(port: &mut Port, end: Time, interval: &Interval) -> PortRecord {
     port.close(end, interval);
     port.record(&"a>b".into(), end, interval)
 }
 
-/// A link of 1 us, by itself.
+/// A link of 1 us by itself.
 pub fn link(rate: Rate, overhead: u32) -> LinkSpec {
     LinkSpec { overhead, ..super::link(0, 1, rate, Time::us(1), "a>b".to_string()) }
 }
 
-/// Packets that leave a port from its next departure on, in order, while nothing else comes.
+/// Packets that leave a port from its next departure on, in order, without further arrivals.
 pub fn drain(port: &mut Port, mut next: Option<Time>, interval: &Interval) -> Vec<Packet> {
     let departed = std::iter::from_fn(|| {
         let departed = port.depart(next?, None, interval).unwrap();
@@ -262,7 +263,7 @@ pub fn drain(port: &mut Port, mut next: Option<Time>, interval: &Interval) -> Ve
     departed.collect()
 }
 
-/// Arrivals: bursts at one instant, gaps around a packet's time, and long silences, at 10 Gb/s.
+/// Arrivals: bursts at one instant, gaps of about a packet's time, and long pauses, at 10 Gb/s.
 pub fn offers(most: usize) -> impl Strategy<Value = Vec<Offer>> {
     let gap = prop_oneof![3 => Just(0u64), 4 => 0u64..2_400_000, 1 => 0u64..40_000_000, 2 => Just(1_200_000u64)];
     let size = prop_oneof![Just(1500u64), Just(40u64), 40u64..1501];
@@ -280,7 +281,7 @@ pub fn rates() -> impl Strategy<Value = Rate> {
     ]
 }
 
-/// Offers everything to a port and to the list; `decide` is the discipline in the reference.
+/// Offers all arrivals to a port and to the list. `decide` is the discipline of the reference.
 pub fn same_decisions(
     link: &LinkSpec,
     queue: &QueueSpec,
@@ -290,8 +291,8 @@ pub fn same_decisions(
     mut decide: impl FnMut(&Fifo, u64, &Offer) -> Verdict,
 ) -> Result<(), TestCaseError> {
     let last: u64 = offers.iter().map(|o| o.gap).sum::<u64>() + 1;
-    // the interval is a part of the run, which ends some time after the last arrival; its ends
-    // often are instants of arrivals
+    // the interval is a part of the run, which ends some time after the last arrival; its ends often coincide with
+    // arrivals
     let end = last + window.2 % 30_000_000;
     let arrivals: Vec<u64> = offers
         .iter()

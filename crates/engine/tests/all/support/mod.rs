@@ -23,9 +23,9 @@ pub use transport::*;
 use incast_engine::hash;
 use incast_engine::testing::{Rule, Simulation, Threads, Visit, reference, windows};
 
-/// Picoseconds.
+/// Picoseconds in a millisecond.
 pub const MS: u64 = 1_000_000_000;
-/// Picoseconds.
+/// Picoseconds in a microsecond.
 pub const US: u64 = 1_000_000;
 
 /// A queue of `discipline` that counts packets in service, without a device queue.
@@ -33,27 +33,27 @@ pub fn queue(discipline: Discipline, limit: Limit) -> QueueSpec {
     QueueSpec { discipline, limit, device: 0, count_in_service: true, count_overhead: false, explicit: false }
 }
 
-/// Drop-tail of `n` packets, the one in service counted.
+/// Drop-tail of `n` packets, including the one in service.
 pub fn drop_tail(n: u64) -> QueueSpec {
     queue(Discipline::DropTail, Limit::Packets(n))
 }
 
-/// No end of room.
+/// A queue without a limit.
 pub fn endless_queue() -> QueueSpec {
     queue(Discipline::DropTail, Limit::None)
 }
 
-/// Marks what finds `mark` packets before it.
+/// Marks packets that find at least `mark` packets before them.
 pub fn ecn_threshold(mark: u64) -> Discipline {
     Discipline::EcnThreshold(EcnThreshold { mark: Limit::Packets(mark), drop_not_ect: false, count_dropped: false })
 }
 
-/// Drop-tail of `limit` packets that marks above `mark`, the one in service not counted.
+/// Drop-tail of `limit` packets with marks above `mark`, without the one in service.
 pub fn marking(limit: u64, mark: u64) -> QueueSpec {
     QueueSpec { count_in_service: false, ..queue(ecn_threshold(mark), Limit::Packets(limit)) }
 }
 
-/// A queue a class.
+/// One queue for each class.
 pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
     queue(Discipline::Classes { scheduler, classes, whole: Whole::NONE }, Limit::None)
 }
@@ -74,12 +74,12 @@ pub fn link(from: u32, to: u32, rate: Rate, delay: Time, name: String) -> LinkSp
     }
 }
 
-/// Ends and measures a run at `duration`.
+/// Runs and measures until `duration`.
 pub fn run_for(spec: &mut Spec, duration: Time) {
     (spec.duration, spec.measure_to) = (duration, duration);
 }
 
-/// Replaces nodes and links: nodes by name, hosts first, links by their ends; all links are as the first one was.
+/// Replaces nodes and links: nodes by name, hosts first, links by their ends. All links are copies of the first one.
 pub fn rewire(spec: &mut Spec, nodes: &[&str], ends: &[(u32, u32)]) {
     let sample = spec.links[0].clone();
     let name = |n: u32| nodes[n as usize];
@@ -89,7 +89,7 @@ pub fn rewire(spec: &mut Spec, nodes: &[&str], ends: &[(u32, u32)]) {
     spec.node_names = nodes.iter().map(|n| n.to_string()).collect();
 }
 
-/// A flow that starts at 0 and moves `size` bytes.
+/// A flow that starts at 0 and transfers `size` bytes.
 pub fn bulk(src: u32, dst: u32, size: Option<u64>) -> FlowSpec {
     FlowSpec {
         src,
@@ -215,10 +215,10 @@ pub fn fat_tree(k: u32, rate: Rate, delay: Time) -> Spec {
     spec
 }
 
-/// The outcome of the reference engine, to which every partition and every order of visits must be the same to the
-/// byte: eleven runs, and five with the domains dealt out to threads in turn, which also share set-up and outcome. Two
-/// of the five go from one worker to several and back after every third window or so.
-/// [`run`] is for what is no matter of engines.
+/// Outcome of the reference engine, compared to the byte with every partition and every order of visits: eleven runs,
+/// and five with the domains distributed to threads in turn, which also share set-up and outcome. Two of the five
+/// switch between one worker and several after about every third window. [`run`] is for tests that do not compare
+/// engines.
 pub fn compared(spec: &Spec) -> Outcome {
     let nodes = spec.node_names.len() as u32;
     let one = Spec { domain_of: vec![0; nodes as usize], ..spec.clone() };
@@ -246,13 +246,13 @@ pub fn compared(spec: &Spec) -> Outcome {
     conserved(spec, naive)
 }
 
-/// After every third window or so, and seldom after the first 200: each change moves all packets under way.
+/// True after about every third window, and rarely after the first 200: each change moves all packets in flight.
 pub fn often(window: u64) -> bool {
     hash::mix(window).is_multiple_of(if window < 200 { 3 } else { 1_000 })
 }
 
-/// The outcome of the reference engine ([`compared`]). Without its trace and its series, which have ports and packets
-/// take slower ways, the run is compared, too.
+/// Outcome of the reference engine ([`compared`]). Also compares the run without trace and series, with which ports and
+/// packets take slow paths.
 pub fn compared_seen_and_unseen(spec: &Spec) -> Outcome {
     let mut unseen = spec.clone();
     (unseen.observe.trace, unseen.observe.ports, unseen.observe.flows) = (Vec::new(), Vec::new(), Vec::new());
@@ -261,8 +261,8 @@ pub fn compared_seen_and_unseen(spec: &Spec) -> Outcome {
     compared(spec)
 }
 
-/// The outcome of the reference engine, to which that of windows is the same to the byte, two runs: for what is one
-/// domain however its nodes are dealt out, such as a cell by itself, and so has no orders of visits.
+/// Outcome of the reference engine, compared to the byte with two runs of the engine of windows. For networks with a
+/// single domain under any partition, such as a lone cell, where orders of visits do not exist.
 pub fn compared_whole(spec: &Spec) -> Outcome {
     let naive = reference::run(Simulation::new(spec).unwrap()).unwrap();
     let outcome = run(spec);
@@ -270,7 +270,7 @@ pub fn compared_whole(spec: &Spec) -> Outcome {
     conserved(spec, naive)
 }
 
-/// Packets are conserved, also by ports and by the frames of a timeline.
+/// Checks that packets are conserved, also by ports and by the frames of a timeline.
 fn conserved(spec: &Spec, o: Outcome) -> Outcome {
     ports_add_up(spec, &o);
     frames_add_up(&o);
@@ -278,8 +278,8 @@ fn conserved(spec: &Spec, o: Outcome) -> Outcome {
     o
 }
 
-/// No port sends more than it accepts, or than its link carries; hops are what ports accept, but for what waits in a
-/// fair NIC.
+/// Checks that no port sends more than it accepts or its link carries, and that hops are the packets accepted by ports,
+/// except those waiting in a fair NIC.
 fn ports_add_up(spec: &Spec, o: &Outcome) {
     const BYTE: u128 = 8_000_000_000_000;
     let span = (o.measure_to_ps - o.measure_from_ps) as u128;
@@ -288,7 +288,7 @@ fn ports_add_up(spec: &Spec, o: &Outcome) {
         let changed = spec.failures.iter().filter(|f| f.link == i as u32).filter_map(|f| f.rate());
         let rate = changed.fold(link.rate, Rate::max).0 as u128;
         if link.rate != Rate::INFINITE && rate > 0 {
-            // times on the wire are rounded to picoseconds; a bucket that is too small for a packet goes beyond it
+            // times on the wire are rounded to picoseconds; a bucket smaller than a packet exceeds it
             let rounded = if BYTE % rate == 0 { 0 } else { port.packets as u128 + 1 };
             let bucket = if link.bucket > 0 { link.bucket as u128 + 10_000 } else { 0 };
             let most = (span + rounded) * rate / BYTE + bucket;
@@ -300,7 +300,7 @@ fn ports_add_up(spec: &Spec, o: &Outcome) {
     assert!(o.hops == accepted || (fair && o.hops < accepted), "{} hops, {accepted} accepted", o.hops);
 }
 
-/// The frames of a timeline add up to what the ports say of the whole run.
+/// Checks that the frames of a timeline add up to the ports' totals over the whole run.
 fn frames_add_up(o: &Outcome) {
     let Some(every) = o.frame_ps else {
         assert!(o.timeline_events.is_empty() && o.paths.is_empty());
@@ -327,8 +327,8 @@ fn frames_add_up(o: &Outcome) {
     }
 }
 
-/// What flows get in the frames of a timeline is what their records say; a row is there where something changes, and a
-/// flow that has finished ends in that state.
+/// Checks that the flow frames of a timeline add up to the flows' records, that every row has a change, and that a
+/// finished flow ends in that state.
 fn flow_frames_add_up(o: &Outcome, every: u64) {
     let rows: Vec<FlowFrame> = o.flow_frames.rows().collect();
     assert!(rows.is_sorted_by_key(|row| (row.frame, row.flow)), "by frame and flow");
@@ -351,7 +351,7 @@ fn flow_frames_add_up(o: &Outcome, every: u64) {
         }
         if let (Some(finish), Some(last)) = (flow.finish_ps, last) {
             assert_eq!(last.state, FlowState::Done, "flow {}", flow.flow);
-            // its last byte may have come long before it knows
+            // its last byte may have arrived long before the sender knows
             let known = (finish / every).min(frames - 1) as u32;
             let done = rows.iter().find(|row| row.flow == flow.flow && row.state == FlowState::Done);
             assert_eq!(done.map(|row| row.frame), Some(known), "flow {} is done in the frame of its end", flow.flow);
@@ -359,7 +359,7 @@ fn flow_frames_add_up(o: &Outcome, every: u64) {
     }
 }
 
-/// Events are as many as the records say, in their order.
+/// Checks that events match the records in number and order.
 fn events_add_up(o: &Outcome) {
     let events = &o.timeline_events;
     assert!(events.is_sorted(), "by time, kind and subject");
@@ -378,7 +378,7 @@ fn events_add_up(o: &Outcome) {
     }
 }
 
-/// The engine of windows, once.
+/// Runs the engine of windows once.
 pub fn run(spec: &Spec) -> Outcome {
     conserved(spec, incast_engine::run(spec, &mut |_| true).unwrap())
 }
@@ -405,12 +405,12 @@ pub fn wire(rate: Rate, delay: Time, transport: TransportSpec, kind: &str, flow:
     spec
 }
 
-/// Lines of the packet trace: what happened at a node or port.
+/// Lines of the packet trace for an event at a node or port.
 pub fn events<'a>(o: &'a Outcome, place: &str, event: Happening) -> Vec<&'a PacketEvent> {
     o.trace.iter().filter(|e| e.place == place && e.event == event).collect()
 }
 
-/// Data segments that host `place` sent, retransmissions included.
+/// Data segments sent by host `place`, with retransmissions.
 pub fn data_sent<'a>(o: &'a Outcome, place: &str) -> Vec<&'a PacketEvent> {
     events(o, place, Happening::Send).into_iter().filter(|e| e.payload > 0).collect()
 }

@@ -7,8 +7,8 @@ pub fn one_way(src: u32, dst: u32, start: Time) -> FlowSpec {
     FlowSpec { app: App::Messages(Messages), start, ..bulk(src, dst, None) }
 }
 
-/// Host 0 of a star at 10 Gb/s with 1 us links asks hosts `1..=workers`: 100 B there, `response`
-/// bytes back.
+/// Host 0 of a star at 10 Gb/s with 1 us links asks hosts `1..=workers`: requests of 100 B, responses of `response`
+/// bytes.
 pub fn asking(workers: u32, response: u64, transport: TransportSpec) -> Spec {
     let mut spec = star(workers + 1, Rate::gbps(10), Time::us(1));
     spec.transports = vec![transport];
@@ -34,7 +34,7 @@ pub fn messages(o: &Outcome, kind: MessageKind) -> Vec<&MessageRecord> {
     o.messages.iter().filter(|m| m.kind == kind).collect()
 }
 
-/// Twenty writes of 30 kB of flow 0, two at a time, beside flow 1 without an end, for 4 ms: all are acknowledged.
+/// Twenty writes of 30 kB of flow 0, two at a time, beside the endless flow 1, for 4 ms: all are acknowledged.
 pub fn closed_loop_beside_endless(mut spec: Spec) -> Outcome {
     let app = ClosedLoop { write: 30_000, outstanding: 2, think: Time::us(20), count: Some(20) };
     spec.flows[0].app = App::ClosedLoop(app);

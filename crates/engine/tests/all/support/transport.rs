@@ -1,8 +1,8 @@
-//! Transports. A test says what is different about its own.
+//! Transports. Tests state only their differences.
 
 use super::*;
 
-/// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than asked for.
+/// htsim's transport: 4000 B packets without headers, 40 B ACKs, one packet more than requested.
 pub fn htsim() -> TransportSpec {
     TransportSpec {
         protocol: Protocol::Tcp,
@@ -123,7 +123,7 @@ pub fn tcp() -> TransportSpec {
 }
 
 /// Segments of 1000 B with 40 B of headers, each acknowledged; no handshake, buffers that never limit, a first timeout
-/// of 1 s and none below 200 ms.
+/// of 1 s and a minimum of 200 ms.
 pub fn plain() -> TransportSpec {
     TransportSpec {
         handshake: false,
@@ -138,12 +138,12 @@ pub fn plain() -> TransportSpec {
     }
 }
 
-/// The plain transport with an initial window of so many segments.
+/// The plain transport with an initial window of `segments` segments.
 pub fn initial_window(segments: f64) -> TransportSpec {
     TransportSpec { initial_window: segments, ..plain() }
 }
 
-/// Linux as it comes, but for exact timers and what [`plain`] has.
+/// Linux defaults, except exact timers and the settings of [`plain`].
 pub fn linux() -> TransportSpec {
     TransportSpec {
         recovery: Recovery::Linux,
@@ -160,7 +160,7 @@ pub fn linux() -> TransportSpec {
     }
 }
 
-/// ns-3.43 as it comes, but for what [`plain`] has.
+/// ns-3.43 defaults, except the settings of [`plain`].
 pub fn ns3() -> TransportSpec {
     TransportSpec {
         rto_min: Time::s(1),

@@ -1,4 +1,4 @@
-//! When a receiver acknowledges: delayed ACKs, quick ACKs, ACKs at once for what is out of order (RFC 1122, RFC 5681).
+//! ACK policy of a receiver: delayed ACKs, quick ACKs, immediate ACKs for out-of-order segments (RFC 1122, RFC 5681).
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn the_end_of_a_write_and_cwr_are_acknowledged_at_once() {
         let mut bench = receiver(TransportSpec { push_ack, cwr_ack, ..linux_prr(1.0) });
         assert_eq!(bench.data(0, 1000, flags).len(), acks, "{push_ack}, {cwr_ack}");
     }
-    // not where a hole stays: there every segment is acknowledged, this one as any
+    // not while a hole remains: there this segment is acknowledged like any other
     let mut bench = receiver(TransportSpec { push_ack: true, sack_compression: true, ..linux_prr(1.0) });
     (1..=4).for_each(|n| drop(bench.data(n * 1000, 1000, 0)));
     assert!(bench.data(5000, 1000, flag::PSH).is_empty());
@@ -46,7 +46,7 @@ fn acks_are_delayed_at_most_by_the_timeout() {
     assert!(bench.data(0, 1000, 0).is_empty());
     bench.advance(10 * MS);
     assert_eq!(bench.data(1000, 1000, 0).len(), 1);
-    // the timer of the first segment has nothing to do any more
+    // the timer of the first segment has no effect any more
     bench.advance(20 * MS);
     assert!(bench.data(2000, 1000, 0).is_empty());
     let late = bench.advance(200 * MS);
@@ -66,7 +66,7 @@ fn a_connection_starts_with_quick_acks() {
 fn a_duplicate_begins_quick_acks_anew() {
     let mut bench = receiver(TransportSpec { quickack: 2, delayed_ack: 2, ..plain() });
     let acks: Vec<usize> = [0, 1, 2, 3, 4, 0, 5, 6, 7, 8].map(|n| bench.data(n * 1000, 1000, 0).len()).to_vec();
-    // two at once, then every second; the duplicate takes one of two, what follows the other
+    // two at once, then every second; the duplicate takes one of the two, the segment after it the other
     assert_eq!(acks, [1, 1, 0, 1, 0, 1, 1, 0, 1, 0]);
 }
 
@@ -102,7 +102,7 @@ fn the_end_of_a_flow_is_acknowledged_at_once() {
         let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
         assert_eq!(bench.data(0, 1000, flags).len(), acks);
     }
-    // not before what is missing below it
+    // not before the missing data below it
     let mut bench = receiver(TransportSpec { delayed_ack: 2, ..plain() });
     let ends = |sent: Vec<Caught>| sent.iter().map(|a| (a.packet.ack, a.has(flag::FIN))).collect::<Vec<_>>();
     assert_eq!(ends(bench.data(1000, 1000, flag::FIN)), [(0, false)]);

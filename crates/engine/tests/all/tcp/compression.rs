@@ -17,25 +17,25 @@ fn acks_of_what_lies_beyond_a_hole_are_compressed() {
     acks.extend(bench.advance(1000 * US));
     let found: Vec<(u64, Vec<(u64, u64)>)> = acks.iter().map(|a| (a.at / US, a.blocks())).collect();
     let upto = |at: u64, segments: u64| (at, vec![(1000, (segments + 1) * 1000)]);
-    // three at once; the fourth waits 100 us and the twentieth of a round trip unknown here, and takes the others along
+    // three at once; the fourth waits 100 us plus a twentieth of the round trip, unknown here, and covers the others
     assert_eq!(found, [upto(10, 1), upto(20, 2), upto(30, 3), upto(140, 9)]);
-    // the hole is filled: at once, and the count begins anew
+    // the hole is filled: at once, and the count starts again
     let covered = |sent: Vec<Caught>| sent.iter().map(|a| a.packet.ack / 1000).collect::<Vec<u64>>();
     assert_eq!(covered(bench.data(0, 1000, 0)), [10]);
     for i in [11, 12, 13] {
         assert_eq!(covered(bench.data(i * 1000, 1000, 0)), [10]);
     }
     assert_eq!(covered(bench.data(14_000, 1000, 0)), [0u64; 0]);
-    // a second block does not hurry them, a third does
+    // a second block does not send them early, a third does
     assert_eq!(covered(bench.data(16_000, 1000, 0)), [0u64; 0]);
     assert_eq!(covered(bench.data(18_000, 1000, 0)), [10], "what waited, without the newest");
 
-    // what fills a part of a hole is acknowledged at once, and is none of the three
+    // a segment that fills a part of a hole is acknowledged at once, and is none of the three
     let mut bench = receiver(linux.clone());
     let acks: Vec<usize> = [2, 4, 0, 1, 5, 6, 7, 8].map(|n| bench.data(n * 1000, 1000, 0).len()).to_vec();
     assert_eq!(acks, [1, 1, 1, 1, 1, 1, 1, 0]);
 
-    // 44 wait at most
+    // at most 44 wait
     let mut bench = receiver(linux);
     let sent: usize = (1..=48).map(|i| bench.data(i * 1000, 1000, 0).len()).sum();
     assert_eq!(sent, 4);
@@ -56,8 +56,8 @@ fn compressed_acks_wait_for_a_part_of_the_round_trip() {
 
 #[test]
 fn compressed_acks_of_a_host_go_with_the_first_timer_that_fires() {
-    // two flows to one host, the second with a handshake of `rtt` us; the fourth segment beyond a hole of each
-    // waits: the first's from 0, due at 0 and, with the slack, at 100 us, the second's from 60 us
+    // two flows to one host, the second with a handshake of `rtt` us; the fourth segment beyond a hole waits at each:
+    // the first flow's from 0, due at 0 and, with the slack, at 100 us, the second's from 60 us
     let late = |rtt: u64, filled: bool| {
         let t = TransportSpec { delayed_ack: 2, sack_compression: true, ..plain() };
         let mut spec = wire(Rate::gbps(10), Time::us(1), t, "newreno", bulk(0, 1, None));

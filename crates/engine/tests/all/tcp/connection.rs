@@ -1,4 +1,4 @@
-//! The handshake, its repetition, and the end of a flow.
+//! The handshake, its retries, and the end of a flow.
 
 use super::*;
 use incast_engine::testing::Connection;
@@ -32,14 +32,14 @@ fn a_syn_ack_without_an_answer_is_repeated() {
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport, "newreno", bulk(0, 1, Some(10_000)));
     spec.observe.trace = vec![0];
     run_for(&mut spec, Time::s(300));
-    // the first SYN arrives, and nothing else: six SYN-ACKs, each twice as long after the one before
+    // the first SYN arrives, and nothing else: six SYN-ACKs, each after twice the previous interval
     spec.links[3].loss = Loss::List((1..2000).collect());
     let outcome = compared(&spec);
     let sent = |place| -> Vec<u64> {
         events(&outcome, place, Happening::Send).iter().map(|e| e.time_ps / (1000 * MS)).collect()
     };
     assert_eq!(sent("h1"), [0, 3, 9, 21, 45, 93]);
-    // SYNs that come again are answered too, and count
+    // repeated SYNs are answered too, and count
     spec.links[3].loss = Loss::List((2..2000).collect());
     spec.links[2].loss = Loss::List((0..20).collect());
     let outcome = compared(&spec);
@@ -47,7 +47,7 @@ fn a_syn_ack_without_an_answer_is_repeated() {
     assert_eq!(answers, 6);
 }
 
-/// ns-3's `EstimateRtt` and `ProcessOptionTimestamp`: the time stamp of the first SYN is echoed, and taken.
+/// ns-3's `EstimateRtt` and `ProcessOptionTimestamp`: the time stamp of the first SYN is echoed, and used.
 #[test]
 fn a_repeated_handshake_is_a_sample_to_ns3() {
     for (scoreboard, sampled) in [(Rules::Ns3, true), (Rules::Rfc6675, false)] {
@@ -96,7 +96,7 @@ fn a_lone_syn_is_a_byte_and_its_ack_opens_the_window() {
     let round = 2_001_600 + 2_064_000;
     assert_eq!(sent("h0"), [(0, 1, 0), (round, 4000, 4000), (round, 4000, 4000)]);
     assert_eq!(sent("h1")[0], (2_001_600, 40, 0), "a pure ACK, as that of data");
-    // it is a sample, and one byte to the controller: 4000 * 4000 / 60000 = 266.7 B of room
+    // an RTT sample, and one byte to the controller: 4000 * 4000 / 60000 = 266.7 B of growth
     assert_eq!(o.flows[0].rtt_min_ps, Some(round));
     let windows = series(&o, "flow 0", "cwnd_bytes");
     assert_eq!((windows[0].1, windows.iter().find(|w| w.1 > 60_000.0).copied()), (60_000.0, Some((round, 60_266.0))));
@@ -115,9 +115,9 @@ fn neither_what_follows_the_size_nor_fin_is_goodput() {
         });
         counted.collect::<Vec<_>>()
     };
-    // an extra packet that comes before what it follows
+    // an extra packet that arrives before the data in front of it
     assert_eq!(goodput(1, &[(0, 1000, 0), (2500, 1000, 0), (1000, 1000, 0), (2000, 500, 0)]), [1000, 1000, 2000, 2500]);
-    // FIN on the last segment, in order, beyond a hole, and beyond one by itself
+    // FIN on the last segment, in order, beyond a hole, and in its own packet beyond a hole
     assert_eq!(goodput(0, &[(0, 1000, 0), (1000, 1000, 0), (2000, 500, flag::FIN)]), [1000, 2000, 2500]);
     assert_eq!(goodput(0, &[(0, 1000, 0), (2000, 500, flag::FIN), (1000, 1000, 0)]), [1000, 1500, 2500]);
     assert_eq!(goodput(0, &[(2500, 0, flag::FIN), (0, 1500, 0), (1500, 1000, 0)]), [0, 1500, 2500]);

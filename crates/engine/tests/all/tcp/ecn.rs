@@ -1,4 +1,4 @@
-//! ECN: what a receiver echoes (RFC 3168, DCTCP), and what a sender makes of it.
+//! ECN: echoes of a receiver (RFC 3168, DCTCP), and reactions of a sender.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn two_marks_in_a_window_reduce_it_once() {
 
 #[test]
 fn classic_ecn_leaves_retransmissions_and_acks_unmarked() {
-    // RFC 3168 6.1.4, 6.1.5: only data sent for the first time is ECN-capable, whatever DCTCP would do
+    // RFC 3168 6.1.4, 6.1.5: only first transmissions of data are ECN-capable, whatever DCTCP would do
     let transport =
         TransportSpec { ecn: Some(Ecn::Classic), ect_control: true, handshake: true, ..initial_window(10.0) };
     let mut spec = wire(Rate::gbps(1), Time::us(10), transport.clone(), "newreno", bulk(0, 1, Some(20_000)));
@@ -66,14 +66,14 @@ fn a_reduction_for_ecn_can_be_spread_over_a_round() {
     assert_eq!(bench.state("cwnd_bytes"), bench.state("ssthresh_bytes"));
 }
 
-/// tcp_enter_recovery: a reduction that is under way goes on.
+/// tcp_enter_recovery: a reduction in progress continues.
 #[test]
 fn a_loss_during_an_ecn_reduction_starts_no_other() {
     let transport = TransportSpec { ecn: Some(Ecn::Classic), ecn_by_prr: true, ..linux_prr(20.0) };
     let mut bench = sender_at(transport, 100 * MS);
     let echoed = segments(&bench.ack(1000, 0, flag::ECE, &[]));
     let sent: Vec<_> = (3..=6).map(|n| ack_after_100_ms(&mut bench, 1, &[(2, n)])).collect();
-    // half of the 19 in flight: 9 of 20. After D segments ceil(9 D / 20) have gone, the repair among them
+    // half of the 19 in flight: 9 of 20. After D segments ceil(9 D / 20) have gone, including the repair
     assert_eq!((echoed, sent), (vec![20], vec![vec![], vec![21], vec![], vec![-1]]));
 }
 
@@ -157,7 +157,8 @@ fn without_ecn_marks_are_ignored() {
     assert_eq!(marks(quiet, &[1, 1]), [(1, false), (2, false)]);
 }
 
-/// __tcp_ecn_check_ce: the marked segment and the next are acknowledged at once; until CWR comes, later marks are not.
+/// __tcp_ecn_check_ce: the marked segment and the next are acknowledged at once; until CWR arrives, later marks are
+/// not.
 #[test]
 fn the_first_mark_since_cwr_brings_two_acks_at_once() {
     let acks = |classic_quickack, ecn| {
@@ -174,7 +175,7 @@ fn the_first_mark_since_cwr_brings_two_acks_at_once() {
     assert_eq!(acks(true, Ecn::Dctcp), acks(false, Ecn::Dctcp));
 }
 
-/// __tcp_ecn_check_ce: such a segment was probably sent again. It does not look at what has come before.
+/// __tcp_ecn_check_ce: such a segment was probably retransmitted. Segments received before are not checked.
 #[test]
 fn a_segment_without_ect_after_one_with_it_brings_two_acks_at_once() {
     let acks = |classic_quickack, arrivals: &[(u64, u16)]| {
@@ -188,16 +189,16 @@ fn a_segment_without_ect_after_one_with_it_brings_two_acks_at_once() {
     assert_eq!(acks(true, &resent), [0, 1, 1, 0, 1], "segment 1 and the next");
     assert_eq!(acks(false, &resent), [0, 1, 0, 1, 0]);
     assert_eq!(acks(true, &[(0, 0), (1, 0), (2, 0), (3, 0)]), [0, 1, 0, 1], "the peer sends all of it so");
-    // the copy is acknowledged as every duplicate is, and calls for nothing more
+    // the copy is acknowledged like every duplicate, and triggers nothing more
     for copy in [0, flag::CE] {
         assert_eq!(acks(true, &[(0, ect), (1, ect), (1, copy), (2, ect), (3, ect)]), [0, 1, 1, 0, 1]);
     }
-    // a mark on the copy leaves the next one the first
+    // a mark on the copy leaves the next mark the first
     let marked = [(0, ect), (1, ect), (1, flag::CE), (2, ect | flag::CE), (3, ect), (4, ect)];
     assert_eq!(acks(true, &marked), [0, 1, 1, 1, 1, 0]);
 }
 
-/// tcp_ecn_fallback: what the first SYN that arrives asks for counts.
+/// tcp_ecn_fallback: the flags of the first SYN that arrives count.
 #[test]
 fn a_syn_that_is_sent_again_opens_a_connection_without_ecn() {
     let capable = |ecn_fallback, controller, lost: Option<usize>| {
@@ -219,7 +220,7 @@ fn a_syn_that_is_sent_again_opens_a_connection_without_ecn() {
     }
 }
 
-/// tcp_enter_loss: a timeout of the SYN is a loss, and CWR says so where the connection has ECN all the same.
+/// tcp_enter_loss: a timeout of the SYN is a loss, and is followed by CWR if the connection has ECN all the same.
 #[test]
 fn after_a_syn_that_timed_out_the_first_data_carries_cwr() {
     let cwr = |cwr_after_loss, lost: Option<usize>| -> Vec<usize> {
@@ -239,7 +240,7 @@ fn after_a_syn_that_timed_out_the_first_data_carries_cwr() {
     assert_eq!(cwr(true, None), none);
 }
 
-/// __tcp_ecn_check_ce is not reached by what has come before.
+/// __tcp_ecn_check_ce is not reached by segments received before.
 #[test]
 fn a_mark_on_a_copy_is_not_echoed_by_linux() {
     for (classic_quickack, echoed) in [(true, false), (false, true)] {

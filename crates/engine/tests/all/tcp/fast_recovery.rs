@@ -24,7 +24,7 @@ fn the_third_duplicate_halves_and_inflates() {
 
 #[test]
 fn a_partial_ack_repairs_one_hole() {
-    // RFC 6582: segments 0 and 5 are lost of 20
+    // RFC 6582: segments 0 and 5 of 20 are lost
     let (mut bench, _) = sender(TransportSpec { limited_transmit: false, ..newreno(20.0) }, "newreno");
     for _ in 0..18 {
         dup(&mut bench, 0);
@@ -47,7 +47,7 @@ fn duplicates_of_old_data_start_no_second_recovery() {
     }
     dup(&mut bench, 22);
     let after = kb(&bench, "ssthresh_bytes");
-    // the ACK does not cover more than `recover`: these are echoes of what was sent twice
+    // the ACK does not cover more than `recover`: these are echoes of segments sent twice
     for _ in 0..5 {
         assert!(dup(&mut bench, 22).iter().all(|s| *s > 0));
     }
@@ -84,8 +84,8 @@ fn newreno_repairs_one_hole_a_round_trip() {
 
 #[test]
 fn the_loss_of_what_recovery_sent_is_a_new_event() {
-    // segment 0 of 20 is lost; recovery sends new data, of which one segment is lost too. When the
-    // full ACK of the first episode arrives, that loss starts a second one and halves again.
+    // segment 0 of 20 is lost; recovery sends new data, of which one segment is lost too. When the full ACK of the
+    // first episode arrives, that loss starts a second one and halves again.
     let (mut bench, _) = sender(initial_window(20.0), "newreno");
     let mut sent = Vec::new();
     for n in 2..=19u64 {

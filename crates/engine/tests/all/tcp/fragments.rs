@@ -12,7 +12,7 @@ fn fragments_of_a_number_that_comes_again_belong_to_the_later_packet() {
         });
         sent.len()
     };
-    // the packet of number 7 loses a fragment; 65,536 packets later its number comes again
+    // packet number 7 loses a fragment; 65,536 packets later its number is reused
     for (lost, again) in [(0, [0, 1]), (1, [0, 1]), (0, [1, 0])] {
         let mut bench = receiver(t.clone());
         assert_eq!(fragment(&mut bench, 7, 0, 1 - lost), 0);
@@ -21,7 +21,7 @@ fn fragments_of_a_number_that_comes_again_belong_to_the_later_packet() {
         }
         assert_eq!(again.map(|i| fragment(&mut bench, 7, 2000, i)), [0, 1], "{lost} lost");
     }
-    // ... at once, where no other came between
+    // at once, without other packets in between
     let mut bench = receiver(t);
     assert_eq!([0, 0, 1].map(|i| fragment(&mut bench, 7, 1000, i)), [0, 0, 1]);
 }

@@ -1,4 +1,4 @@
-//! F-RTO: whether a timeout was spurious (RFC 5682).
+//! F-RTO: detection of spurious timeouts (RFC 5682).
 
 use super::*;
 use incast_engine::testing::Kind;
@@ -13,7 +13,7 @@ fn after_a_timeout_new_data_tells_whether_it_was_real() {
     let sent = bench.ack(1000, 1000 * MS, 0, &[(20_000, 22_000)]);
     assert_eq!(segments(&sent), [-2]);
     assert_eq!(dup(&mut bench, 2), [-3, -4], "and slow start goes on");
-    // an ACK of what was sent once only proves that nothing was lost
+    // an ACK of segments sent only once proves that nothing was lost
     let mut bench = timed_out(|t| t.frto = true);
     dup(&mut bench, 1);
     assert!(dup(&mut bench, 10).iter().all(|s| *s > 0), "nothing more is sent again");
@@ -26,8 +26,8 @@ fn after_a_timeout_new_data_tells_whether_it_was_real() {
 
 #[test]
 fn an_ack_of_what_went_again_tells_nothing_of_the_rest_without_sack() {
-    // segment 0 went again; that the ACK covers 1 to 9 as well may be due to the first copies or to nothing
-    // at all: only SACK tells (RFC 5682 section 3)
+    // segment 0 was retransmitted; that the ACK covers 1 to 9 as well may be due to the first copies or to no loss at
+    // all: only SACK can tell (RFC 5682 section 3)
     let mut bench = timed_out(|t| (t.frto, t.sack) = (true, false));
     assert_eq!(dup(&mut bench, 10), [20, 21], "new data, and the losses stay");
     assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
@@ -57,7 +57,7 @@ fn frto_needs_new_data_and_a_first_timeout() {
 
 #[test]
 fn frto_needs_a_window_for_new_data() {
-    // RFC 5682 section 2.1, step 2b: a receiver that takes no more than what is out leaves slow start to repair
+    // RFC 5682 section 2.1, step 2b: with a receiver window no larger than the outstanding data, slow start repairs
     for (window, sent) in [(21_000, [20, 21]), (19_000, [-1, -2])] {
         let mut bench = timed_out(|t| t.frto = true);
         let now = bench.now();

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Swift whose cut comes when a recovery ends, in htsim's transport; a target far above the round trips of the bench.
+/// Swift with a reduction at the end of a recovery, in htsim's transport; the target is far above the round trips of
+/// the bench.
 pub fn htsims(window: f64, change: impl FnOnce(&mut TransportSpec)) -> Bench {
     htsims_on(PathChoice::Ecmp, window, change)
 }
@@ -36,7 +37,7 @@ fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
     assert!(ack_htsim(&mut bench, 0).is_empty() && ack_htsim(&mut bench, 0).is_empty());
     assert_eq!(ack_htsim(&mut bench, 0), [0], "the third duplicate sends the first segment again");
     assert_eq!(kb(&bench, "cwnd_bytes"), 20.0, "no cut, and no inflation by three");
-    // 20 are in flight: each further duplicate inflates by one and lets one go
+    // 20 are in flight: each further duplicate inflates by one and releases one
     assert_eq!(ack_htsim(&mut bench, 0), [20]);
     assert_eq!(kb(&bench, "cwnd_bytes"), 21.0);
     // at most by the window itself
@@ -45,7 +46,7 @@ fn htsims_inflation_stands_on_the_window_and_begins_at_nothing() {
     // a partial ACK of 10 sends the next hole, deflates by 10 and inflates by one; the window grew by 10/20
     assert_eq!(ack_htsim(&mut bench, 10)[..1], [-10]);
     assert!((kb(&bench, "cwnd_bytes") - (20.5 + 11.0)).abs() < 1e-9);
-    // the ACK of all that was outstanding ends it: growth of its own, then the cut
+    // the ACK of all that was outstanding ends it: normal growth, then the reduction
     let window = 20.5 + 10.0 / 20.5;
     ack_htsim(&mut bench, 20);
     assert!((kb(&bench, "cwnd_bytes") - window / 2.0).abs() < 1e-9, "{}", kb(&bench, "cwnd_bytes"));
@@ -73,14 +74,14 @@ fn a_reduction_for_ecn_ends_an_inflation_that_survived_a_timeout() {
             ..newreno(20.0)
         };
         let (mut bench, _) = sender(transport, "newreno");
-        // a recovery without inflation, which a timeout ends
+        // a recovery without inflation, ended by a timeout
         (0..3).for_each(|_| _ = dup(&mut bench, 0));
         bench.advance(3000 * MS);
         let sent = dup(&mut bench, 20);
         let window = bench.state("cwnd_bytes");
         ack_of(&mut bench, 0, 21, flag::ECE, &[]);
         let reduced = bench.state("cwnd_bytes");
-        // the reduction ends with the ACK of what was sent after it
+        // the reduction ends with the ACK of data sent after it
         let next = *sent.last().unwrap() as u64 + 1;
         let sent = dup(&mut bench, next);
         dup(&mut bench, *sent.last().unwrap() as u64 + 1);
@@ -93,12 +94,13 @@ fn a_reduction_for_ecn_ends_an_inflation_that_survived_a_timeout() {
 
 #[test]
 fn duplicates_may_give_round_trips_and_end_the_back_off() {
-    // the first timeout, of 1 s, comes before any sample and doubles. A duplicate then says 10 ms: srtt 10, rttvar 5
+    // the first timeout, of 1 s, comes before any sample and doubles. A duplicate then gives a sample of 10 ms: srtt
+    // 10, rttvar 5
     for (samples, next) in [(true, 40), (false, 1990)] {
         let mut bench = htsims(20.0, |t| t.duplicate_rtt = samples);
         assert_eq!(segments(&bench.advance(1010 * MS)), [0]);
         ack_htsim(&mut bench, 0);
-        // the timer that runs stays as it was set; the one that follows is of the new length
+        // the running timer stays as it was set; the next one has the new length
         assert_eq!(segments(&bench.advance(3010 * MS)), [0], "{samples}: two seconds later");
         ack_htsim(&mut bench, 0);
         let again = bench.advance(3000 * MS + 2 * next * MS);
@@ -108,7 +110,7 @@ fn duplicates_may_give_round_trips_and_end_the_back_off() {
 
 #[test]
 fn the_recovery_point_may_go_back_with_go_back_n() {
-    // 20 are out when the first timer fires; the ACK of two lets some go again before the second fires
+    // 20 are out when the first timer fires; the ACK of two lets some be retransmitted before the second fires
     for (back, enters) in [(true, true), (false, false)] {
         let mut bench = htsims(4.0, |t| t.go_back_n_point = back);
         bench.advance(1010 * MS);
@@ -136,7 +138,7 @@ fn what_goes_again_after_a_timeout_may_take_new_paths() {
 
 #[test]
 fn htsims_timer_starts_anew_with_every_partial_ack() {
-    // partial ACKs at 100 and 112 ms, timeouts of 25 and 22 ms. RFC 6582's runs from the first of them
+    // partial ACKs at 100 and 112 ms, timeouts of 25 and 22 ms. RFC 6582's timer runs from the first of them
     for (recovery, silent) in [(Recovery::Htsim, true), (Recovery::NewReno, false)] {
         let mut bench = htsims(20.0, |t| t.recovery = recovery);
         ack_htsim(&mut bench, 1);
@@ -150,8 +152,8 @@ fn htsims_timer_starts_anew_with_every_partial_ack() {
 
 #[test]
 fn htsims_timers_are_looked_at_every_ten_milliseconds() {
-    // one sample of 10 ms at 100 ms: srtt 10, rttvar 5, timeout 30 ms, set to 130 ms; the next look after that is the
-    // one at 140 ms, and a two-hundredth of nothing later
+    // one sample of 10 ms at 100 ms: srtt 10, rttvar 5, timeout 30 ms, set to 130 ms; the next check is the one at 140
+    // ms, and a two-hundredth of nothing later
     for (scan, at) in [(Time::ZERO, 130 * MS), (Time::ms(10), 140 * MS), (Time::ms(7), 133 * MS + 4 * MS / 200)] {
         let mut bench = htsims(20.0, |t| t.timer_scan = scan);
         ack_htsim(&mut bench, 1);
@@ -166,7 +168,7 @@ fn after_a_timeout_the_window_goes_again_once_the_first_is_acknowledged() {
     ack_htsim(&mut bench, 1);
     bench.advance(130 * MS);
     assert_eq!(ack_htsim(&mut bench, 2)[..3], [-2, -3, -4]);
-    // with what arrived before: nothing of it goes again
+    // with segments that arrived before: none of these is retransmitted
     let mut bench = htsims(20.0, |_| {});
     ack_htsim(&mut bench, 1);
     bench.advance(130 * MS);

@@ -1,15 +1,15 @@
-//! Waiting for packets that others have overtaken (`incast_cc::Late`): what is late, when it is sent again, and when it
-//! is a loss.
+//! Waiting for packets that others have overtaken (`incast_cc::Late`): which are late, when they are retransmitted, and
+//! when they count as lost.
 
 use super::*;
 use incast_engine::testing::flag;
 
 const NONE: [u64; 0] = [];
 
-/// A sender of an endless transfer that has sent its first 20 segments; the clock stands at 100 ms.
+/// A sender of an endless transfer that has sent its first 20 segments. The clock stands at 100 ms.
 fn sender(kind: &str, set: &[(&str, &str)]) -> Bench {
     let mut spec = wire(Rate::gbps(100), Time::ms(10), initial_window(20.0), kind, bulk(0, 1, None));
-    // far above the round trips of this bench, which carry no number of hops
+    // far above the round trips of this bench, whose packets carry no hop count
     let set: Vec<(&str, &str)> = [("target", "static")].iter().chain(set).copied().collect();
     spec.controllers = vec![controller(kind, &set)];
     let mut bench = Bench::new(spec);
@@ -18,14 +18,14 @@ fn sender(kind: &str, set: &[(&str, &str)]) -> Bench {
     bench
 }
 
-/// The receiver has segments below `ack`, and those of the blocks; the round trip took 10 ms.
+/// Delivers an ACK of segments below `ack` and in the blocks, with a round trip of 10 ms.
 fn ack(bench: &mut Bench, ack: u64, blocks: &[(u64, u64)]) -> Vec<Caught> {
     let then = bench.now() - 10 * MS;
     let blocks: Vec<(u64, u64)> = blocks.iter().map(|(a, b)| (a * 1000, b * 1000)).collect();
     bench.ack(ack * 1000, then, 0, &blocks)
 }
 
-/// Numbers of segments sent again.
+/// Numbers of retransmitted segments.
 fn again(sent: &[Caught]) -> Vec<u64> {
     sent.iter().filter(|c| c.has(flag::RETX)).map(|c| c.packet.seq() / 1000).collect()
 }
@@ -45,7 +45,7 @@ fn a_late_packet_is_waited_for_and_sent_again_without_a_cut() {
     assert_eq!(again(&bench.advance(110 * MS)), [0], "one smoothed round trip of 10 ms later");
     assert_eq!(window(&bench), grown);
     assert_eq!(again(&bench.advance(200 * MS)), NONE, "once");
-    // where every hole is a loss, the same ACK cuts
+    // with a rule that every hole is a loss, the same ACK reduces the window
     let mut swift = sender("swift", &[]);
     ack(&mut swift, 0, &[(1, 4)]);
     assert!((window(&swift) - 10.075).abs() < 1e-9);
@@ -57,7 +57,7 @@ fn two_packets_above_make_nothing_late() {
     let mut bench = sender("lswift", &[]);
     ack(&mut bench, 0, &[(1, 3)]);
     assert_eq!(again(&bench.advance(200 * MS)), NONE);
-    // counted in segments, not in runs of them
+    // counted in segments, not in runs
     let mut bench = sender("lswift", &[]);
     ack(&mut bench, 0, &[(1, 2), (3, 4), (5, 6)]);
     assert_eq!(again(&bench.advance(200 * MS)), [0], "of 0, 2 and 4 only the first has three above it");
@@ -92,9 +92,9 @@ fn a_run_of_five_is_a_loss_and_of_four_is_not() {
         let sent = ack(&mut bench, 0, &[(missing, missing + 3)]);
         let w = window(&bench);
         assert!((w - if lost { 10.075 } else { 20.15 }).abs() < 1e-9, "{missing} missing: {w}");
-        // what is neither lost nor SACKed is still in flight: 20 - 3 - missing segments, above half a window
+        // segments neither lost nor SACKed are still in flight: 20 - 3 - missing, above half a window
         assert_eq!(again(&sent), NONE);
-        // as the others arrive, the run is sent again, as far as the window lets it
+        // as the others arrive, the run is retransmitted, as far as the window allows
         let sent = ack(&mut bench, 0, &[(missing, 20)]);
         let expected: Vec<u64> = if lost { (0..missing).collect() } else { vec![] };
         assert_eq!(again(&sent), expected);
@@ -123,7 +123,7 @@ fn a_run_that_grows_is_sent_again_as_far_as_it_is_late() {
     ack(&mut bench, 0, &[(5, 8)]);
     let cut = window(&bench);
     assert!((cut - 10.075).abs() < 1e-9);
-    // a run of three behind it is late, and no loss; one that continues it would be
+    // a run of three behind it is late, not lost; one that continues it would be lost
     ack(&mut bench, 0, &[(5, 8), (11, 20)]);
     assert!(window(&bench) > cut, "no second cut");
     assert_eq!(again(&bench.advance(110 * MS)), [8, 9, 10]);
@@ -135,7 +135,7 @@ fn a_timeout_ends_every_wait() {
     ack(&mut bench, 0, &[(1, 4)]);
     let w = window(&bench);
     assert_eq!(again(&bench.advance(150 * MS)), NONE);
-    // the timer runs since the first segments were sent: 1 s, before there was a sample
+    // the timer runs since the first segments were sent: 1 s, before the first sample
     let sent = bench.advance(1_000 * MS);
     assert_eq!(again(&sent)[..2], [0, 4], "all that is not SACKed goes again");
     assert!((window(&bench) - w / 2.0).abs() < 1e-9, "and the window is cut as Swift's");
@@ -155,7 +155,7 @@ fn without_sack_there_is_no_waiting() {
     assert_eq!(window(&bench), 10.0, "the third duplicate is a loss");
 }
 
-/// A transfer of 400 segments whose packets with these numbers are lost.
+/// A transfer of 400 segments, with the loss of the packets with these numbers.
 fn transfer(kind: &str, set: &[(&str, &str)], lost: &[u64]) -> Outcome {
     let mut spec = wire(Rate::gbps(1), Time::us(50), initial_window(20.0), kind, bulk(0, 1, Some(400_000)));
     spec.transports[0].rto_min = Time::ms(5);

@@ -1,5 +1,5 @@
-//! Real Linux receivers (`parity/data/linux/acks.csv`): segments arrive as they did there, marked, bleached or doubled
-//! by the link, and get the same ACKs.
+//! Real Linux receivers (`parity/data/linux/acks.csv`): segments arrive as they did there, marked, bleached or
+//! duplicated by the link, and get the same ACKs.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn as_recorded() -> TransportSpec {
     }
 }
 
-/// The packets of a run after its handshake: time in ps, kind, number of the segment, flags.
+/// Packets of a run after its handshake: time in ps, kind, number of the segment, flags.
 fn recorded(run: &str) -> Vec<(u64, &str, u64, &str)> {
     let row = |line: &'static str| {
         let fields: Vec<&str> = line.split(',').collect();
@@ -36,7 +36,7 @@ fn recorded(run: &str) -> Vec<(u64, &str, u64, &str)> {
     lines.map(row).filter(|(name, row)| *name == run && !row.1.starts_with("SYN")).map(|(_, row)| row).collect()
 }
 
-/// The first packet of a run which is another one with our receiver, as it was recorded and as it is.
+/// The first packet of a run that differs with our receiver: as recorded and as it is.
 fn first_difference(run: &str, transport: TransportSpec) -> Option<(usize, String, String)> {
     let rows = recorded(run);
     assert!(rows.len() > 70, "{run} was read");
@@ -63,7 +63,7 @@ fn first_difference(run: &str, transport: TransportSpec) -> Option<(usize, Strin
     pairs.into_iter().find(|(_, theirs, ours)| theirs != ours)
 }
 
-/// Marks while a segment waits or none does, before CWR, with it and after; segments without ECT; copies.
+/// Marks with or without a waiting segment, before CWR, with it and after; segments without ECT; duplicates.
 #[test]
 fn every_ack_of_a_linux_receiver_under_classic_ecn() {
     for run in ["unmarked", "k12", "k4", "timers", "syn-lost", "syn-ack-lost", "no-fallback"] {

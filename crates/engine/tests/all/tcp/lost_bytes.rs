@@ -1,4 +1,4 @@
-//! How many bytes a controller is told to be lost (`incast_cc::Ack::lost_bytes`), whatever it leaves to the transport.
+//! Lost bytes reported to a controller (`incast_cc::Ack::lost_bytes`), under every form of recovery.
 
 use super::*;
 use incast_cc::external::{External, ExternalController, ExternalFactory};
@@ -6,7 +6,7 @@ use incast_cc::{Ack, Congestion, Controller, Env, Profile, Timeout};
 use incast_engine::testing::Kind;
 use std::sync::Arc;
 
-/// A window of 20 segments, whatever happens, and the bytes lost so far.
+/// A constant window of 20 segments, and the bytes lost so far.
 #[derive(Debug, Default)]
 struct Told {
     lost: u64,
@@ -49,7 +49,7 @@ impl ExternalFactory for Asks {
     }
 }
 
-/// A sender of an endless transfer that has sent 20 segments; the clock stands at 100 ms.
+/// A sender of an endless transfer that has sent 20 segments. The clock stands at 100 ms.
 fn told(transport: TransportSpec) -> Bench {
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, "newreno", bulk(0, 1, None));
     spec.controllers = vec![Config::External(External(Arc::new(Asks)))];

@@ -1,6 +1,6 @@
-//! TCP: a file a mechanism, most of it on a bench, packet by packet.
+//! TCP: a file for each mechanism, most of it on a bench, packet by packet.
 //!
-//! A file of `src/transport/tcp` has its tests in the file of the same name here, but for these:
+//! A file of `src/transport/tcp` has its tests in the file of the same name here, except these:
 //!
 //! | source | tests |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `sender/renewal`, `receiver/renewal` | `../renewal.rs` |
 //! | `receiver/answer` | `ack_policy` (time stamps), `ns3` (size) |
 //! | `scoreboard/{mod, late, ns3, rack}` | `scoreboard`, `late`, `ns3`, `rack` |
-//! | `sender/ack` (what controllers are told) | `lost_bytes` |
+//! | `sender/ack` (reports to controllers) | `lost_bytes` |
 //! | rules of one simulator | `htsim`, `renumbering`, `ns3` |
 //! | receivers of real hosts | `linux` |
 
@@ -52,17 +52,18 @@ fn newreno(window: f64) -> TransportSpec {
     TransportSpec { sack: false, recovery: Recovery::NewReno, ..initial_window(window) }
 }
 
-/// Linux' rate reduction, delayed ACKs and nothing else of Linux.
+/// Linux' rate reduction and delayed ACKs, and nothing else of Linux.
 fn linux_prr(window: f64) -> TransportSpec {
     TransportSpec { recovery: Recovery::Linux, forward_retransmit: false, delayed_ack: 2, ..initial_window(window) }
 }
 
-/// Linux as it comes, but for exact timers.
+/// Linux defaults, except exact timers.
 fn linux(window: f64) -> TransportSpec {
     TransportSpec { initial_window: window, ..crate::support::linux() }
 }
 
-/// A sender of an endless transfer that has just sent its first window, and what it sent; the clock stands at 100 ms.
+/// A sender of an endless transfer that has just sent its first window, and the packets sent. The clock stands at 100
+/// ms.
 fn sender(transport: TransportSpec, kind: &str) -> (Bench, Vec<Caught>) {
     let mut bench = bench(transport, kind, bulk(0, 1, None));
     let sent = bench.open();
@@ -70,7 +71,7 @@ fn sender(transport: TransportSpec, kind: &str) -> (Bench, Vec<Caught>) {
     (bench, sent)
 }
 
-/// A sender of an endless transfer that sent its first window at 0; the clock stands at `at`.
+/// A sender of an endless transfer that sent its first window at 0. The clock stands at `at`.
 fn sender_at(transport: TransportSpec, at: u64) -> Bench {
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     bench.open();
@@ -78,35 +79,36 @@ fn sender_at(transport: TransportSpec, at: u64) -> Bench {
     bench
 }
 
-/// Numbers of segments of `mss` bytes that were sent; negative for retransmissions.
+/// Numbers of sent segments of `mss` bytes; negative for retransmissions.
 fn segments_of(sent: &[Caught], mss: u64) -> Vec<i64> {
     let number = |c: &Caught| (c.packet.seq() / mss) as i64 * if c.has(flag::RETX) { -1 } else { 1 };
     sent.iter().filter(|c| c.packet.len > 0).map(number).collect()
 }
 
-/// Numbers of segments of 1000 B that were sent; negative for retransmissions.
+/// Numbers of sent segments of 1000 B; negative for retransmissions.
 fn segments(sent: &[Caught]) -> Vec<i64> {
     segments_of(sent, 1000)
 }
 
-/// An ACK up to segment `n` of what was sent `ago` ps before, with flags and blocks of segments: what it lets go.
+/// Delivers an ACK up to segment `n`, of data sent `ago` ps before, with flags and blocks of segments. Returns the
+/// segments released.
 fn ack_of(bench: &mut Bench, ago: u64, n: u64, flags: u16, blocks: &[(u64, u64)]) -> Vec<i64> {
     let then = bench.now().saturating_sub(ago);
     let blocks: Vec<(u64, u64)> = blocks.iter().map(|(a, b)| (a * 1000, b * 1000)).collect();
     segments(&bench.ack(n * 1000, then, flags, &blocks))
 }
 
-/// An ACK up to segment `n` with blocks of segments, now.
+/// Delivers an ACK up to segment `n` with blocks of segments, of data sent now.
 fn ack(bench: &mut Bench, n: u64, blocks: &[(u64, u64)]) -> Vec<i64> {
     ack_of(bench, 0, n, 0, blocks)
 }
 
-/// An ACK of what was sent 100 ms ago.
+/// Delivers an ACK of data sent 100 ms ago.
 fn ack_after_100_ms(bench: &mut Bench, n: u64, blocks: &[(u64, u64)]) -> Vec<i64> {
     ack_of(bench, 100 * MS, n, 0, blocks)
 }
 
-/// A duplicate, or an ACK that advances, without blocks.
+/// Delivers a duplicate, or an ACK that advances, without blocks.
 fn dup(bench: &mut Bench, n: u64) -> Vec<i64> {
     ack(bench, n, &[])
 }
@@ -115,8 +117,8 @@ fn kb(bench: &Bench, name: &str) -> f64 {
     bench.state(name) / 1000.0
 }
 
-/// A transfer of `segments` segments of 1000 B at 100 Mb/s and an idle RTT of 20.3 ms, which
-/// loses the data packets listed.
+/// A transfer of `segments` segments of 1000 B at 100 Mb/s and an idle RTT of 20.3 ms, with the loss of the listed data
+/// packets.
 fn transfer(transport: TransportSpec, segments: u64, lost: &[u64]) -> Outcome {
     transfer_of("newreno", transport, segments, lost)
 }
@@ -136,7 +138,7 @@ fn counts(f: &FlowRecord) -> (u64, u64, u64) {
     (f.retransmissions, f.timeouts, f.dropped)
 }
 
-/// A sender under Linux' rules whose first timeout has just sent segment 0 again, at 1 s.
+/// A sender under Linux' rules whose first timeout has just retransmitted segment 0, at 1 s.
 fn timed_out(change: impl FnOnce(&mut TransportSpec)) -> Bench {
     let mut transport = TransportSpec { recovery: Recovery::Linux, ..initial_window(20.0) };
     change(&mut transport);
@@ -154,7 +156,7 @@ fn probing(transport: TransportSpec, segments: Option<u64>) -> Bench {
 fn controlled(transport: TransportSpec, kind: &str, segments: Option<u64>) -> Bench {
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, kind, bulk(0, 1, segments.map(|n| n * 1000)));
     if matches!(kind, "swift" | "lswift") {
-        // delay is to bring no decrease of its own
+        // delay must not reduce the window
         spec.controllers = vec![controller(kind, &[("base_target", "10s")])];
     }
     let mut bench = Bench::new(spec);
@@ -163,7 +165,7 @@ fn controlled(transport: TransportSpec, kind: &str, segments: Option<u64>) -> Be
     bench
 }
 
-/// The same, of what was sent 20 ms ago: these controllers' round trips are the time stamps'.
+/// Delivers an ACK of data sent 20 ms ago: the round trips of these controllers are those of time stamps.
 fn answer(bench: &mut Bench, n: u64, blocks: &[(u64, u64)]) -> Vec<i64> {
     ack_of(bench, 20 * MS, n, 0, blocks)
 }
@@ -172,7 +174,7 @@ fn at(bench: &mut Bench, ms: u64) -> Vec<i64> {
     segments(&bench.advance(ms * MS))
 }
 
-/// Nothing goes before `ms`.
+/// Checks that nothing is sent before `ms`.
 fn quiet_until(bench: &mut Bench, ms: u64) {
     assert_eq!(segments(&bench.advance(ms * MS - 1)), [0i64; 0], "before {ms} ms");
 }
@@ -185,7 +187,7 @@ fn bench(transport: TransportSpec, kind: &str, flow: FlowSpec) -> Bench {
     Bench::new(wire(Rate::gbps(100), Time::ms(10), transport, kind, flow))
 }
 
-/// Most bytes in flight in a transfer of 500 kB.
+/// Maximum bytes in flight in a transfer of 500 kB.
 fn most_in_flight(transport: TransportSpec) -> (f64, Outcome) {
     let mut spec = wire(Rate::gbps(1), Time::ms(1), transport, "newreno", bulk(0, 1, Some(500_000)));
     spec.observe.flows = vec![0];
@@ -207,7 +209,7 @@ fn receiver_of(kind: &str, transport: TransportSpec) -> Bench {
     Bench::new(wire(Rate::gbps(10), Time::us(1), transport, kind, bulk(0, 1, None)))
 }
 
-/// Feeds full segments with the marks given; every ACK as (segments it covers, ECE).
+/// Delivers full segments with the given marks. Returns every ACK as (segments it covers, ECE).
 fn marks(transport: TransportSpec, marks: &[u8]) -> Vec<(u64, bool)> {
     answers(receiver(transport), marks)
 }

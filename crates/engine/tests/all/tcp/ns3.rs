@@ -1,5 +1,5 @@
-//! ns-3.43's transport: what each of its switches does, packet by packet, and all of them together
-//! under losses and marks through the reference engine.
+//! ns-3.43's transport: the effect of each switch, packet by packet, and all of them together under losses and marks
+//! through the reference engine.
 
 use super::*;
 use incast_engine::testing::Kind;
@@ -9,7 +9,7 @@ fn ns3(window: f64) -> TransportSpec {
     TransportSpec { initial_window: window, ..crate::support::ns3() }
 }
 
-/// A sender of an endless transfer at 100 ms, its first window out.
+/// A sender of an endless transfer at 100 ms, with its first window sent.
 fn sender(transport: TransportSpec, kind: &str) -> Bench {
     let mut spec = wire(Rate::gbps(100), Time::ms(10), transport, kind, bulk(0, 1, None));
     spec.controllers = vec![controller(kind, &[("form", "ns3")])];
@@ -43,8 +43,8 @@ fn a_mark_after_a_timeout_ends_slow_start() {
         // ssthresh is half of 8; the window restarts from one segment
         assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes")), (4.0, 1.0));
         ack_of(&mut bench, 0, 1, flag::ECE, &[]);
-        // a cut of one segment has no floor in ns-3: half a segment. Otherwise the mark is not
-        // answered after a timeout
+        // a reduction from one segment has no floor in ns-3: half a segment. Otherwise the mark has no effect after a
+        // timeout
         assert_eq!(kb(&bench, "ssthresh_bytes"), if preempts { 0.5 } else { 4.0 });
     }
 }
@@ -101,7 +101,7 @@ fn a_loss_halves_what_is_outstanding_or_what_is_in_the_network() {
         }
         kb(&bench, "ssthresh_bytes")
     };
-    // of 20 segments three have arrived and one is lost, as SACK tells; duplicates tell of three
+    // of 20 segments three have arrived and one is lost, as SACK reports; duplicates report three arrivals
     assert_eq!([threshold(true, LossFlight::Outstanding), threshold(true, LossFlight::Pipe)], [10.0, 8.0]);
     assert_eq!([threshold(false, LossFlight::Outstanding), threshold(false, LossFlight::Pipe)], [10.0, 8.5]);
 }
@@ -143,7 +143,7 @@ fn only_acks_that_make_a_whole_segment_reduce_the_rate() {
         bench.ack(n * 500, now, flag::ECE, &[]);
         bench.state("cwnd_bytes")
     };
-    // ssthresh 5000 of 9500 in flight: one segment opens the reduction, and half a segment is no second step
+    // ssthresh 5000 of 9500 in flight: one segment starts the reduction, and half a segment is no second step
     assert_eq!(half(&mut bench, 1), 10_500.0);
     // a second half makes one: 500 B more delivered, so 2000 * 5000 / 9500 - 1000 = 53 B beyond the 10000 in flight
     assert_eq!(half(&mut bench, 2), 10_053.0);
@@ -157,7 +157,7 @@ fn a_partial_ack_sends_beyond_the_window() {
         for n in 1..=3 {
             ack_of(&mut bench, 0, 0, 0, &[(1, 1 + n)]);
         }
-        // segment 4 is missing too, but nothing above it has told so yet: ns-3 sends it all the same
+        // segment 4 is missing too, but nothing above it has been SACKed yet: ns-3 sends it all the same
         ack_of(&mut bench, 0, 4, 0, &[])
     };
     for recovery in [Recovery::PrrNs3, Recovery::NewReno] {
@@ -187,7 +187,7 @@ fn marks_count_only_in_order_of_their_segments() {
     let echoes = |ce_must_advance| {
         let transport = TransportSpec { ce_must_advance, ..ns3(10.0) };
         let mut bench = receiver_of("dctcp", transport);
-        // segment 1 comes again, marked, after segment 2 was marked
+        // segment 1 is retransmitted, marked, after segment 2 was marked
         [(0, false), (2, true), (1, true), (3, false), (4, true)].map(|(n, marked)| {
             let ce = if marked { flag::CE | flag::ECT } else { flag::ECT };
             bench.data(n * 1000, 1000, ce).last().is_some_and(|a| a.has(flag::ECE))
@@ -235,7 +235,7 @@ fn after_a_timeout_samples_wait_for_new_data() {
         let mut bench = sender(TransportSpec { rtt_after_timeout, ..ns3(2.0) }, "newreno");
         bench.ack(1000, 0, 0, &[]);
         bench.advance(2000 * MS);
-        // what was outstanding is acknowledged after 7 ms, then something new
+        // all outstanding data is acknowledged after 7 ms, then new data
         let mut seen = Vec::new();
         for n in 2..=6 {
             let sent = bench.now();
@@ -309,7 +309,7 @@ fn all_rules_together_are_the_same_in_every_partition() {
             ecn_by_prr: recovery != Recovery::NewReno,
             send_buffer: 131_072,
             receive_buffer: 131_072,
-            // as in ns-3 below the minimum RTO: a window of one segment goes on
+            // as in ns-3 below the minimum RTO: a window of one segment continues
             delayed_ack_timeout: Time::us(500),
             rto_min: Time::ms(2),
             ..ns3(10.0)
@@ -329,8 +329,8 @@ fn all_rules_together_are_the_same_in_every_partition() {
     }
 }
 
-/// TcpTxBuffer takes a write whole or not at all: with 64,000 bytes a write and 131,072 of buffer a
-/// third write waits until the first is acknowledged, so less is in flight than the buffer holds.
+/// TcpTxBuffer accepts a write whole or not at all: with 64,000 bytes a write and 131,072 of buffer a third write waits
+/// until the first is acknowledged, so less is in flight than the buffer holds.
 #[test]
 fn writes_wait_until_the_buffer_takes_them_whole() {
     let outstanding = |whole_writes| {
@@ -348,8 +348,8 @@ fn writes_wait_until_the_buffer_takes_them_whole() {
     assert_eq!(outstanding(true), Some(128_000));
 }
 
-/// A sender of 15 segments of 600 B, and what it sent when a SACK told that the first four are lost and
-/// the ten above them arrived.
+/// A sender of 15 segments of 600 B, and its packets when a SACK reports that the first four are lost and the ten above
+/// them arrived.
 fn short_segments(scoreboard: Rules) -> (Bench, Vec<Caught>) {
     let app =
         App::OnOff(OnOff { rate: Rate::gbps(10), on: Time::s(1), off: Time::s(1), write: 600, begin: Begin::Open });
@@ -373,12 +373,12 @@ fn what_is_sent_again_is_cut_anew() {
         let again: Vec<(u64, u16)> =
             sent.iter().filter(|c| c.packet.seq() < 2400).map(|c| (c.packet.seq(), c.packet.len)).collect();
         let expected: &[(u64, u16)] = match scoreboard {
-            // a segment takes in what it can of the one behind it
+            // a segment absorbs as much as fits of the one behind it
             Rules::Ns3 => &[(0, 1000), (1000, 800), (1800, 600)],
             _ => &[(0, 600), (600, 600), (1200, 600), (1800, 600)],
         };
         assert_eq!(again, expected, "{scoreboard:?}");
-        // an ACK in the midst of a gathered segment leaves the rest of it outstanding
+        // an ACK in the middle of a merged segment leaves the rest of it outstanding
         bench.ack(600, now, 0, &[]);
         assert_eq!(bench.state("acked_bytes"), 600.0);
         bench.ack(8400, now, 0, &[]);
@@ -410,7 +410,7 @@ fn a_run_of_arrivals_is_one_block_and_older_blocks_stay() {
         last = bench.data(n * 1000, 1000, 0)[0].blocks();
     }
     assert_eq!(last, [(4000, 10_000), (2000, 3000)]);
-    // what fills the gap between two makes one of them
+    // a segment that fills the gap between two blocks merges them
     assert_eq!(bench.data(3000, 1000, 0)[0].blocks(), [(2000, 10_000)]);
 }
 
@@ -419,12 +419,12 @@ fn a_sacked_retransmission_stays_in_flight() {
     let sends = |scoreboard| {
         let transport = TransportSpec { scoreboard, recovery: Recovery::NewReno, ..ns3(20.0) };
         let mut bench = sender(transport, "newreno");
-        // segments 0 and 1 are lost; SACKs go on until the window lets 1 go again
+        // segments 0 and 1 are lost; SACKs continue until the window lets 1 be retransmitted
         let mut n = 3;
         while !ack_of(&mut bench, 0, 0, 0, &[(2, n)]).contains(&-1) {
             n += 1;
         }
-        // ... which arrives, and 0 not
+        // 1 arrives, and 0 does not
         ack_of(&mut bench, 0, 0, 0, &[(1, n)])
     };
     assert_eq!(sends(Rules::Rfc6675).len(), 1, "it left the network");
@@ -460,7 +460,7 @@ fn a_duplicates_echo_counts_no_marks() {
     assert!(alpha(false) > 15.0 / 16.0);
 }
 
-/// The segments outstanding at a timeout, on a scoreboard as ns-3 keeps it or on that of RFC 6675.
+/// Segments outstanding at a timeout, on a scoreboard as in ns-3 or on that of RFC 6675.
 fn timed_out(ns3: bool, segments: u64, len: u32) -> Scoreboard {
     let mut board = if ns3 { Scoreboard::of_ns3(1000) } else { Scoreboard::default() };
     for n in 0..segments {
@@ -470,7 +470,7 @@ fn timed_out(ns3: bool, segments: u64, len: u32) -> Scoreboard {
     board
 }
 
-/// TcpTxBuffer::MarkHeadAsLost: what was sent again counts as lost anew.
+/// TcpTxBuffer::MarkHeadAsLost: retransmitted segments count as lost again.
 #[test]
 fn a_first_segment_that_is_lost_again_counts_as_not_sent_again() {
     let next = |ns3| {
@@ -484,8 +484,8 @@ fn a_first_segment_that_is_lost_again_counts_as_not_sent_again() {
     assert_eq!(next(false), (1000, Some(Hole { seq: 1000, len: 1000 })));
 }
 
-/// TcpTxBuffer::MergeItems: of a segment that was sent again and one that was not, cut to one, no
-/// part was.
+/// TcpTxBuffer::MergeItems: after merging a retransmitted segment and one that was not, no part counts as
+/// retransmitted.
 #[test]
 fn gathering_forgets_the_retransmission_of_a_part() {
     let mut board = timed_out(true, 4, 600);
@@ -498,19 +498,19 @@ fn gathering_forgets_the_retransmission_of_a_part() {
     assert_eq!((board.pipe(), board.next_hole()), (1000, Some(Hole { seq: 1000, len: 200 })), "its rest goes again");
 }
 
-/// A partial ACK sends the first segment again unless a retransmission ends a full segment above the
-/// acknowledgement (IsRetransmittedDataAcked), wherever the first one ends.
+/// A partial ACK retransmits the first segment unless a retransmission ends a full segment above the acknowledgement
+/// (IsRetransmittedDataAcked), wherever the first one ends.
 #[test]
 fn a_partial_ack_looks_one_full_segment_ahead() {
     let after = |acked| {
-        // what is lost goes again, cut to 0-1000, 1000-1800 and 1800-2400
+        // lost segments are retransmitted, cut to 0-1000, 1000-1800 and 1800-2400
         let (mut bench, again) = short_segments(Rules::Ns3);
         let now = bench.now();
         assert_eq!(again.iter().filter(|c| c.has(flag::RETX)).count(), 3);
         let sent = bench.ack(acked, now, 0, &[]);
         sent.iter().filter(|c| c.has(flag::RETX)).map(|c| (c.packet.seq(), c.packet.len)).collect::<Vec<_>>()
     };
-    // nothing ends at 1600: 600-1000 goes once more, though it is under way, with 600 B of what follows
+    // nothing ends at 1600: 600-1000 is retransmitted once more, though in flight, with 600 B of the next
     assert_eq!(after(600), [(600, 1000)]);
     // 1800-2400 ends at 2400
     assert_eq!(after(1400), []);

@@ -1,10 +1,10 @@
-//! Pacing: when a window or a rate lets the next segment go.
+//! Pacing: release times of segments by a window or a rate.
 
 use super::*;
 
 #[test]
 fn pacing_holds_back_new_data_but_nothing_that_goes_again() {
-    // 10 goes at 20 ms, and 100 kb/s let nothing else go before 100 ms (tcp_write_xmit asks for that,
+    // 10 goes at 20 ms, and 100 kb/s let nothing else go before 100 ms (tcp_write_xmit checks pacing,
     // __tcp_retransmit_skb does not)
     let max = Rate(100_000);
     let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.2, max, restart_at_max: false };
@@ -31,7 +31,7 @@ fn a_paced_window_leaves_evenly() {
     let outcome = run(&spec);
     let times: Vec<u64> = data_sent(&outcome, "h0").iter().map(|e| e.time_ps).filter(|t| *t > 0).collect();
     let gaps: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).collect();
-    // the window is above 20 segments only by growth, the receiver's window holds it at 20
+    // the window exceeds 20 segments only by growth, the receiver's window holds it at 20
     let smallest = *gaps.iter().min().unwrap();
     assert!(gaps.len() > 100 && smallest > 0, "no two packets at one instant: {gaps:?}");
 }
@@ -67,7 +67,7 @@ fn pacing_spaces_packets_by_factor_and_ceiling() {
 /// TcpSocketBase::UpdatePacingRate.
 #[test]
 fn pacing_takes_avoidances_factor_from_half_of_ssthresh_on() {
-    // a timeout halves the window of so many segments to ssthresh; the ACK of all leaves a window of two
+    // a timeout halves the window of `initial_window` segments to ssthresh; the ACK of all leaves a window of two
     for (initial_window, gap) in [(20.0, 5), (6.0, 10)] {
         let pacing = PacingSpec::Window { slow_start: 2.0, avoidance: 1.0, max: Rate::INFINITE, restart_at_max: false };
         let transport = TransportSpec { pacing, initial_window, rto_initial: Time::s(1), ..plain() };
@@ -77,18 +77,18 @@ fn pacing_takes_avoidances_factor_from_half_of_ssthresh_on() {
         let mut sent = bench.ack(initial_window as u64 * 1000, 1000 * MS, 0, &[]);
         assert_eq!(bench.state("cwnd_bytes"), 2000.0);
         sent.extend(bench.advance(1030 * MS));
-        // 1000 B at 2000 B, or twice that, a round trip of 20 ms
+        // 1000 B at 2000 B, or twice that, per round trip of 20 ms
         assert_eq!(sent.iter().map(|c| c.at - 1020 * MS).collect::<Vec<_>>(), [0, gap * MS], "{initial_window}");
     }
 }
 
 #[test]
 fn below_one_packet_a_window_is_a_gap() {
-    // Swift at a quarter of a packet: one packet, then rtt / cwnd = 4 round trips of silence, and
-    // its own ACK releases nothing before
+    // Swift at a quarter of a packet: one packet, then rtt / cwnd = 4 round trips of silence, and its own ACK releases
+    // nothing earlier
     let transport = TransportSpec { initial_window: 0.25, rto_initial: Time::s(10), rto_min: Time::s(10), ..htsim() };
     let mut spec = wire(Rate::gbps(100), Time::us(10), transport, "swift", bulk(0, 1, Some(400_000)));
-    // the window stays: any delay is over target, and no cut is larger than nothing
+    // the window stays: any delay is above the target, and the reduction is always zero
     spec.controllers = vec![controller("swift", &[("max_cwnd", "0.25"), ("min_cwnd", "0.25")])];
     let outcome = compared(&spec);
     let times: Vec<u64> = data_sent(&outcome, "h0").iter().map(|e| e.time_ps).collect();
@@ -108,13 +108,13 @@ fn a_rate_of_windows_a_round_trip_spares_the_initial_window() {
     let first = bench.open();
     assert_eq!(first.len(), 4, "the initial window leaves at once");
     bench.advance(10 * MS);
-    // four ACKs open the window to 8 segments: one leaves with the first, the others wait their turn
+    // four ACKs open the window to 8 segments: one leaves with the first, the others are paced
     for n in 1..=4 {
         bench.ack(n * 1000, 0, 0, &[]);
     }
     let paced: Vec<u64> = bench.advance(20 * MS).iter().map(|p| p.packet.sent_at().0).collect();
     assert_eq!(paced.len(), 7);
-    // 1000 B at twice 8000 B a round trip of 10 ms
+    // 1000 B at twice 8000 B per round trip of 10 ms
     assert!(paced.windows(2).all(|w| w[1] - w[0] == 10 * MS / 16), "{paced:?}");
 }
 

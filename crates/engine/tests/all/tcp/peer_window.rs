@@ -1,4 +1,4 @@
-//! The window that the peer offers: which segments change it (RFC 9293 3.10.7.4), and what goes beyond one that shrank
+//! The window offered by the peer: segments that change it (RFC 9293 3.10.7.4), and data beyond a window that shrank
 //! (3.8.6).
 
 use super::*;
@@ -6,7 +6,7 @@ use incast_engine::testing::{Kind, QueryId, Timer};
 
 const RULES: [WindowUpdate; 3] = [WindowUpdate::News, WindowUpdate::Rfc9293, WindowUpdate::Linux];
 
-/// Ten segments of congestion window, after a handshake or without one.
+/// Ten segments of congestion window, with or without a handshake.
 fn rule(window_update: WindowUpdate, handshake: bool) -> TransportSpec {
     TransportSpec { window_update, handshake, ..initial_window(10.0) }
 }
@@ -18,7 +18,7 @@ fn two_way(window_update: WindowUpdate, handshake: bool) -> Bench {
     Bench::new(spec)
 }
 
-/// Flow and the link on which its data arrives: requests at the worker, responses at the root.
+/// A flow and the link on which its data arrives: requests at the worker, responses at the root.
 const REQUESTS: (u32, u32) = (0, 3);
 const RESPONSES: (u32, u32) = (1, 2);
 
@@ -48,12 +48,12 @@ fn nothing_new_goes_beyond_a_window_that_shrank_and_linux_repairs_nothing_there(
         let mut bench = bench(rule(window_update, true), "newreno", bulk(0, 1, None));
         bench.open();
         assert_eq!(segments(&bench.give_sender(Kind::Syn, 0, 0, 4000)), [0, 1, 2, 3]);
-        // the first has arrived; of the three others the window has room for one
+        // the first has arrived; the window has room for one of the other three
         assert!(bench.give_sender(Kind::Ack, 1000, 0, 1000).is_empty());
         let timeout = bench.advance(250 * MS);
         assert_eq!(segments(&timeout), [-1], "the first outstanding segment goes again");
         let repairs = segments(&bench.give_sender(Kind::Ack, 2000, 0, 1000));
-        // what opens the window is for all that has not gone
+        // a window update counts for all unsent data
         bench.advance(251 * MS);
         let new = segments(&bench.give_sender(Kind::Ack, 4000, 0, 2000));
         assert_eq!(new, [4, 5]);
@@ -105,7 +105,7 @@ fn a_segment_that_was_overtaken_does_not_change_the_window() {
     let request_goes = |window_update| {
         let mut bench = two_way(window_update, false);
         bench.open();
-        // a pure ACK behind two segments of the response: both rules look at its number, one more than its SEQ
+        // a pure ACK behind two segments of the response: both rules use its number, one more than its SEQ
         bench.duplex_answer(Kind::Ack, (0, 2), (0, 400), 2001);
         bench.duplex(Kind::Data, RESPONSES, (1000, 1000), |p| p.wnd = 9000);
         data(&bench.fire(Timer::Query(QueryId(0))))
@@ -124,7 +124,7 @@ fn pure_acks_of_two_way_connections_say_their_number_only_where_it_counts() {
     }
 }
 
-/// Segments of 1448 B, of which the handshake offers a window of `wnd`.
+/// Segments of 1448 B; the handshake offers a window of `wnd`.
 fn offered(wnd: u32, change: impl FnOnce(&mut TransportSpec)) -> (Bench, Vec<u16>) {
     let mut t = TransportSpec { mss: 1448, header: 52, handshake: true, ..initial_window(10.0) };
     (t.whole_segments, t.persist_timeout) = (true, Time::ms(200));
@@ -136,16 +136,16 @@ fn offered(wnd: u32, change: impl FnOnce(&mut TransportSpec)) -> (Bench, Vec<u16
     (bench, sent[1..].to_vec())
 }
 
-/// Linux 6.1, measured: of 1875 bytes 427 stay unused.
+/// Linux 6.1, measured: 427 of 1875 bytes stay unused.
 #[test]
 fn a_segment_goes_whole_or_not_at_all() {
     let (mut bench, sent) = offered(1875, |_| ());
     assert_eq!(sent, [1448]);
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1448, 0, 1875)), [1448]);
-    // half the largest window is not worth a segment either
+    // half of the largest window does not release a segment either
     assert!(bench.give_sender(Kind::Ack, 2896, 0, 1000).is_empty());
     assert_eq!(offered(1875, |t| (t.whole_segments, t.sws_avoidance) = (false, false)).1, [1448, 427]);
-    // the end of a write is whole
+    // the end of a write counts as whole
     let mut t = TransportSpec { mss: 1448, whole_segments: true, handshake: true, ..initial_window(10.0) };
     t.persist_timeout = Time::ms(200);
     let mut bench = super::bench(t, "newreno", bulk(0, 1, Some(1848)));
@@ -153,7 +153,7 @@ fn a_segment_goes_whole_or_not_at_all() {
     assert_eq!(lengths(&bench.give_sender(Kind::Syn, 0, 0, 1850)), [0, 1448, 400, 0], "and FIN");
 }
 
-/// Linux 6.1, measured: the probe has the window's bytes, the rest of its segment follows on its ACK, and that again
+/// Linux 6.1, measured: the probe has the window's bytes, the rest of its segment follows on its ACK, and this repeats
 /// every 208 ms with timers of 1 ms.
 #[test]
 fn a_window_below_a_segment_takes_one_a_persist_timeout() {
@@ -181,7 +181,7 @@ fn the_rest_of_a_split_segment_waits_for_room_too() {
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 1448, 0, 2900)), [1448, 1448]);
 }
 
-/// Linux (tcp_write_wakeup, tcp_fragment): probes cut pieces off one segment of 1448 B, whose end stays.
+/// Linux (tcp_write_wakeup, tcp_fragment): probes cut pieces off one segment of 1448 B, whose end is kept.
 #[test]
 fn a_segment_longer_than_two_windows_keeps_its_end_over_several_probes() {
     let (mut bench, _) = offered(500, |_| ());
@@ -227,12 +227,12 @@ fn the_handshakes_window_bounds_segments_to_half_of_it() {
     assert_eq!([12, 13, 14, 15, 16, 17, 18, 19].map(|i| bounded(37_500 / (i + 1))), measured);
     assert_eq!([bounded(37_500), bounded(37_500 / 12)], [1448, 1448]);
     assert_eq!(bounded(37_500 / 40), 468);
-    // windows of 536 bytes at most are used whole; below 68 bytes with the IP header segments do not fall
+    // windows of up to 536 bytes are used whole; segments do not fall below 68 bytes with the IP header
     assert_eq!([bounded(537), bounded(536), bounded(93)], [268, 536, 93]);
-    // it stays when the window grows
+    // unchanged when the window grows
     let (mut bench, _) = offered(937, |t| t.half_window_mss = true);
     assert_eq!(lengths(&bench.give_sender(Kind::Ack, 936, 0, 60_000))[..2], [468, 468]);
-    // and a window that shrinks below a segment later does not bound it: that is the persist timer's
+    // a window that later shrinks below a segment does not bound it: the persist timer handles that
     let (mut bench, _) = offered(3000, |t| t.half_window_mss = true);
     assert!(bench.give_sender(Kind::Ack, 2896, 0, 937).is_empty());
 }

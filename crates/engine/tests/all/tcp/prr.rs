@@ -1,4 +1,4 @@
-//! Proportional rate reduction (RFC 6937), and as Linux has it.
+//! Proportional rate reduction (RFC 6937), and its form in Linux.
 
 use super::*;
 
@@ -33,8 +33,8 @@ fn sack_repairs_proportionally() {
 
 #[test]
 fn prr_lets_one_segment_out_at_entry_and_grows_below_ssthresh() {
-    // All but four of 20 are lost: pipe falls far below ssthresh at once, and PRR's reduction
-    // bound lets out what is delivered plus one segment per ACK (RFC 6937 section 3).
+    // All but four of 20 are lost: pipe falls far below ssthresh at once, and PRR's reduction bound releases the
+    // delivered data plus one segment per ACK (RFC 6937 section 3).
     let (mut bench, _) = sender(initial_window(20.0), "newreno");
     let mut cwnd = 0.0;
     let mut sack = |n: u64| segments(&bench.ack(0, 100 * MS, 0, &[(16_000, (16 + n) * 1000)]));
@@ -52,7 +52,7 @@ fn prr_lets_one_segment_out_at_entry_and_grows_below_ssthresh() {
     }
 }
 
-/// tcp_cwnd_reduction, in proportion to the window before.
+/// tcp_cwnd_reduction, in proportion to the previous window.
 #[test]
 fn the_rate_falls_by_segments_of_the_window() {
     let run = |recovery| {
@@ -62,11 +62,11 @@ fn the_rate_falls_by_segments_of_the_window() {
     };
     let sent = run(Recovery::Linux);
     assert_eq!(sent[..3], [vec![20], vec![21], vec![0]]);
-    // after D segments ceil(10 D / 20) have gone: every second ACK lets one out
+    // after D segments ceil(10 D / 20) have gone: every second ACK releases one
     assert_eq!(sent[3..8], [vec![], vec![22], vec![], vec![23], vec![]]);
-    // ... of the window, not of the 22 that were in flight: those would hold the sixth back
+    // in proportion to the window, not to the 22 in flight, which would hold the sixth back
     assert_eq!(sent[8..], [vec![24], vec![], vec![25], vec![], vec![26]]);
-    // RFC 6937 takes 22 in flight and bytes: 5 * 10 / 22 = 2.3 segments with the fifth
+    // RFC 6937 uses 22 in flight and bytes: 5 * 10 / 22 = 2.3 segments with the fifth
     assert_eq!(run(Recovery::Prr)[3..8], [vec![], vec![], vec![], vec![22], vec![]]);
 }
 
@@ -82,12 +82,12 @@ fn below_the_threshold_only_progress_without_losses_grows() {
         // ten lost, three arrived, seven in flight; the threshold is ten
         (sent.len(), ack_after_100_ms(&mut bench, n, sack))
     };
-    // a duplicate lets out what it delivers; RFC 6937 one more
+    // a duplicate releases the data it delivers; with RFC 6937 one segment more
     assert_eq!(after(Recovery::Linux, 0, &[(10, 14)]), (1, vec![-1]));
     assert_eq!(after(Recovery::Prr, 0, &[(10, 14)]), (2, vec![-2, -3]));
-    // one that advances too: three delivered, one out, and one more
+    // so does an ACK that advances: three delivered, one out, and one more
     assert_eq!(after(Recovery::Linux, 1, &[(10, 14)]), (1, vec![-1, -2, -3]));
-    // ... unless it tells of new losses: 13 to 16. Five delivered, one out
+    // except with new losses: 13 to 16. Five delivered, one out
     assert_eq!(after(Recovery::Linux, 1, &[(17, 20), (10, 13)]), (1, vec![-1, -2, -3, -4]));
 }
 

@@ -18,7 +18,7 @@ fn rack() -> Scoreboard {
 #[test]
 fn what_was_sent_before_something_that_arrived_is_lost_in_time() {
     for (reordering, in_flight, hole) in [
-        // segment 2 took 18: of what was sent before it, segment 0 is overdue by 2 and segment 1 by 1
+        // segment 2 took 18: of those sent before it, segment 0 is overdue by 2 and segment 1 by 1
         (0, 1000, Some(Hole { seq: 0, len: 1000 })),
         (1, 1000, Some(Hole { seq: 0, len: 1000 })),
         (2, 2000, Some(Hole { seq: 0, len: 1000 })),
@@ -47,7 +47,7 @@ fn a_retransmission_is_lost_when_something_sent_later_arrives() {
     board.begin_ack(Time(30), Time(18));
     board.sack(3000, 4000, 0);
     assert!(!board.update_lost_by_time(Time::ZERO));
-    // quicker than any round trip: the first copy of segment 1
+    // faster than any round trip: the first copy of segment 1
     let mut early = board.clone();
     early.begin_ack(Time(39), Time(18));
     early.sack(1000, 2000, 0);
@@ -75,10 +75,10 @@ fn a_quarter_of_the_shortest_round_trip_is_left_for_reordering() {
     };
     let (sent, mut bench) = first(Rules::Rack);
     assert_eq!(sent, [-5], "one SACK tells of five losses");
-    // of 15 segments 11 arrived and 5 to 9 are lost, one of them under way again. 10 was sent 20 ms ago, as
-    // 11 was: it has 5 ms more
+    // of 15 segments 11 arrived and 5 to 9 are lost, one of them retransmitted. 10 was sent 20 ms ago, like 11: it has
+    // 5 ms more
     assert_eq!(kb(&bench, "in_flight_bytes"), 10.0);
-    // which losses take away
+    // new losses reduce that
     bench.ack(5000, 20 * MS, 0, &[(11_000, 13_000)]);
     assert_eq!(kb(&bench, "in_flight_bytes"), 8.0);
     assert_eq!(first(Rules::Rfc6675).0, [20], "where three segments have to arrive above: limited transmit");
@@ -94,7 +94,7 @@ fn the_end_of_racks_wait_is_a_loss_to_those_that_recover_by_themselves() {
         let before = at(&mut bench, 27);
         assert!(before.iter().all(|n| *n > 0), "{kind}: {before:?}");
         let window = bench.state("cwnd_bytes");
-        // as soon as its pacing lets it
+        // as soon as pacing allows
         assert!(at(&mut bench, 29).contains(&-1), "{kind}");
         assert!(bench.state("cwnd_bytes") < window, "{kind}: {window}");
     }
@@ -102,7 +102,7 @@ fn the_end_of_racks_wait_is_a_loss_to_those_that_recover_by_themselves() {
 
 #[test]
 fn what_came_twice_counts_as_delivered_with_undo_alone() {
-    // in a recovery, a duplicate SACK and nothing else: PRR lets out what has left the network
+    // in a recovery, only a duplicate SACK: PRR releases as much as has left the network
     let sent = |undo, asks| {
         let mut bench = overtaken(|t| (t.undo, t.tail_loss_probe, t.adaptive_reordering) = (undo, asks, asks));
         assert_eq!(at(&mut bench, 28), [-1]);
@@ -115,7 +115,7 @@ fn what_came_twice_counts_as_delivered_with_undo_alone() {
     }
 }
 
-/// Ten segments at 0, 0 acknowledged at 20 ms, which sends 10 and 11; at 21 ms segment 2 is reported.
+/// Ten segments at 0, segment 0 acknowledged at 20 ms, which releases 10 and 11; at 21 ms segment 2 is SACKed.
 fn overtaken(change: impl FnOnce(&mut TransportSpec)) -> Bench {
     let mut transport = TransportSpec { tail_loss_probe: false, ..linux(10.0) };
     change(&mut transport);
@@ -128,8 +128,8 @@ fn overtaken(change: impl FnOnce(&mut TransportSpec)) -> Bench {
 
 #[test]
 fn what_is_overtaken_is_lost_when_the_reordering_window_is_over() {
-    // RFC 8985 section 6.2, step 5: segment 2 took 21 ms, and a quarter of 20 ms is left for reordering. Segment 1 was
-    // sent with it: 5 ms, and 2 ms of the timer's
+    // RFC 8985 section 6.2, step 5: segment 2 took 21 ms, and a quarter of 20 ms is allowed for reordering. Segment 1
+    // was sent with it: 5 ms, and 2 ms of the timer
     let mut bench = overtaken(|_| {});
     quiet_until(&mut bench, 28);
     assert!(slow_start(&bench));
@@ -155,7 +155,7 @@ fn what_is_only_reordered_is_not_sent_again() {
     at(&mut bench, 26);
     let sent = ack(&mut bench, 3, &[]);
     assert!(!sent.is_empty() && sent.iter().all(|n| *n > 0));
-    // the timeout goes on from the sending of what is now the first segment
+    // the timeout continues from the transmission of the new first segment
     quiet_until(&mut bench, 200);
     assert!(slow_start(&bench));
     assert_eq!(at(&mut bench, 200), [-3]);
@@ -202,8 +202,8 @@ fn duplicate_sacks_widen_the_window_once_a_round_trip_for_sixteen_recoveries() {
 
 #[test]
 fn of_an_ack_that_sacks_too_the_acknowledged_segment_tells_the_round_trip() {
-    // tcp_ack looks at SACKs first, so that the latest round trip is that of what is acknowledged: 1, of 60 ms. What
-    // was sent with it is not lost yet, though the SACK of 10 took 40 ms only
+    // tcp_ack processes SACKs first, so that the latest round trip is that of the acknowledged segment: 1, of 60 ms.
+    // Segments sent with it are not lost yet, though the SACK of 10 took 40 ms only
     let found = |reordering_timer| {
         let mut bench = probing(TransportSpec { tail_loss_probe: false, reordering_timer, ..linux(10.0) }, None);
         assert_eq!(ack(&mut bench, 1, &[]), [10, 11]);
@@ -228,7 +228,7 @@ fn what_a_timeout_sent_again_and_is_lost_again_begins_a_fast_recovery() {
         assert_eq!(ack(&mut bench, 2, &[]), [-2, -3]);
         at(&mut bench, 260);
         let before = bench.state("ssthresh_bytes");
-        // 3 has come, sent after 2
+        // 3 has arrived, sent after 2
         assert!(ack(&mut bench, 2, &[(3, 4)]).contains(&-2));
         (before, bench.state("ssthresh_bytes"))
     };

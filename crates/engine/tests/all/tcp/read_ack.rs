@@ -1,13 +1,12 @@
-//! ACKs of what the application reads, and the segments that say PSH (Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf,
-//! forced_push).
+//! ACKs when the application reads, and segments with PSH (Linux: tcp_measure_rcv_mss, tcp_cleanup_rbuf, forced_push).
 
 use super::*;
 use incast_engine::testing::Kind;
 
-/// Flow and the link on which its data arrives: requests at the worker.
+/// A flow and the link on which its data arrives: requests at the worker.
 const REQUESTS: (u32, u32) = (0, 3);
 
-/// Lengths of segments in order, and whether each says PSH; which of them are acknowledged at once.
+/// Delivers segments in order, given their lengths and PSH flags. Returns which are acknowledged at once.
 fn acknowledged(segments: &[(u16, bool)]) -> Vec<bool> {
     let mut bench = receiver(TransportSpec { read_ack: true, mss: 1448, header: 52, ..linux_prr(1.0) });
     let mut seq = 0;
@@ -29,7 +28,7 @@ fn a_full_segment_waits_unless_it_says_push() {
 /// SCCP on Linux, measured: segments of 468 B are acknowledged one by one, of 937 B and more as full ones.
 #[test]
 fn segments_below_536_bytes_are_acknowledged_one_by_one() {
-    // every second says PSH: two in a row of one length would be taken for the sender's full segments
+    // every second has PSH: two in a row of one length would be taken for the sender's full segments
     let small = [(468, false), (468, true), (468, false), (468, true)];
     assert_eq!(acknowledged(&small), [true; 4]);
     assert_eq!(acknowledged(&[(468, false); 4]), [true, false, true, false]);
@@ -41,7 +40,7 @@ fn the_end_of_a_message_is_shorter_than_what_was_before() {
     assert_eq!(acknowledged(&[(1448, false), (1448, false), (600, false)]), [false, true, true]);
 }
 
-/// Workers answer with `response` bytes; the aggregator offers `wnd`. Lengths and PSH of what a worker sends first.
+/// PSH flags of a worker's first segments, with a response of `response` bytes and a window of `wnd` at the aggregator.
 fn pushes(wnd: u32, response: u64, push_half_window: bool) -> Vec<bool> {
     let t = TransportSpec {
         push_half_window,
@@ -58,7 +57,7 @@ fn pushes(wnd: u32, response: u64, push_half_window: bool) -> Vec<bool> {
     sent.iter().filter(|c| c.packet.len > 0).map(|c| c.has(flag::PSH)).collect()
 }
 
-/// In the reference's packets: with 7500 B every third segment says PSH.
+/// As in the reference's packets: with 7500 B every third segment has PSH.
 #[test]
 fn half_of_the_window_is_pushed_at_a_time() {
     assert_eq!(pushes(7500, 100_000, true), [false, false, true, false, false]);
@@ -67,7 +66,7 @@ fn half_of_the_window_is_pushed_at_a_time() {
     assert_eq!(pushes(65_535, 2000, true), [false, true], "and the end of the message");
 }
 
-/// The route's quick ACKs are the aggregator's: its workers' ACKs wait for their responses.
+/// The route's quick ACKs apply to the aggregator: its workers' ACKs wait for their responses.
 #[test]
 fn only_the_host_that_data_is_for_has_the_route() {
     let acks = |quickack_route| {
@@ -79,6 +78,6 @@ fn only_the_host_that_data_is_for_has_the_route() {
     };
     let ([root, worker], [root_before, worker_before]) = (acks(true), acks(false));
     assert_eq!(worker, worker_before);
-    // of three responses of 14 segments every second is acknowledged without
+    // of three responses of 14 segments, every second segment is acknowledged without it
     assert_eq!(root, root_before + 21);
 }

@@ -1,4 +1,4 @@
-//! Without SACK: what Linux counts as SACKed for every duplicate (tcp_add_reno_sack).
+//! Without SACK: segments that Linux counts as SACKed for duplicates (tcp_add_reno_sack).
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn without_sack_a_duplicate_stands_for_a_segment() {
     let mut bench = sender_at(TransportSpec { sack: false, ..linux_prr(20.0) }, 100 * MS);
     let sent: Vec<_> = (1..=5).map(|_| ack_after_100_ms(&mut bench, 0, &[])).collect();
     assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22]]);
-    // segment 0 arrived again, and up to 4 all had: four of the five duplicates. It is one more
+    // segment 0 was retransmitted and arrived, and all up to 4 had arrived: four of the five duplicates. It is one more
     // segment, 10 * 4 / 20 = 2 are out
     assert_eq!(ack_after_100_ms(&mut bench, 5, &[]), [0i64; 0]);
     assert_eq!(ack_after_100_ms(&mut bench, 5, &[]), [-5], "segment 5 was lost too");
@@ -31,13 +31,13 @@ fn without_sack_a_duplicate_stands_for_a_segment() {
     assert_eq!(ack_after_100_ms(&mut reno, 5, &[])[..1], [-5]);
 }
 
-/// tcp_try_undo_recovery without SACK, RFC 6582: nothing new until more is acknowledged.
+/// tcp_try_undo_recovery without SACK, RFC 6582: no new data until more is acknowledged.
 #[test]
 fn without_sack_duplicates_of_repaired_data_start_nothing() {
     let mut bench = sender_at(TransportSpec { sack: false, ..linux_prr(20.0) }, 100 * MS);
     (0..3).for_each(|_| drop(ack_after_100_ms(&mut bench, 0, &[])));
     assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
-    // all that was outstanding, 22 segments, and echoes of what was sent twice
+    // all that was outstanding, 22 segments, and echoes of segments sent twice
     for _ in 0..6 {
         assert!(ack_after_100_ms(&mut bench, 22, &[]).iter().all(|n| *n > 0), "new data at most");
     }

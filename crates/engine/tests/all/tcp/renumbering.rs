@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn htsims_renumbering_hangs_a_flow_that_lost_more_than_the_first() {
-    // a flow of 100 segments; `arrived`: how far the ACK of the segment sent again reaches
+    // a flow of 100 segments; `arrived`: position of the ACK for the retransmitted segment
     let finishes = |renumbers: bool, arrived: u64| {
         let mut bench = htsims(20.0, |t| t.timeout_renumbers = renumbers);
         ack_htsim(&mut bench, 1);
@@ -23,7 +23,7 @@ fn htsims_renumbering_hangs_a_flow_that_lost_more_than_the_first() {
     };
     assert_eq!(finishes(false, 2), (100, true));
     assert_eq!(finishes(true, 21), (100, true), "nothing but the first was lost");
-    // 19 or 20 segments went again as new data: the sequence ends so much earlier
+    // 19 or 20 segments were retransmitted as new data: the sequence ends that much earlier
     let (edge, finished) = finishes(true, 2);
     assert!(!finished && edge < 85, "{edge}");
 }

@@ -1,4 +1,4 @@
-//! The retransmission timeout: its estimator (RFC 6298), its timer, and what a timeout does.
+//! The retransmission timeout: its estimator (RFC 6298), its timer, and its effects.
 
 use super::*;
 use incast_engine::testing::{RttEstimator, fires_at};
@@ -11,11 +11,11 @@ fn a_timeout_goes_back_and_starts_over() {
         assert_eq!(segments(&sent), [0], "one segment, at the initial timeout of 1 s");
         assert_eq!(sent[0].at, 1000 * MS);
         assert_eq!((kb(&bench, "cwnd_bytes"), kb(&bench, "ssthresh_bytes")), (1.0, 10.0));
-        // slow start through what may be lost
+        // slow start through segments that may be lost
         assert_eq!(dup(&mut bench, 1), [-1, -2]);
         assert_eq!(dup(&mut bench, 2), [-3, -4]);
         assert_eq!(kb(&bench, "cwnd_bytes"), 3.0);
-        // the receiver had the rest all along
+        // the receiver had the rest from the start
         assert_eq!(dup(&mut bench, 20), [20, 21, 22, 23]);
     }
 }
@@ -58,7 +58,7 @@ fn from_the_timeout_that_empties_the_window_on_a_flow_is_silent_until_an_ack_com
     // a late ACK: slow start from nothing, and the timer runs again
     assert_eq!(segments(&bench.ack(1000, 0, 0, &[])), [-1]);
     assert_eq!(kb(&bench, "cwnd_bytes"), 1.0);
-    // the connection's timeouts count, not those in a row
+    // the connection's timeouts count, not consecutive ones
     assert!(bench.advance(200_000 * MS).is_empty());
     assert_eq!(kb(&bench, "cwnd_bytes"), 0.0);
 }
@@ -110,7 +110,7 @@ fn a_timeout_that_comes_too_early_costs_only_duplicates() {
         let outcome = run(&spec);
         let flow = &outcome.flows[0];
         assert_eq!((flow.delivered, flow.dropped, flow.timeouts), (100_000, 0, 1));
-        // the segment sent at the timeout, and the go-back over what the ACKs had not covered yet
+        // the segment retransmitted at the timeout, and the go-back over data that ACKs had not covered yet
         assert!((1..=10).contains(&flow.retransmissions), "{}", flow.retransmissions);
         assert_eq!(flow.sent, 100 + flow.retransmissions);
     }
@@ -118,8 +118,7 @@ fn a_timeout_that_comes_too_early_costs_only_duplicates() {
 
 #[test]
 fn timers_fire_on_slots_of_the_wheel() {
-    // (set at, wait, fires at), ms: the next tick beyond the wait; slots of 8 ticks from 63 ticks on, of 64
-    // from 504 on
+    // (set at, wait, fires at), ms: the next tick after the wait; slots of 8 ticks from 63 ticks on, of 64 from 504 on
     for (now, wait, at) in [
         (0, 10, 11),
         (5, 40, 46),
@@ -134,7 +133,7 @@ fn timers_fire_on_slots_of_the_wheel() {
     ] {
         assert_eq!(fires_at(Time::ms(1), Time::ms(now), Time::ms(wait)), Time::ms(at), "set at {now} ms for {wait} ms");
     }
-    // parts of a tick: of the time they are cut off, of the wait they count whole
+    // fractions of a tick: cut off from the time, rounded up in the wait
     assert_eq!(fires_at(Time::ms(1), Time::us(5500), Time::ms(40) + Time(1)), Time::ms(47));
     assert_eq!(
         fires_at(Time::ZERO, Time(5 * MS + 3), Time::ms(40) + Time(1)),
@@ -165,16 +164,16 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
         (200.0, 2, 11, 112.5, 62.5, 112.5 + 250.0),
         // below the average it rises an eighth as fast: (92.5 - 62.5) / 4 / 8
         (20.0, 3, 12, 100.9375, 63.4375, 100.9375 + 253.75),
-        // a round trip ends: its largest deviation counts, whatever the latest one
+        // a round trip ends: its largest deviation counts, not the latest one
         (100.9375, 11, 20, 100.9375, 47.578125, 100.9375 + 253.75),
-        // the next falls short of it: down a quarter of the way to the floor
+        // the next one is smaller: down a quarter of the way to the floor
         (100.9375, 21, 30, 100.9375, 35.68359375, 100.9375 + 240.3125),
     ] {
         rtt.sample(&spec, us(sample * 1e3), una, nxt);
         let expected = (us(srtt * 1e3), us(mdev * 1e3), us(rto * 1e3));
         assert_eq!((rtt.srtt, rtt.rttvar, rtt.rto(&spec)), expected, "after {sample} ms");
     }
-    // the floor is one of the deviation: 20 ms give 220, where RFC 6298 has 200
+    // the floor applies to the deviation: 20 ms give 220, where RFC 6298 has 200
     for (rto_rule, rto) in [(RtoRule::Linux, 220), (RtoRule::Rfc6298, 200)] {
         let t = TransportSpec { rto_rule, ..spec.clone() };
         let mut rtt = RttEstimator::new(&t);
@@ -183,7 +182,7 @@ fn the_timeout_adds_the_largest_deviation_of_a_round_trip() {
     }
 }
 
-/// tcp_rearm_rto with the retransmission of the first segment.
+/// tcp_rearm_rto when the first segment is retransmitted.
 #[test]
 fn a_repair_of_the_first_segment_restarts_the_timer() {
     for (recovery, at) in [(Recovery::Linux, 1100), (Recovery::Prr, 1000)] {
@@ -205,7 +204,7 @@ fn a_dead_path_ends_a_flow_after_its_retries() {
     assert_eq!((flow.dropped, flow.delivered), (13, 0));
 }
 
-/// No floor, no granularity, a first timeout of 1 s.
+/// No minimum, no granularity, a first timeout of 1 s.
 fn bare() -> TransportSpec {
     TransportSpec { rto_min: Time::ZERO, rto_granularity: Time::ZERO, rto_initial: Time::s(1), ..tcp() }
 }
@@ -293,7 +292,7 @@ fn a_coarse_clock_reads_at_least_a_microsecond() {
     assert_eq!(exact.flows[0].rtt_min_ps, Some(syn));
     assert_eq!(coarse.flows[0].rtt_min_ps, Some(1_000_000));
     let record = &coarse.flows[0];
-    // a sample is one microsecond, or one whole tick where the clock ticked in between
+    // a sample is one microsecond, or a whole tick if the clock ticked in between
     let ticks = (record.rtt_sum_ps - record.rtt_count * 1_000_000) / (MS - 1_000_000);
     assert_eq!(record.rtt_sum_ps, (record.rtt_count - ticks) * 1_000_000 + ticks * MS);
 }

@@ -21,7 +21,7 @@ fn sack_blocks_come_newest_first() {
 
 #[test]
 fn what_comes_again_is_reported_first() {
-    // RFC 2883: a first block below the acknowledgement, or inside the second one
+    // RFC 2883: a first block below the acknowledgement, or inside the second block
     let mut bench = receiver(TransportSpec { dsack: true, ..plain() });
     bench.data(0, 1000, 0);
     assert_eq!(bench.data(0, 1000, 0)[0].blocks(), [(0, 1000)]);

@@ -1,4 +1,4 @@
-//! RTT samples: of which segments, by which clock (Karn, RFC 7323).
+//! RTT samples: their segments and their clock (Karn, RFC 7323).
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn samples_are_of_segments_where_send_times_are_kept() {
         bench
     };
     let rtt = |bench: &Bench| (bench.state("rtt_s") * 1e3).round();
-    // the window was sent at 0; an ACK at 110 ms echoes a time stamp of 105 ms, whatever that is of
+    // the window was sent at 0; an ACK at 110 ms echoes a time stamp of 105 ms, of any segment
     let mut by_segments = bench(true);
     assert_eq!(rtt(&by_segments), 110.0);
     by_segments.advance(120 * MS);
@@ -23,7 +23,7 @@ fn samples_are_of_segments_where_send_times_are_kept() {
     by_stamps.advance(120 * MS);
     by_stamps.ack(2000, 105 * MS, 0, &[(3000, 4000)]);
     assert_eq!(rtt(&by_stamps), 110.0, "duplicates are no samples");
-    // the quickest round trip is of the last segment that an ACK covers, the smoothed one of the first
+    // the minimum round trip is that of the last segment covered by an ACK, the smoothed one that of the first
     let mut paced = bench(true);
     paced.advance(130 * MS);
     paced.ack(19_000, 0, 0, &[]);
@@ -32,7 +32,7 @@ fn samples_are_of_segments_where_send_times_are_kept() {
     paced.ack(21_000, 0, 0, &[]);
     assert_eq!(rtt(&paced), 200.0);
     assert_eq!(paced.record().rtt_min_ps, Some(90 * MS));
-    // what was sent again is timed by the time stamp, in whole milliseconds and at least one
+    // retransmitted segments are timed by the time stamp, in whole milliseconds and at least one
     for n in 4..8 {
         by_segments.ack(2000, 105 * MS, 0, &[(3000, n * 1000)]);
     }
@@ -61,7 +61,7 @@ fn karn_ignores_what_was_sent_twice() {
 
 #[test]
 fn delivery_rates_are_of_exact_times() {
-    // 20 ms take no tick or one on a clock of 50 ms
+    // 20 ms take no tick or one tick on a clock of 50 ms
     let bandwidth = |timestamp_clock| {
         let mut bench = controlled(TransportSpec { timestamp_clock, ..linux(10.0) }, "bbr", None);
         answer(&mut bench, 5, &[]);
@@ -115,7 +115,7 @@ fn without_time_stamps_ns3_times_each_segment_that_went_once() {
         flow.rtt_count
     };
     assert_eq!(timed(&[]), 100, "an ACK each");
-    // the first of the third flight is lost: neither duplicates nor the ACK that fills the hole are samples, which are
-    // of that segment, the 39 behind it and two of limited transmit
+    // the first of the third flight is lost: neither duplicates nor the ACK that fills the hole are samples, i.e. none
+    // for that segment, the 39 behind it and two of limited transmit
     assert_eq!(timed(&[30]), 100 - 42);
 }

@@ -1,4 +1,4 @@
-//! The scoreboard against plain models, and the repairs that it allows (RFC 6675).
+//! The scoreboard against plain models, and its repairs (RFC 6675).
 
 use super::*;
 use incast_engine::testing::{Ranges, Scoreboard};
@@ -23,7 +23,7 @@ fn a_lost_tail_is_rescued() {
     assert_eq!(counts(flow), (2, 0, 2));
     assert_eq!(again(&outcome).iter().map(|a| a.1).collect::<Vec<u64>>(), [20, 29]);
     assert!(flow.finish_ps.unwrap() < 60 * MS, "within three round trips: {:?}", flow.finish_ps);
-    // as it does where nothing goes on suspicion: 29 waits for the timer
+    // also without retransmissions on suspicion: 29 waits for the timer
     let outcome = transfer(TransportSpec { forward_retransmit: false, ..initial_window(40.0) }, 30, &[20, 29]);
     assert_eq!(counts(&outcome.flows[0]), (2, 1, 2));
     assert_eq!(again(&outcome).iter().map(|a| a.1).collect::<Vec<u64>>(), [20, 29]);
@@ -34,8 +34,8 @@ fn a_lost_tail_is_rescued() {
 
 #[test]
 fn a_retransmission_lost_again_needs_a_timeout() {
-    // data packets 0..40 are sent; packet 42 or so is the retransmission of segment 5: lose every
-    // packet which it may be, so find out first
+    // data packets 0..40 are sent; packet 42 or so is the retransmission of segment 5: lose every packet that it may
+    // be, so find out first
     let first = transfer(initial_window(40.0), 200, &[5]);
     let index = data_sent(&first, "h0").iter().position(|e| e.flags.contains("RETX")).unwrap() as u64;
     let outcome = transfer(initial_window(40.0), 200, &[5, index]);
@@ -55,8 +55,8 @@ fn a_large_window_recovers_in_linear_time() {
     let took = began.elapsed();
     assert_eq!(counts(&outcome.flows[0]), (500, 0, 500));
     assert_eq!(outcome.flows[0].delivered, 20_000_000);
-    // 80,000 hops are some 10 ms of work; a walk over the window for each of 5,000 ACKs would be
-    // 25 million steps more, twice that for a walk over the holes. A second is generous.
+    // 80,000 hops are some 10 ms of work; a walk over the window for each of 5,000 ACKs would be 25 million steps more,
+    // twice that for a walk over the holes. A second is generous.
     assert!(took.as_secs_f64() < 1.0, "{took:?}");
 }
 

@@ -1,4 +1,4 @@
-//! The send buffer: how much an application may write, and where its writes end.
+//! The send buffer: space for an application's writes, and the ends of its writes.
 
 use super::*;
 use incast_engine::testing::{AppState, Start};
@@ -44,10 +44,10 @@ fn an_application_writes_until_so_much_is_unsent() {
     assert_eq!([app.wants(5000, 10_000), app.wants(5001, 10_000)], [false, true]);
     app.top_up(1 << 20, 5000, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!(app.written, 10_000);
-    // 15,500 are full; a segment that is begun is written whole
+    // 15,500 is the limit; a segment once begun is written as a whole
     app.top_up(1 << 20, 5500, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!((app.written, ends.back().copied()), (16_000, Some(16_000)));
-    // the send buffer holds it too
+    // limited by the send buffer too
     app.top_up(2000, 15_000, t.notsent_lowat, t.mss, Some(&mut ends));
     assert_eq!(app.written, 18_000);
 }
@@ -62,8 +62,8 @@ fn a_sender_keeps_little_unsent() {
         bench.advance(2 * MS);
         (first, bench.record().written)
     };
-    // of the first write of 65,160 B ten segments are sent, and 18 after four ACKs in slow start: 47,160 B
-    // are unsent. The next write fills it up to 100 kB and a begun segment
+    // of the first write of 65,160 B ten segments are sent, and 18 after four ACKs in slow start: 47,160 B are unsent.
+    // The next write fills up to 100 kB plus a begun segment
     assert_eq!(written(94_000), (65_160, 65_160));
     assert_eq!(written(100_000), (65_160, 118_160));
     assert_eq!(written(0).0, 500_000, "the send buffer alone");

@@ -4,7 +4,7 @@
 use super::*;
 use incast_engine::testing::Kind;
 
-/// The same with so many bytes of window left beyond it.
+/// Delivers an ACK as [`ack`] does, with `window` bytes of window beyond it.
 fn ack_with_window(bench: &mut Bench, n: u64, window: u32) -> Vec<i64> {
     let then = bench.now() - 20 * MS;
     segments(&bench.give_sender(Kind::Ack, n * 1000, then, window))
@@ -18,7 +18,7 @@ fn the_last_segment_goes_again_after_two_round_trips() {
     quiet_until(&mut bench, 62);
     assert_eq!(at(&mut bench, 62), [-9]);
     assert_eq!(bench.state("in_flight_bytes"), 9000.0, "it is in flight once, as far as is known");
-    // and then the retransmission timeout, counted from the probe, takes its place: srtt + 200 ms at the least
+    // after that the retransmission timeout, counted from the probe, takes over: at least srtt + 200 ms
     quiet_until(&mut bench, 262);
     assert_eq!(at(&mut bench, 262), [-1]);
     // without probes the timeout comes 200 ms after the ACK
@@ -49,8 +49,8 @@ fn every_ack_and_every_new_segment_puts_the_probe_off() {
     assert_eq!(at(&mut bench, 75), [-11]);
 }
 
-/// A sender whose application writes a segment every `every` ms until `until` ms; its round trips take 20 ms, and it
-/// has the ACK of the first segment only. What was sent before.
+/// A sender whose application writes a segment every `every` ms until `until` ms, with round trips of 20 ms and an ACK
+/// of the first segment only.
 fn writing(every: u64, until: u64) -> Bench {
     let app = App::OnOff(OnOff {
         rate: Rate(8_000_000 / every),
@@ -70,7 +70,7 @@ fn writing(every: u64, until: u64) -> Bench {
 
 #[test]
 fn what_is_written_without_an_ack_puts_the_probe_off() {
-    // segments at 10, 20 ... 60 ms, the ACK at 30: it alone would bring the probe at 72
+    // segments at 10, 20 ... 60 ms, the ACK at 30: the probe would follow at 72
     let mut bench = writing(10, 65);
     assert_eq!(at(&mut bench, 60), [3, 4, 5]);
     quiet_until(&mut bench, 102);
@@ -79,8 +79,8 @@ fn what_is_written_without_an_ack_puts_the_probe_off() {
 
 #[test]
 fn what_is_written_puts_the_probe_off_no_further_than_the_timeout() {
-    // segments at 25, 50 ... 225 ms, the ACK at 45. Each puts the probe off by 42 ms; but the timeout, 200 ms after 1
-    // was sent, comes at 250
+    // segments at 25, 50 ... 225 ms, the ACK at 45. Each postpones the probe by 42 ms; but the timeout, 200 ms after
+    // segment 1 was sent, fires at 250
     let mut bench = writing(25, 240);
     assert_eq!(at(&mut bench, 225), [1, 2, 3, 4, 5, 6, 7, 8]);
     quiet_until(&mut bench, 250);
@@ -90,7 +90,7 @@ fn what_is_written_puts_the_probe_off_no_further_than_the_timeout() {
 
 #[test]
 fn a_single_segment_may_be_waiting_for_a_delayed_ack() {
-    // 2 srtt + 200 ms would be 260 ms, but the timeout comes first: the probe takes its turn
+    // 2 srtt + 200 ms would be 260 ms, but the timeout comes first: the probe replaces it
     let mut bench = probing(linux(10.0), Some(10));
     ack(&mut bench, 9, &[]);
     quiet_until(&mut bench, 220);
@@ -117,7 +117,7 @@ fn new_data_goes_first_whatever_the_window() {
     assert_eq!(bench.state("cwnd_bytes"), bench.state("in_flight_bytes"), "the window is full");
     quiet_until(&mut bench, 62);
     assert_eq!(at(&mut bench, 62), [12]);
-    // one at a time: the rest is the timeout's
+    // one at a time: the rest is left to the timeout
     quiet_until(&mut bench, 262);
     assert_eq!(at(&mut bench, 262), [-1]);
 }
@@ -131,7 +131,7 @@ fn where_the_receiver_takes_no_more_the_last_segment_goes() {
 
 #[test]
 fn no_probe_goes_where_sacks_or_repairs_are_under_way() {
-    // one segment of ten is SACKed: Linux' state is Disorder, and only the timeout is left
+    // one segment of ten is SACKed: Linux is in state Disorder, and only the timeout is left
     let probes = |block: &[(u64, u64)]| {
         let mut bench = probing(TransportSpec { reordering_timer: false, ..linux(10.0) }, Some(10));
         ack(&mut bench, 1, block);
@@ -139,7 +139,7 @@ fn no_probe_goes_where_sacks_or_repairs_are_under_way() {
     };
     assert_eq!(probes(&[]), [-9]);
     assert!(probes(&[(9, 10)]).iter().all(|n| *n != -9), "{:?}", probes(&[(9, 10)]));
-    // without SACK none goes
+    // no probe without SACK
     let mut bench = probing(TransportSpec { sack: false, ..linux(10.0) }, Some(10));
     ack(&mut bench, 1, &[]);
     assert!(at(&mut bench, 150).is_empty());
@@ -163,16 +163,16 @@ fn a_lost_tail_is_repaired_without_a_timeout() {
     let outcome = transfer(TransportSpec { tail_loss_probe: false, ..linux(40.0) }, 30, &[27, 28, 29]);
     assert_eq!(outcome.flows[0].timeouts, 1);
     assert!(outcome.flows[0].finish_ps.unwrap() > 220 * MS);
-    // the last one alone: the probe repairs it, and its ACK ends the flow
+    // only the last one: the probe repairs it, and its ACK ends the flow
     let outcome = transfer(linux(40.0), 30, &[29]);
     assert_eq!((again(&outcome), counts(&outcome.flows[0])), (vec![29], (1, 0)));
-    // a probe that is lost itself leaves it to the timeout
+    // a lost probe leaves it to the timeout
     let outcome = transfer(linux(40.0), 30, &[29, 30]);
     assert_eq!((again(&outcome), counts(&outcome.flows[0])), (vec![29, 29], (2, 1)));
 }
 
-/// Segments 0 to 11 were sent, and the last of them went again as a probe, since the receiver's window was full; the
-/// window is open again, and 100 ms have passed.
+/// A sender of segments 0 to 11, whose last one was retransmitted as a probe because the receiver's window was full.
+/// The window is open again, and 100 ms have passed.
 fn probed() -> Bench {
     probed_of("newreno", 11)
 }
@@ -188,7 +188,7 @@ fn probed_of(kind: &str, last: u64) -> Bench {
 
 #[test]
 fn a_loss_that_a_probe_repaired_reduces_the_window() {
-    // RFC 8985 section 7.4.2: all up to the probe is acknowledged and nothing says that it came twice
+    // RFC 8985 section 7.4.2: everything up to the probe is acknowledged and nothing shows that it arrived twice
     let mut bench = probed();
     assert!(!ack(&mut bench, 12, &[]).is_empty());
     assert!(slow_start(&bench), "it may still turn out to have come twice");
@@ -209,14 +209,14 @@ fn a_probe_that_came_twice_reduces_nothing() {
     bench.advance(120 * MS);
     ack(&mut bench, 14, &[]);
     assert!(slow_start(&bench));
-    // with an ACK that advances beyond the probe; a duplicate SACK of something else says nothing of it
+    // with an ACK beyond the probe; a duplicate SACK of another segment does not count
     for (twice, reduces) in [((11, 12), false), ((10, 11), true)] {
         let mut bench = probed();
         ack(&mut bench, 12, &[]);
         ack(&mut bench, 13, &[twice]);
         assert_eq!(slow_start(&bench), !reduces, "{twice:?}");
     }
-    // a receiver without duplicate SACKs: a mere duplicate
+    // a receiver without duplicate SACKs: a plain duplicate
     let mut bench = probed();
     ack(&mut bench, 12, &[]);
     ack(&mut bench, 12, &[]);
@@ -239,7 +239,7 @@ fn a_probe_of_new_data_that_arrives_reduces_nothing() {
 
 #[test]
 fn a_recovery_is_undone_when_its_probe_came_twice_too() {
-    // tcp_init_undo counts a probe under way: 1 to 10 count as lost, and 1 goes again
+    // tcp_init_undo counts a probe in flight: 1 to 10 count as lost, and 1 is retransmitted
     let mut bench = probed();
     assert_eq!(ack(&mut bench, 1, &[(11, 12)]), [-1]);
     assert!(!slow_start(&bench), "a fast recovery");
@@ -264,7 +264,7 @@ fn probes_repair_the_tails_of_those_that_recover_by_themselves() {
 
 #[test]
 fn a_loss_that_a_probe_repaired_is_one_to_delays_family_alone() {
-    // whether the ACK beyond the probe cuts the window, where the probe came twice and where it repaired a loss
+    // true if the ACK beyond the probe reduces the window, when the probe arrived twice and when it repaired a loss
     let cuts = |kind: &str| {
         [true, false].map(|twice| {
             let mut bench = probed_of(kind, 10);
@@ -281,6 +281,6 @@ fn a_loss_that_a_probe_repaired_is_one_to_delays_family_alone() {
     // Linux: tcp_end_cwnd_reduction and bbr_set_cwnd_to_recover_or_restore leave the window alone
     assert_eq!(cuts("bbr"), [false, false]);
     assert_eq!(cuts("swift"), [false, true]);
-    // one segment is no run of late ones
+    // one segment is not a run of late ones
     assert_eq!(cuts("lswift"), [false, false]);
 }

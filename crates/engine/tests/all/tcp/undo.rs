@@ -1,4 +1,4 @@
-//! Undo of a reduction that was not called for (RFC 4015, tcp_try_undo_recovery).
+//! Undo of a needless reduction (RFC 4015, tcp_try_undo_recovery).
 
 use super::*;
 use incast_engine::testing::Scoreboard;
@@ -13,15 +13,15 @@ fn a_timeout_is_undone_when_all_that_was_sent_again_had_arrived() {
     let (window, threshold) = late(&mut timed_out(|t| t.undo = true), 1000 * MS);
     assert!(window >= 20.0 && threshold == f64::INFINITY, "{window} {threshold}");
     assert_eq!(late(&mut timed_out(|_| {}), 1000 * MS).1, 10.0, "without undo");
-    // no report, but a time stamp from before the timeout (RFC 4015)
+    // no DSACK, but a time stamp from before the timeout (RFC 4015)
     let mut bench = timed_out(|t| t.undo = true);
     bench.ack(1000, 0, 0, &[]);
     assert!(kb(&bench, "cwnd_bytes") >= 20.0);
-    // ... which nobody reads where there are none
+    // ignored without time stamps
     let mut bench = timed_out(|t| (t.undo, t.timestamps) = (true, false));
     bench.ack(1000, 0, 0, &[]);
     assert_eq!(kb(&bench, "ssthresh_bytes"), 10.0);
-    // two were sent again, one of them in vain
+    // two were retransmitted, one of them needlessly
     let mut bench = timed_out(|t| t.undo = true);
     bench.advance(3000 * MS);
     assert_eq!(late(&mut bench, 3000 * MS).1, 10.0);
@@ -42,8 +42,8 @@ fn a_recovery_is_undone_too() {
     assert_eq!((kb(&bench, "ssthresh_bytes"), kb(&bench, "cwnd_bytes") >= 20.0), (f64::INFINITY, true));
 }
 
-/// A sender that may undo, whose segments 5 and 6 of 20 are lost and on their way again; `flags` are of the
-/// ACK that told so.
+/// A sender that may undo, with segments 5 and 6 of 20 lost and retransmitted. `flags`: flags of an ACK that reported
+/// the losses.
 fn repairing(change: impl FnOnce(&mut TransportSpec), flags: u16) -> Bench {
     let mut transport = TransportSpec { undo: true, limited_transmit: false, ..linux_prr(20.0) };
     change(&mut transport);
@@ -68,11 +68,11 @@ fn a_duplicate_inside_the_second_block_counts_one_below_the_reduction_does_not()
         bench.ack(14_000, 100 * MS, 0, &[second]);
         kb(&bench, "ssthresh_bytes")
     };
-    // both came twice: 6 while 5 was missing, inside the block of what lies beyond it
+    // both arrived twice: 6 while 5 was missing, inside the block beyond it
     assert_eq!(after((6000, 7000), (5000, 6000)), f64::INFINITY);
-    // outside of it the first block is news
+    // outside of it the first block is new data
     assert!(after((15_000, 16_000), (5000, 6000)) < 13.0);
-    // something from before the reduction says nothing of it
+    // a segment from before the reduction does not count
     assert!(after((6000, 7000), (3000, 4000)) < 13.0);
 }
 

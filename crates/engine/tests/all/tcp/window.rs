@@ -1,4 +1,4 @@
-//! The receiver's window: what it offers, silly-window avoidance, the persist timer (RFC 1122, RFC 9293).
+//! The receiver's window: its size, silly-window avoidance, the persist timer (RFC 1122, RFC 9293).
 
 use super::*;
 use incast_engine::testing::Kind;
@@ -15,7 +15,7 @@ fn an_offered_window_grows_by_two_segments_with_each_that_arrives() {
     let growing: Vec<Option<u32>> = (1..=18).map(|n| Some((65_000 + 2000 * n).min(100_000))).collect();
     assert_eq!(offered[..18], growing);
     assert_eq!(offered[18..], [Some(100_000), Some(100_000), None, Some(100_000), None, Some(100_000)]);
-    // what lies beyond a hole makes it grow too, with SACK
+    // data beyond a hole makes it grow too, with SACK
     for (sack, wnd) in [(true, 69_000), (false, 67_000)] {
         let mut bench = receiver(TransportSpec { sack, ..transport.clone() });
         bench.data(0, 1000, 0);
@@ -49,7 +49,7 @@ fn the_receive_window_bounds_what_is_in_flight() {
 
 #[test]
 fn small_segments_wait_for_a_window_worth_using() {
-    // the window opens byte by byte, 250 B at a time, with 2000 B at the most
+    // the window opens byte by byte, 250 B at a time, with a maximum of 2000 B
     let run = |sws_avoidance| {
         let transport = TransportSpec { sws_avoidance, initial_window: 2.0, receive_buffer: 2000, ..plain() };
         let mut bench = bench(transport, "newreno", bulk(0, 1, None));
@@ -81,7 +81,7 @@ fn half_the_largest_window_is_worth_using() {
 
 #[test]
 fn a_stalled_small_segment_goes_with_the_persist_timer() {
-    // 300 B of window are not worth using while 2000 B were offered once
+    // 300 B of window do not count once 2000 B have been offered
     let transport = TransportSpec { receive_buffer: 2000, persist_timeout: Time::ms(500), ..plain() };
     let mut bench = bench(transport, "newreno", bulk(0, 1, None));
     assert_eq!(lengths(&bench.open()), [1000, 1000]);
@@ -104,7 +104,7 @@ fn probes_of_a_shut_window_double_up_to_a_minute() {
         for probe in bench.advance(next) {
             assert_eq!((probe.packet.seq(), probe.packet.len), (1999, 0), "an old byte");
             probes.push((probe.at - 40 * MS) / MS);
-            // the receiver answers that nothing has changed
+            // the receiver answers without a change
             assert!(bench.give_sender(Kind::Ack, 2000, 0, 0).is_empty());
         }
     }
@@ -140,7 +140,7 @@ fn the_window_is_the_free_buffer_from_the_next_byte_on() {
     let mut bench = receiver(TransportSpec { receive_buffer: 60_000, delayed_ack: 1, ..plain() });
     let window = |sent: Vec<Caught>| (sent[0].packet.ack, sent[0].packet.wnd);
     assert_eq!(window(bench.data(0, 1000, 0)), (1000, 60_000));
-    // what lies beyond a hole lies inside the window: its right edge stays
+    // data beyond a hole lies inside the window: its right edge stays
     assert_eq!(window(bench.data(2000, 1000, 0)), (1000, 60_000));
     assert_eq!(window(bench.data(5000, 1000, 0)), (1000, 60_000));
     assert_eq!(window(bench.data(1000, 1000, 0)), (3000, 60_000), "and moves on with the next byte");

@@ -1,4 +1,4 @@
-//! The congestion window where it does not limit sending, and after idle times (RFC 7661).
+//! The congestion window when it does not limit sending, and after idle times (RFC 7661).
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_window_grows_only_while_it_limits_sending() {
         spec.observe.trace.clear();
         let outcome = run(&spec);
         let cwnd = series(&outcome, "flow 0", "cwnd_bytes").last().unwrap().1 / 1000.0;
-        // in slow start a window is enough at twice what is in flight (Linux)
+        // in slow start a window of twice the data in flight is enough (Linux)
         assert!(cwnd <= most, "{cwnd}");
         if !limited {
             assert!(cwnd > 1000.0, "{cwnd}: without the test the window follows the ACKs");
@@ -57,7 +57,7 @@ fn after_an_idle_timeout_the_window_is_the_initial_one() {
         let mut bench = bench(transport, kind, flow);
         bench.open();
         bench.advance(40 * MS);
-        // the first burst is acknowledged segment by segment until all of it is
+        // the first burst is acknowledged segment by segment, completely
         let mut acked = 0;
         while acked < bench.record().written {
             acked += 1000;

@@ -13,25 +13,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Bolt {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// A packet that meets so many bytes at a port meets a queue. Without it two full packets, with what the link adds.
+    /// Bytes at a port that count as a queue for an arriving packet. Default: two full packets, link overhead
+    /// included.
     pub threshold: Option<Size>,
-    /// Room that a link saves up at most, of what it could have sent. Without it two full packets, with what the link
-    /// adds; below one nothing is given.
+    /// Most unused capacity that a link saves up. Default: two full packets, link overhead included; below one packet
+    /// nothing is given.
     pub supply: Option<Size>,
-    /// Packets at most that flows about to end are known not to send.
+    /// Most PRU tokens of a port; each stands for a packet that an ending flow will not send.
     #[serde(default = "number::<256>")]
     pub tokens: u32,
-    /// A port with a queue tells the senders by packets of its own (the paper's SRC). Otherwise their ACKs tell it.
+    /// A port with a queue notifies senders by its own packets (the paper's SRC). Otherwise their ACKs carry the
+    /// notice.
     #[serde(default = "yes")]
     pub src: bool,
-    /// Each packet of a last window but of a first lets another add one: its flow leaves room behind (the paper's PRU).
+    /// Each packet of a last window, unless it is also the first window, allows another packet to add one, because
+    /// its flow leaves room behind (the paper's PRU).
     #[serde(default = "yes")]
     pub pru: bool,
-    /// Packets may add one where the link has room for one (the paper's SM).
+    /// Packets may add one to the window if the link has room for one (the paper's SM).
     #[serde(default = "yes")]
     pub sm: bool,
 }
@@ -61,6 +64,6 @@ impl NodeProgram for Bolt {
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        (!is_asked(spec, cc::Asks::Room)).then_some("no flow claims room, as those with controller = \"bolt\" do")
+        (!is_asked(spec, cc::Asks::Room)).then_some("no flow requests room, as flows with controller = \"bolt\" do")
     }
 }

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct D3 {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// Gain of the rate that is left over, for what is given away.
+    /// Gain of the unused rate, in the capacity that a port allocates.
     #[serde(default = "thousandths::<100>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub alpha: f64,
@@ -25,13 +25,14 @@ pub struct D3 {
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub beta: f64,
-    /// The rate that is given away changes once in this time. A flow that has no round-trip time yet asks once in it.
+    /// Interval between updates of the capacity that a port allocates. A flow without a round-trip time asks once in
+    /// it.
     #[serde(default = "microseconds::<100>")]
     pub period: Time,
-    /// The base rate: so much in a round trip of the flow.
+    /// Base rate: this many bytes per round trip of the flow.
     #[serde(default = "bytes::<1500>")]
     pub least: Size,
-    /// A flow that has not asked for so long is over.
+    /// Time without a request after which a flow is over.
     #[serde(default = "microseconds::<10_000>")]
     pub forget: Time,
 }
@@ -57,7 +58,7 @@ impl NodeProgram for D3 {
                 at.value(key, gain, "expected a number from 0 to 1");
             }
         }
-        check_step("period", Some(self.period), "every port changes what it gives away once in it", at);
+        check_step("period", Some(self.period), "every port updates its capacity to allocate once in it", at);
         check_step("forget", Some(self.forget), "a flow asks once a round trip", at);
         if !(1..=1 << 20).contains(&self.least.0.0) {
             at.text("least", self.least, "expected 1B to 1MiB: a flow without a rate never asks again");
@@ -65,6 +66,6 @@ impl NodeProgram for D3 {
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow asks for a rate, as those with controller = \"d3\" do")
+        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow requests a rate, as flows with controller = \"d3\" do")
     }
 }

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Idle {
-    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    /// Hosts that run it: `hosts`, or names separated by commas, with `*` for any text, such as `"h0, h1*"`.
     #[serde(default = "hosts")]
     pub on: String,
-    /// A direction of a connection is idle when its host has sent nothing in it for so long.
+    /// Time without sending after which a direction of a connection is idle.
     #[serde(default = "microseconds::<50_000>")]
     pub timeout: Time,
 }
@@ -62,7 +62,7 @@ impl NodeProgram for Idle {
         let counts_resets =
             |p: &&spec::ProgramSpec| matches!(&p.program, spec::Program::Sccp(s) if s.reset && !s.remembers);
         if spec.programs.iter().any(|p| counts_resets(&p)) {
-            let message = "takes what a reset leaves behind from ports, and sccp with rst = \"decrement\" does, too: \
+            let message = "subtracts reset flows from ports, and so does sccp with rst = \"decrement\" does, too: \
                            expected dedupe = true there, or rst = \"ignore\"";
             return at.text("kind", "idle", message);
         }

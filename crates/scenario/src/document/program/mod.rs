@@ -1,5 +1,5 @@
-//! Programs of switches and hosts: `[[program]]`. A kind is a struct of its keys that is a [`NodeProgram`], and a line
-//! in the list of [`Program`].
+//! Programs of switches and hosts: `[[program]]`. A kind is a struct of its keys that implements [`NodeProgram`], and
+//! a line in the list of [`Program`].
 
 mod bolt;
 mod d3;
@@ -36,48 +36,49 @@ use xcp::Xcp;
 kinds! {
     /// Code of switches and hosts that sees every packet of a node, and may change it.
     Program: NodeProgram {
-        /// Windows set by switches that count flows (SCCP). Each port counts the flows that have opened and not closed
-        /// through it: a segment with SYN that leaves by it adds one, a segment with FIN takes one. Segments that come
-        /// in by it have their window lowered to an equal share of what its link holds in `common_rtt`.
+        /// Windows set by switches that count flows (SCCP). Each port counts the open flows through it: a segment
+        /// with SYN that leaves through the port adds one, a segment with FIN subtracts one. The window in segments
+        /// that arrive through the port is limited to an equal share of its link's capacity in `common_rtt`.
         Sccp = "sccp",
-        /// Flows that are idle. A host tells the programs on a flow's way when it has sent nothing for `timeout`, and
-        /// when it sends again, by packets of 64 bytes that go where the flow's do: a port that counts flows counts
-        /// those that send.
+        /// Idle flows. When a host has sent nothing for `timeout`, and when it sends again, it notifies the programs
+        /// on the flow's path by packets of 64 bytes that take the path of the flow: a port that counts flows then
+        /// counts only those that send.
         Idle = "idle",
-        /// Phantom queues (HULL). Each port counts what would wait for a link a little slower than its own, and marks
-        /// packets by that: senders that go by marks leave the rest of the link's rate unused, and its real queue
-        /// nearly empty.
+        /// Phantom queues (HULL). Each port counts the queue that a slightly slower link would have, and marks
+        /// packets by it. Senders that react to marks then leave the rest of the link's rate unused, and its real
+        /// queue nearly empty.
         Phantom = "phantom",
-        /// A pacer in hosts (HULL). Packets of flows that hear of marks leave one by one, at a rate that follows what
-        /// these flows send and what waits.
+        /// A pacer in hosts (HULL). Packets of flows that receive marks leave one by one, at a rate that follows the
+        /// data sent by these flows and the waiting packets.
         Pacer = "pacer",
-        /// Levels (QJUMP). A host may send so many packets of a traffic class in an epoch, after which further ones
-        /// wait for its next. With one a host and epoch, and a queue that serves the class first, no packet of it waits
-        /// longer than an epoch in the network.
+        /// Levels (QJUMP). A host may send a limited number of packets of a traffic class per epoch; further ones
+        /// wait for the next epoch. With one packet per host and epoch, and a queue that serves the class first, no
+        /// packet of it waits longer than an epoch in the network.
         Qjump = "qjump",
-        /// Explicit rates (RCP). Each port grants one rate to all flows that leave by it, and changes it once a round
-        /// trip by what came and what waits. Senders with `controller = "rcp"` pace at the least of their way.
+        /// Explicit rates (RCP). Each port grants one rate to all flows that leave through it, and updates it once a
+        /// round trip from the arrived traffic and the queue. Senders with `controller = "rcp"` pace at the smallest
+        /// rate on their path.
         Rcp = "rcp",
-        /// Rates for deadlines (D3). Each port gives the flows that leave by it, first come, first served, the rate
-        /// that meets their deadline, and a fair share of what is left. Senders with `controller = "d3"` ask, and pace
-        /// at the least of their way.
+        /// Rates for deadlines (D3). Each port allocates to the flows that leave through it, first come, first
+        /// served, the rate that meets their deadline, and a fair share of the rest. Senders with `controller = "d3"`
+        /// request a rate, and pace at the smallest one on their path.
         D3 = "d3",
-        /// Explicit windows (XCP). Each port shares out, once a round trip, what is left over among the packets that
-        /// leave by it, or takes from them what waits. Senders with `controller = "xcp"` change their windows by the
-        /// least that the ports of their way allow.
+        /// Explicit windows (XCP). Once a round trip each port distributes its unused capacity among the packets that
+        /// leave through it, or takes the queue from them. Senders with `controller = "xcp"` change their windows by
+        /// the smallest change allowed on their path.
         Xcp = "xcp",
-        /// Sub-RTT control (Bolt). A port that has a queue tells the senders of what it meets at once, by packets
-        /// straight back to them. Where there is none, it lets as many packets add one to their flow's window as it has
-        /// room for. Senders have `controller = "bolt"`.
+        /// Sub-RTT control (Bolt). A port with a queue notifies the senders of arriving packets at once, by packets
+        /// sent straight back. Without a queue it allows as many packets as it has room for to add one to their
+        /// flow's window. Senders have `controller = "bolt"`.
         Bolt = "bolt",
-        /// Match-action tables: what an OpenFlow switch does with packets, as data. Packets meet the tables in order.
-        /// In each the entry of the highest priority that matches counts the packet and acts: on registers, on the
-        /// packet's window and mark, on its way.
+        /// Match-action tables: the rules of an OpenFlow switch, as data. Packets pass the tables in order. In each
+        /// table the matching entry of the highest priority counts the packet and acts: on registers, on the packet's
+        /// window and mark, on its path.
         Table = "table",
     }
 }
 
-/// The nodes that the words of a user name; what is wrong goes to `at`.
+/// Nodes named by the user; problems go to `at`.
 fn nodes(on: &str, hosts: u32, names: &[String], at: &mut Report) -> Vec<u32> {
     let count = names.len() as u32;
     let mut nodes: Vec<u32> = Vec::new();
@@ -105,7 +106,7 @@ fn nodes(on: &str, hosts: u32, names: &[String], at: &mut Report) -> Vec<u32> {
     nodes
 }
 
-/// The programs of a run on `network`; what is wrong goes to `problems`.
+/// Programs of a run on `network`; problems go to `problems`.
 pub(crate) fn programs(
     list: &[Program],
     network: &Network,
@@ -131,12 +132,12 @@ pub(crate) fn programs(
     programs
 }
 
-/// Whether program `before` runs at one of `nodes`.
+/// True if program `before` runs at one of `nodes`.
 fn programs_share(programs: &[spec::ProgramSpec], before: usize, nodes: &[u32]) -> bool {
     programs[before].nodes.iter().any(|node| nodes.binary_search(node).is_ok())
 }
 
-/// What a program answers packets that ask.
+/// Request of packets that a program answers.
 fn answers(program: &spec::Program) -> Asks {
     match program {
         spec::Program::Rcp(_) | spec::Program::D3(_) => Asks::Rate,
@@ -146,7 +147,7 @@ fn answers(program: &spec::Program) -> Asks {
     }
 }
 
-/// What of a run does not go with its programs.
+/// Reports conflicts of a run with its programs.
 pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Problem>) {
     let unanswered = spec.flows.iter().find_map(|flow| {
         let (asks, goes, kind) = match asks(spec, flow) {
@@ -160,7 +161,7 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
                 )
             }
             Asks::Window => (Asks::Window, "has the window that switches allow, and none allows any", "xcp"),
-            Asks::Room => (Asks::Room, "adds what switches have room for, and none tells", "bolt"),
+            Asks::Room => (Asks::Room, "adds packets when switches have room, and none reports any", "bolt"),
         };
         let answered = spec.programs.iter().any(|own| answers(&own.program) == asks);
         (!answered).then_some((flow, goes, kind))
@@ -176,7 +177,7 @@ pub(crate) fn check_run(list: &[Program], spec: &Spec, problems: &mut Vec<Proble
     }
 }
 
-/// Programs that can do nothing in a run, a sentence each.
+/// Programs without effect in a run, one sentence each.
 pub(crate) fn without_effect(list: &[Program], spec: &Spec, found: &mut Vec<String>) {
     let idle = list.iter().enumerate().filter_map(|(i, program)| Some((i, program, program.without_effect(spec)?)));
     found.extend(idle.map(|(i, program, why)| format!("program.{i} ({}) does nothing: {why}", program.word())));

@@ -13,29 +13,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Pacer {
-    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    /// Hosts that run it: `hosts`, or names separated by commas, with `*` for any text, such as `"h0, h1*"`.
     #[serde(default = "hosts")]
     pub on: String,
-    /// The rate changes once in this time.
+    /// Interval between changes of the rate.
     #[serde(default = "microseconds::<64>")]
     pub period: Time,
-    /// Weight of what came in that time.
+    /// Weight of the data that arrived in that interval.
     #[serde(default = "thousandths::<125>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub eta: f64,
-    /// Gain of what waits: Mb/s for each kilobyte.
+    /// Gain of the waiting data: Mb/s per kilobyte.
     #[serde(default = "thousandths::<16_000>")]
     pub beta: f64,
-    /// Tokens are saved up to so much. Without it a full packet, with what the host's link adds.
+    /// Most tokens saved up. Default: a full packet, overhead of the host's link included.
     pub burst: Option<Size>,
-    /// Least rate; the largest is that of the host's link, which is the first, too.
+    /// Smallest rate; the largest, and the first, is that of the host's link.
     #[serde(default = "slow")]
     pub least: Rate,
-    /// With this probability an ACK that echoes a mark has its flow paced from then on.
+    /// Probability that an ACK with an echoed mark starts the pacing of its flow.
     #[serde(default = "thousandths::<125>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
-    /// A flow that has heard of no mark for so long is paced no more.
+    /// Time without a mark after which a flow is no longer paced.
     #[serde(default = "microseconds::<10_000>")]
     pub timeout: Time,
 }
@@ -67,7 +67,7 @@ impl NodeProgram for Pacer {
 
     fn check(&self, around: &Around, at: &mut Report) {
         if around.nodes.iter().any(|node| *node >= around.network.hosts) {
-            at.text("on", &self.on, "expected hosts: what waits is what a host's own stack sends");
+            at.text("on", &self.on, "expected hosts: only packets of a host's own stack wait");
         }
         for (key, share) in [("eta", self.eta), ("share", self.share)] {
             if !(0.0..=1.0).contains(&share) {
@@ -77,12 +77,12 @@ impl NodeProgram for Pacer {
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
             at.value("beta", self.beta, "expected a number of at least 0");
         }
-        check_step("period", Some(self.period), "what waits looks at the rate once a period", at);
+        check_step("period", Some(self.period), "waiting packets read the rate once a period", at);
         if let Some(burst) = self.burst.filter(|burst| burst.0.0 == 0) {
             at.text("burst", burst, "expected at least 1B");
         }
         if self.least.0 == cc::Rate(0) || self.least.0 == cc::Rate::INFINITE {
-            at.text("least", self.least, "expected a finite rate above 0: what waits would never leave");
+            at.text("least", self.least, "expected a finite rate above 0: waiting packets would never leave");
         }
     }
 
@@ -92,6 +92,6 @@ impl NodeProgram for Pacer {
             connects(flow) && transport.ecn.unwrap_or(spec.controllers[controller].profile().ecn) != cc::Ecn::Off
         };
         (!spec.flows.iter().any(capable))
-            .then_some("no flow is ECN-capable, and only those that hear of marks are paced")
+            .then_some("no flow is ECN-capable, and only flows that receive marks are paced")
     }
 }

@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Phantom {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// Rate at which a phantom queue drains, as a share of its link's.
+    /// Drain rate of a phantom queue, as a share of its link's rate.
     #[serde(default = "most_of_it")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drain: f64,
-    /// A packet with which the phantom queue is longer than this is marked. Below a packet's size all of that size are.
+    /// Length of the phantom queue, the packet included, above which the packet is marked. Below a packet's size all
+    /// packets of that size are marked.
     #[serde(default = "bytes::<6000>")]
     pub mark: Size,
 }

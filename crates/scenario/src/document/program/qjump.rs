@@ -1,4 +1,4 @@
-//! Keys of levels of which hosts may send so much an epoch.
+//! Keys of levels, which limit the packets of hosts per epoch.
 
 use super::kind::{Around, NodeProgram, check_step};
 use crate::text::default::microseconds;
@@ -14,21 +14,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Qjump {
-    /// Hosts that run it: `hosts`, or names with `*` for any letters, apart by commas, such as `"h0, h1*"`.
+    /// Hosts that run it: `hosts`, or names separated by commas, with `*` for any text, such as `"h0, h1*"`.
     #[serde(default = "everywhere")]
     pub on: String,
-    /// The paper's f: full packets that a host may send in an epoch, by traffic class from class 0 on. Classes beyond
+    /// Full packets that a host may send per epoch (the paper's f), by traffic class from class 0 on. Classes beyond
     /// the list are not limited.
     pub factors: Vec<f64>,
-    /// The paper's n: hosts that may send to one at once. Without it all of the network.
+    /// Hosts that may send to one host at once (the paper's n). Default: all of the network.
     #[schemars(range(min = 1, max = 1_048_576))]
     pub hosts: Option<u32>,
-    /// The paper's P: a full packet, with what the link adds. Without it that of the run's transports.
+    /// Size of a full packet, link overhead included (the paper's P). Default: that of the run's transports.
     pub packet: Option<Size>,
-    /// The paper's epsilon: time that switches take, added to an epoch.
+    /// Processing time of switches, added to an epoch (the paper's epsilon).
     #[serde(default = "microseconds::<0>")]
     pub processing: Time,
-    /// How long an epoch is, at most `run.duration`. Without it `2 n P / R + epsilon`, with R the rate of the network's
+    /// Length of an epoch, at most `run.duration`. Default: `2 n P / R + epsilon`, with R the rate of the network's
     /// slowest link.
     pub epoch: Option<Time>,
 }
@@ -56,7 +56,7 @@ impl NodeProgram for Qjump {
 
     fn check(&self, around: &Around, at: &mut Report) {
         if around.nodes.iter().any(|node| *node >= around.network.hosts) {
-            at.text("on", &self.on, "expected hosts: what waits is what a host's own stack sends");
+            at.text("on", &self.on, "expected hosts: only packets of a host's own stack wait");
         }
         if self.factors.is_empty() {
             at.text("factors", "[]", "expected a number for each limited traffic class, class 0 first");
@@ -70,7 +70,7 @@ impl NodeProgram for Qjump {
         if let Some(packet) = self.packet.filter(|size| size.0.0 == 0 || size.0.0 > 1 << 20) {
             at.text("packet", packet, "expected 1B to 1MiB");
         }
-        check_step("epoch", self.epoch, "what waits leaves once an epoch", at);
+        check_step("epoch", self.epoch, "waiting packets leave once an epoch", at);
     }
 
     fn check_run(&self, spec: &Spec, _nodes: &[u32], at: &mut Report) {
@@ -87,7 +87,7 @@ impl NodeProgram for Qjump {
         let limited = spec.flows.iter().any(|flow| limits(flow.class) || limits(flow.ack_class));
         let infinite = |host: u32| spec.links.iter().any(|l| l.from == host && l.rate == cc::Rate::INFINITE);
         match () {
-            () if !limited => Some("no flow is of a class that has a factor"),
+            () if !limited => Some("no flow has a class with a factor"),
             () if (0..spec.hosts).all(infinite) => Some("links of hosts are infinitely fast"),
             () => None,
         }

@@ -13,30 +13,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Rcp {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// Gain of the rate that is left over.
+    /// Gain of the unused rate.
     #[serde(default = "thousandths::<400>")]
     pub alpha: f64,
     /// Gain of the queue.
     #[serde(default = "thousandths::<400>")]
     pub beta: f64,
-    /// Share of the link's rate that is granted in all.
+    /// Share of the link's rate granted in total.
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub utilisation: f64,
-    /// The longest time between two changes of a port's rate; without it the mean round-trip time.
+    /// Longest time between two changes of a port's rate; default: the mean round-trip time.
     pub period: Option<Time>,
-    /// The mean round-trip time at the beginning; without it the first that a packet tells, and the rate does not
-    /// change before.
+    /// Initial mean round-trip time; default: the first one carried by a packet, and the rate does not change before.
     pub rtt: Option<Time>,
-    /// Rate at the beginning, as a share of the link's.
+    /// Initial rate, as a share of the link's rate.
     #[serde(default = "thousandths::<50>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub initial: f64,
-    /// The least rate: so much in a mean round-trip time.
+    /// Smallest rate: this many bytes per mean round-trip time.
     #[serde(default = "bytes::<1500>")]
     pub least: Size,
 }
@@ -74,11 +73,11 @@ impl NodeProgram for Rcp {
             check_step(key, time, "every port changes its rate once in it", at);
         }
         if self.least.0.0 == 0 {
-            at.text("least", self.least, "expected at least 1B: a rate of nothing never rises again");
+            at.text("least", self.least, "expected at least 1B: a rate of zero never rises again");
         }
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
-        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow asks for a rate, as those with controller = \"rcp\" do")
+        (!is_asked(spec, cc::Asks::Rate)).then_some("no flow requests a rate, as flows with controller = \"rcp\" do")
     }
 }

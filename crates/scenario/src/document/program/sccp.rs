@@ -15,39 +15,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Sccp {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// The round trip that all flows are taken to have. The share of a flow is the link's rate times it, divided by the
-    /// number of flows.
+    /// Round-trip time assumed for all flows. The share of a flow is the link's rate times it, divided by the number
+    /// of flows.
     #[serde(default = "microseconds::<300>")]
     pub common_rtt: Time,
-    /// No window is set below it; `mss` is a full segment. With a `scale` a floor above a byte is rounded up to whole
-    /// units.
+    /// Smallest window; `mss` is a full segment. With a `scale` a floor above a byte is rounded up to whole units.
     #[serde(default)]
     pub floor: Floor,
-    /// When a segment with SYN or FIN counts: when it comes to the switch, or once the queue has taken it.
+    /// Time at which a segment with SYN or FIN counts: its arrival at the switch, or its acceptance by the queue.
     #[serde(default)]
     pub counts: Counts,
-    /// What a segment with RST does: nothing, or it takes the flow from the ports of both directions.
+    /// Effect of a segment with RST: none, or the flow is subtracted from the ports of both directions.
     #[serde(default)]
     pub rst: Reset,
-    /// A segment with SYN or FIN that is sent again counts once: the switch remembers the flows that are open.
+    /// Counts a retransmitted segment with SYN or FIN only once: the switch remembers the open flows.
     #[serde(default)]
     pub dedupe: bool,
-    /// Windows count in units of two to this power, as connections have agreed (RFC 7323); those of segments with SYN
+    /// Windows count in units of two to this power, as agreed by connections (RFC 7323); those of segments with SYN
     /// in bytes.
     #[serde(default = "number::<0>")]
     #[schemars(range(max = 14))]
     pub scale: u32,
-    /// What becomes of a share that is no whole number of units: rounded down or up; or the switch does not know of
-    /// units and writes the share's bytes in their place.
+    /// Rounding of a share that is not a whole number of units: down or up; or the switch ignores units and writes
+    /// the share's bytes in their place.
     #[serde(default)]
     pub rounding: Rounding,
 }
 
-/// The least window.
+/// Smallest window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Floor {
@@ -72,38 +71,38 @@ impl Default for Floor {
     }
 }
 
-/// When a segment counts.
+/// Time at which a segment counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
-    /// When it comes to the switch, whether its queue takes it or not.
+    /// Arrival at the switch, accepted by its queue or not.
     #[default]
     Arrived,
-    /// Once its queue has taken it.
+    /// Acceptance by its queue.
     Queued,
 }
 
-/// What RST does.
+/// Effect of RST.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reset {
-    /// Nothing: the flow stays counted.
+    /// None: the flow stays counted.
     #[default]
     Ignore,
-    /// It takes the flow from the ports of both directions.
+    /// The flow is subtracted from the ports of both directions.
     Decrement,
 }
 
-/// Shares that are no whole number of units.
+/// Rounding of shares that are not a whole number of units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
-    /// Rounded down: a share below a unit shuts the window.
+    /// Down: a share below a unit closes the window.
     #[default]
     Down,
-    /// Rounded up.
+    /// Up.
     Up,
-    /// Bytes are written where units belong.
+    /// Bytes are written in place of units.
     Ignorant,
 }
 
@@ -130,10 +129,10 @@ impl NodeProgram for Sccp {
 
     fn check(&self, _around: &Around, at: &mut Report) {
         if self.common_rtt.0 == cc::Time::ZERO {
-            at.text("common_rtt", self.common_rtt, "expected a time above 0: no flow could have anything under way");
+            at.text("common_rtt", self.common_rtt, "expected a time above 0: no flow could have any bytes in flight");
         }
         if self.floor == Floor::Bytes(bytes::<0>()) {
-            at.text("floor", "0B", "expected at least 1B: a share of nothing shuts every window for good");
+            at.text("floor", "0B", "expected at least 1B: a share of zero closes every window for good");
         }
         if self.scale > 14 {
             at.value("scale", self.scale, "expected 0 to 14, the largest that connections agree on");
@@ -160,7 +159,7 @@ impl NodeProgram for Sccp {
         let flows = (0..).map(FlowId).zip(&spec.flows).filter(|(_, f)| connects(f));
         for (f, flow) in flows {
             let (data, acks) = (fabric.path(f, false), fabric.path(f, true));
-            // both directions of a link lie side by side
+            // the directions of a link are adjacent
             let mirrored = data.iter().rev().map(|l| LinkId(l.0 ^ 1)).eq(acks.iter().copied());
             let touches = |l: &LinkId| nodes.binary_search(&spec.links[*l].from).is_ok();
             if !mirrored && (data.iter().any(touches) || acks.iter().any(touches)) {

@@ -13,35 +13,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Xcp {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// Gain of the rate that is left over.
+    /// Gain of the unused rate.
     #[serde(default = "thousandths::<400>")]
     pub alpha: f64,
     /// Gain of the queue.
     #[serde(default = "thousandths::<226>")]
     pub beta: f64,
-    /// Share of the traffic that goes from flow to flow in a round trip where nothing else changes.
+    /// Share of the traffic moved from flow to flow per round trip if nothing else changes.
     #[serde(default = "thousandths::<100>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub shuffle: f64,
-    /// Share of the link's rate that is given away in all, above 0.
+    /// Share of the link's rate distributed in total, above 0.
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub utilisation: f64,
-    /// The control interval is the mean round-trip time, but no shorter than this.
+    /// Shortest control interval; otherwise it is the mean round-trip time.
     pub interval: Option<Time>,
-    /// The queue that counts is the shortest that packets met in so much of a round trip (above 0), without what
-    /// they waited there.
+    /// Share of a round trip (above 0) over which the shortest queue met by packets is taken, without those that
+    /// waited in it.
     #[serde(default = "thousandths::<1000>")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub queue_share: f64,
-    /// ... but over no shorter time than this.
+    /// Shortest time over which the queue is taken.
     pub queue_interval: Option<Time>,
-    /// The mean round-trip time at the beginning; without it the first that a packet tells, and windows stay as they
-    /// are before.
+    /// Initial mean round-trip time; default: the first one carried by a packet, and windows do not change before.
     pub rtt: Option<Time>,
 }
 
@@ -80,11 +79,11 @@ impl NodeProgram for Xcp {
         if !(self.queue_share > 0.0 && self.queue_share <= 1.0) {
             at.value("queue_share", self.queue_share, "expected a share of the round trip above 0 and at most 1");
         }
-        check_step("rtt", self.rtt, "every port shares out once in it", at);
+        check_step("rtt", self.rtt, "every port distributes its capacity once in it", at);
     }
 
     fn without_effect(&self, spec: &Spec) -> Option<&'static str> {
         (!is_asked(spec, cc::Asks::Window))
-            .then_some("no flow asks how its window is to change, as those with controller = \"xcp\" do")
+            .then_some("no flow requests changes of its window, as flows with controller = \"xcp\" do")
     }
 }

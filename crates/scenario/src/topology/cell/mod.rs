@@ -1,5 +1,5 @@
-//! The radio cell: stations that share a channel, and a sink among them; or several cells behind gateways, and servers
-//! on wires.
+//! The radio cell: stations that share a channel, and a sink among them; or several cells behind gateways, with
+//! servers on wires.
 
 pub(crate) mod notes;
 pub mod placement;
@@ -35,18 +35,18 @@ pub struct Cell {
     pub gateway_link: Option<Link>,
     /// Links from that switch to the servers.
     pub server_link: Option<Link>,
-    /// Where stations are.
+    /// Positions of the stations.
     pub placement: Placement,
-    /// How far they reach.
+    /// Range of the stations.
     #[serde(default)]
     pub propagation: Propagation,
-    /// Their radios.
+    /// Radios of the stations.
     #[serde(default)]
     pub radio: Radio,
 }
 
 impl Cell {
-    /// Links on wires, by their keys.
+    /// Links on wires, with their keys.
     pub(super) fn wires(&self) -> Vec<(&'static str, Link)> {
         let own = [("topology.gateway_link", &self.gateway_link), ("topology.server_link", &self.server_link)];
         own.into_iter().filter_map(|(key, link)| Some((key, link.clone()?))).collect()
@@ -93,7 +93,7 @@ impl Cell {
         let hosts = stations + others;
         let mut net = Network { hosts, sides: Some((stations, others)), ..Network::default() };
         net.names = (0..stations).map(|i| format!("source{i}")).collect();
-        // after the hosts the channels, then the gateways, then the switch
+        // hosts first, then the channels, the gateways, and the switch
         let channel = |cell: u32| hosts + cell;
         let gateway = |cell: u32| hosts + self.cells + cell;
         let switch = hosts + 2 * self.cells;

@@ -1,12 +1,12 @@
-//! Notes on radio cells: stations whose signals do not reach, and controllers made for links of one sender.
+//! Notes on radio cells: stations out of range, and controllers made for links with one sender.
 
 use incast_cc::Config;
 use incast_engine::spec::{App, CellSpec, Propagation, Protocol, Spec};
 
-/// A frame is followed from 5 dB below the noise on.
+/// Signal-to-noise ratio from which on a frame is received, dB.
 const FOLLOWED_FROM: f64 = -5.0;
 
-/// The cells of which stations cannot reach the first one, the sink or the gateway.
+/// Cells with stations that cannot reach the first one, the sink or the gateway.
 pub(crate) fn out_of_range(spec: &Spec) -> impl Iterator<Item = String> {
     spec.cells.iter().filter_map(move |cell| {
         let range = range(cell)?;
@@ -18,15 +18,15 @@ pub(crate) fn out_of_range(spec: &Spec) -> impl Iterator<Item = String> {
         (apart > 0).then(|| {
             format!(
                 "{apart} of {sources} sources of {} are out of range of {first}{how}: a signal reaches {range:.0} m. \
-                 Nothing of them arrives, and they count as flows without throughput",
+                 Their packets never arrive, and they count as flows without throughput",
                 spec.node_names[cell.channel as usize]
             )
         })
     })
 }
 
-/// Controllers that begin at the rate of their host's link and answer no loss, in cells that several stations share:
-/// what a table shows of them is a channel given up to frames that collide.
+/// Controllers that begin at the rate of their host's link and do not react to losses, in cells shared by several
+/// stations: their results show a channel lost to collisions.
 pub(crate) fn at_line_rate(spec: &Spec) -> impl Iterator<Item = String> {
     let mut told: Vec<(usize, u32)> = Vec::new();
     spec.flows.iter().filter_map(move |flow| {
@@ -40,15 +40,15 @@ pub(crate) fn at_line_rate(spec: &Spec) -> impl Iterator<Item = String> {
         }
         told.push((number, flow.controller));
         Some(format!(
-            "{controller} begins at the rate of its link, which {} stations of {} share, and reads no loss: \
-             expect that nearly all it sends collides or waits",
+            "{controller} begins at the rate of its link, which {} stations of {} share, and does not react to losses: \
+             expect nearly all its packets to collide or wait",
             spec.cells[number].stations.len(),
             spec.node_names[spec.cells[number].channel as usize]
         ))
     })
 }
 
-/// How far signals reach, metres; nothing where that differs by pair.
+/// Range of signals, metres; `None` if it differs by pair.
 fn range(cell: &CellSpec) -> Option<f64> {
     match cell.propagation {
         Propagation::Range(range) => Some(range),
@@ -60,7 +60,7 @@ fn range(cell: &CellSpec) -> Option<f64> {
     }
 }
 
-/// How many stations reach the first one over at most so many hops.
+/// Number of stations that reach the first one over at most this many hops.
 fn reached(cell: &CellSpec, range: f64, hops: usize) -> usize {
     let mut left: Vec<(f64, f64)> = cell.stations.iter().skip(1).map(|s| s.at).collect();
     let mut edge = vec![cell.stations[0].at];

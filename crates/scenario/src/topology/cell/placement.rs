@@ -1,4 +1,4 @@
-//! Where the stations of a cell are, and how far they reach.
+//! Positions of the stations of a cell, and their range.
 
 use crate::files::read_named;
 use crate::files::rows::Rows;
@@ -11,35 +11,35 @@ use std::path::Path;
 /// Largest coordinate and distance, metres. Signals take 3.3 ms for it, two hundred times as long as a symbol.
 const FAR: f64 = 1e6;
 
-/// Where stations are. The first place is that of the sink, or of the gateway.
+/// Positions of the stations. The first is that of the sink, or of the gateway.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Placement {
-    /// The first in the middle, the others on a circle, evenly.
+    /// The first in the middle, the others evenly on a circle.
     Circle {
         /// Radius, metres.
         radius: f64,
     },
-    /// On a square grid, row by row. The first is the corner, or the place nearest to the middle.
+    /// On a square grid, row by row. The first is the corner, or the position nearest to the middle.
     Grid {
         /// Distance between neighbours, metres; this or `side`.
         step: Option<f64>,
         /// Length of a row, metres; this or `step`.
         side: Option<f64>,
-        /// Stations of a row; the square root of their number, rounded up, unless given.
+        /// Stations per row; default: the square root of their number, rounded up.
         #[schemars(range(min = 1))]
         columns: Option<u32>,
-        /// The first is the one nearest to the middle.
+        /// Makes the position nearest to the middle the first.
         #[serde(default)]
         centre: bool,
     },
-    /// The first in the middle, the others at `distance` to its left and right in turn: with more than half the range,
-    /// each half is deaf to the other.
+    /// The first in the middle, the others at `distance` to its left and right in turn: beyond half the range,
+    /// neither side hears the other.
     Hidden {
         /// Distance from the first, metres.
         distance: f64,
     },
-    /// As a file says, in CSV with the columns `x` and `y`, metres, one line a station.
+    /// From a CSV file with the columns `x` and `y`, metres, one line per station.
     File {
         /// Name of the file; relative to the scenario file.
         file: String,
@@ -47,7 +47,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The name of its file, where it has one.
+    /// Name of its file, if it has one.
     pub(crate) fn file(&mut self) -> Option<&mut String> {
         match self {
             Placement::File { file } => Some(file),
@@ -55,7 +55,7 @@ impl Placement {
         }
     }
 
-    /// The places of `count` stations of a cell.
+    /// Positions of `count` stations of a cell.
     pub(super) fn places(&self, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Errors> {
         let places = match self {
             Placement::Circle { radius } => {
@@ -91,7 +91,8 @@ impl Placement {
         Ok(places)
     }
 
-    /// Two stations at one place would be no distance apart. Those of a hidden placement may share theirs.
+    /// Reports two stations at one position, whose distance would be zero. Those of a hidden placement may share
+    /// theirs.
     fn check_apart(&self, places: &[(f64, f64)]) -> Result<(), Errors> {
         if let Placement::Hidden { .. } = self {
             return Ok(());
@@ -102,11 +103,11 @@ impl Placement {
         let (first, second) = (pair[0].0 + 1, pair[1].0 + 1);
         let (x, y) = pair[0].1;
         let message =
-            format!("stations number {first} and {second} are both at {x} m, {y} m; expected places of their own");
+            format!("stations number {first} and {second} are both at {x} m, {y} m; expected distinct places");
         Err(Problem::new("topology.placement", message).into())
     }
 
-    /// Distances that are none.
+    /// Reports invalid distances.
     pub(super) fn check(&self, at: &mut Report) {
         let mut distance = |key: &str, value: f64| {
             if !(value > 0.0 && value <= FAR) {
@@ -127,7 +128,7 @@ impl Placement {
     }
 }
 
-/// The place nearest to the centroid, the first of equal ones.
+/// Position nearest to the centroid; the first of equal ones.
 fn nearest_to_middle(places: &[(f64, f64)]) -> usize {
     let n = places.len() as f64;
     let sum = places.iter().fold((0.0, 0.0), |sum, place| (sum.0 + place.0, sum.1 + place.1));
@@ -171,16 +172,16 @@ fn from_file(file: &str, count: u32, dir: &Path) -> Result<Vec<(f64, f64)>, Erro
     Errors::unless_none(problems, places)
 }
 
-/// How far stations reach.
+/// Range of the stations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Propagation {
-    /// All power up to a distance, and none beyond.
+    /// Full power up to a distance, and none beyond.
     Range {
         /// Distance, metres.
         range: f64,
     },
-    /// `reference_db + 10 exponent log10(distance / 1 m)` dB are lost.
+    /// A loss of `reference_db + 10 exponent log10(distance / 1 m)` dB.
     LogDistance {
         /// Loss at 1 m, dB; 46.6777 is ns-3's default.
         #[serde(default = "reference")]

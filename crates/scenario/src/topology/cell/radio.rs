@@ -14,35 +14,35 @@ use serde::{Deserialize, Serialize};
 /// Rate of the 2.4 GHz PHY.
 pub const RATE: cc::Rate = cc::Rate::bps(250_000);
 
-/// Whose rules radios keep where two readings differ.
+/// Rules of the radios where two readings differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reading {
-    /// ns-3.43's.
+    /// ns-3.43's rules.
     #[default]
     Ns3,
-    /// The standard's.
+    /// The standard's rules.
     Standard,
 }
 
 words! {
-    /// Whose rules radios keep: the defaults of `errors`, `assessment`, `foreign_acks`, `duplicates` and `reception`.
+    /// Rules of the radios: the defaults of `errors`, `assessment`, `foreign_acks`, `duplicates` and `reception`.
     "Reading" Reading {
         /// ns-3.43's `lr-wpan`.
         "ns3" => Reading::Ns3,
-        /// IEEE 802.15.4-2011's.
+        /// IEEE 802.15.4-2011.
         "standard" => Reading::Standard,
     }
 }
 
 words! {
-    /// Frames that overlapping signals destroy.
+    /// Frames destroyed by overlapping signals.
     "Errors" Errors {
         /// By the bit errors of O-QPSK; interference counts when a further signal begins and at the end of the frame,
-        /// as it is then. A signal that begins and ends within a frame does no harm.
+        /// with its value at that time. A signal that begins and ends within a frame does no harm.
         "ns3" => Errors::Ns3,
         /// By the bit errors of O-QPSK; interference counts all the time.
         "sinr" => Errors::Sinr,
-        /// All that a signal within range overlaps.
+        /// Every frame overlapped by a signal within range.
         "overlap" => Errors::Overlap,
         /// None: a station still receives one frame at a time.
         "none" => Errors::None,
@@ -50,89 +50,89 @@ words! {
 }
 
 words! {
-    /// When a clear channel assessment of 128 us looks at the channel.
+    /// Time at which a clear channel assessment of 128 us reads the channel.
     "Assessment" Assessment {
         /// At its end.
         "end" => Assessment::End,
-        /// All the time.
+        /// During all of it.
         "window" => Assessment::Window,
     }
 }
 
-/// What a station does with an acknowledgement of another number than it waits for.
+/// Reaction of a waiting station to an acknowledgement with another number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ForeignAcks {
-    /// Its try has failed.
+    /// The transmission has failed.
     Fail,
-    /// It goes on waiting.
+    /// The station continues to wait.
     Ignore,
 }
 
 words! {
-    /// What a station that waits does with an acknowledgement of another number: acknowledgements carry no address.
+    /// Reaction of a waiting station to an acknowledgement with another number: acknowledgements carry no address.
     "ForeignAcks" ForeignAcks {
-        /// Its try has failed (IEEE 802.15.4-2006, 7.5.6.4.3; ns-3.43).
+        /// The transmission has failed (IEEE 802.15.4-2006, 7.5.6.4.3; ns-3.43).
         "fail" => ForeignAcks::Fail,
-        /// It goes on waiting (IEEE 802.15.4-2011, 5.1.6.4.3).
+        /// The station continues to wait (IEEE 802.15.4-2011, 5.1.6.4.3).
         "ignore" => ForeignAcks::Ignore,
     }
 }
 
-/// What a station does with a frame that it has already received from the same station.
+/// Treatment of a frame already received from the same station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Duplicates {
-    /// It goes up.
+    /// Delivered to the upper layer.
     Deliver,
-    /// It is acknowledged, and goes no further.
+    /// Acknowledged and discarded.
     Reject,
 }
 
 words! {
-    /// What a station does with a frame that has the number of the last one from the same station.
+    /// Treatment of a frame with the number of the last one from the same station.
     "Duplicates" Duplicates {
-        /// It takes it as any other (ns-3.43).
+        /// Accepted as any other (ns-3.43).
         "deliver" => Duplicates::Deliver,
-        /// It acknowledges it, and nothing more (IEEE 802.15.4-2011, 5.1.6.2).
+        /// Acknowledged and discarded (IEEE 802.15.4-2011, 5.1.6.2).
         "reject" => Duplicates::Reject,
     }
 }
 
-/// What the reception of a frame does to the access to the channel that a station is in.
+/// Effect of the reception of a frame on a station's pending channel access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// It begins anew.
+    /// The access restarts.
     Restarts,
-    /// It goes on.
+    /// The access continues.
     Continues,
 }
 
 words! {
-    /// What happens to a station's own access to the channel when it acknowledges a frame meanwhile.
+    /// Effect on a station's pending channel access when it acknowledges a frame meanwhile.
     "Reception" Reception {
-        /// It begins anew, with the least exponent (ns-3.43).
+        /// The access restarts, with the smallest exponent (ns-3.43).
         "restarts" => Reception::Restarts,
-        /// It goes on with the exponent that it had.
+        /// The access continues with its exponent.
         "continues" => Reception::Continues,
     }
 }
 
-/// How packets become frames.
+/// Conversion of packets to frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Adaptation {
-    /// Compression and fragments.
+    /// Compression and fragmentation.
     #[default]
     SixLowPan,
-    /// A packet is a frame.
+    /// One frame per packet.
     None,
 }
 
 words! {
-    /// How packets become frames.
+    /// Conversion of packets to frames.
     "Adaptation" Adaptation {
-        /// IPv6 headers are compressed, and packets cut into fragments (RFC 6282, RFC 4944). The transport's headers
-        /// must count 40 bytes of IPv6: `transport.preset = "ns3-ipv6"` does.
+        /// IPv6 headers are compressed, and packets fragmented (RFC 6282, RFC 4944). The transport's headers must
+        /// count 40 bytes of IPv6, as in `transport.preset = "ns3-ipv6"`.
         "6lowpan" => Adaptation::SixLowPan,
-        /// A packet is one frame, as raw MAC frames are.
+        /// One frame per packet, as with raw MAC frames.
         "none" => Adaptation::None,
     }
 }
@@ -140,15 +140,15 @@ words! {
 /// Mesh-under flooding (RFC 4944, 11).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Mesh {
-    /// Times that a frame is forwarded at most.
+    /// Largest number of times a frame is forwarded.
     #[serde(default = "hops")]
     #[schemars(range(min = 1, max = 255))]
     pub hops: u32,
-    /// Latest frames of each origin that a station remembers, and does not forward again.
+    /// Number of latest frames of each origin that a station remembers, and does not forward again.
     #[serde(default = "hops")]
     #[schemars(range(min = 1, max = 256))]
     pub remembered: u32,
-    /// A station forwards a frame after a random whole number of milliseconds, up to this one.
+    /// A station forwards a frame after a random whole number of milliseconds, up to this number.
     #[serde(default = "jitter")]
     #[schemars(range(max = 10_000))]
     pub jitter_ms: u32,
@@ -166,7 +166,7 @@ fn jitter() -> u32 {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Discovery {
-    /// A message to all is sent after a random whole number of milliseconds, up to this one.
+    /// A broadcast message is sent after a random whole number of milliseconds, up to this number.
     #[schemars(range(max = 10_000))]
     pub jitter_ms: u32,
     /// Time between two solicitations of a neighbour.
@@ -174,17 +174,17 @@ pub struct Discovery {
     /// Solicitations of a neighbour that does not answer, after the first.
     #[schemars(range(max = 100))]
     pub retries: u32,
-    /// Packets that wait for a neighbour at most; the oldest is lost.
+    /// Most packets that wait for a neighbour; beyond it the oldest is lost.
     #[schemars(range(min = 1, max = 1_000))]
     pub waiting: u32,
-    /// A neighbour of which nothing is heard for this time is stale.
+    /// Time without a message after which a neighbour is stale.
     pub reachable: Time,
-    /// A stale neighbour that is sent to is probed after this time.
+    /// Time after which a stale neighbour is probed when a packet is sent to it.
     pub delay: Time,
     /// Probes of a stale neighbour that does not answer.
     #[schemars(range(max = 100))]
     pub probes: u32,
-    /// Addresses of a station that it claims as the run begins (duplicate address detection); 0: none.
+    /// Number of addresses that a station claims at the beginning of the run (duplicate address detection); 0: none.
     #[schemars(range(max = 16))]
     pub addresses: u32,
     /// Router solicitations of a station, after about 1, 2, 4, 8, 16 ... seconds.
@@ -209,7 +209,7 @@ impl Default for Discovery {
 }
 
 impl Discovery {
-    /// Values that do not go together, or that no station has.
+    /// Reports contradictory values, and values that no station has.
     fn check(&self, radio: &Radio, at: &mut Report) {
         if radio.adaptation.0 == Adaptation::None {
             at.key("discovery", "expected none with adaptation = \"none\": it is of IPv6 over 6LoWPAN");
@@ -260,13 +260,13 @@ pub struct Energy {
     /// Supply, volts.
     #[serde(default = "volts")]
     pub volts: f64,
-    /// Current while it transmits, mA; 17.4 is the CC2420's at 0 dBm (its data sheet, table 5).
+    /// Current while transmitting, mA; 17.4 is the CC2420's at 0 dBm (its data sheet, table 5).
     #[serde(default = "transmitting")]
     pub transmitting_ma: f64,
-    /// Current while it receives a frame, mA; 18.8 is the CC2420's.
+    /// Current while receiving a frame, mA; 18.8 is the CC2420's.
     #[serde(default = "receiving")]
     pub receiving_ma: f64,
-    /// Current while it listens, mA; 18.8 is the CC2420's.
+    /// Current while listening, mA; 18.8 is the CC2420's.
     #[serde(default = "receiving")]
     pub listening_ma: f64,
 }
@@ -294,39 +294,39 @@ impl Default for Energy {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Radio {
-    /// Whose rules they keep where nothing else is said.
+    /// Default rules of the radios.
     pub reading: Word<Reading>,
-    /// Rate of the PHY: 250 kb/s and no other.
+    /// Rate of the PHY: only 250 kb/s.
     pub rate: Rate,
     /// Power of transmissions, dBm.
     pub power_dbm: f64,
     /// Power of the noise, dBm.
     pub noise_dbm: f64,
-    /// From this power on the channel is busy, dBm: 10 dB above the sensitivity.
+    /// Power from which on the channel is busy, dBm: 10 dB above the sensitivity.
     pub busy_from_dbm: f64,
-    /// Frames that overlapping signals destroy; "ns3" or "sinr" by `reading` unless given.
+    /// Frames destroyed by overlapping signals; default: "ns3" or "sinr", by `reading`.
     pub errors: Option<Word<Errors>>,
-    /// When a clear channel assessment looks; "end" or "window" by `reading` unless given.
+    /// Time at which a clear channel assessment reads the channel; default: "end" or "window", by `reading`.
     pub assessment: Option<Word<Assessment>>,
-    /// Least backoff exponent (macMinBE).
+    /// Smallest backoff exponent (macMinBE).
     #[schemars(range(max = 8))]
     pub least_exponent: u32,
-    /// Greatest backoff exponent (macMaxBE).
+    /// Largest backoff exponent (macMaxBE).
     #[schemars(range(max = 8))]
     pub most_exponent: u32,
-    /// A frame fails that finds the channel busy more often than this (macMaxCSMABackoffs).
+    /// Number of busy channel assessments that a frame survives; one more and it fails (macMaxCSMABackoffs).
     #[schemars(range(max = 100))]
     pub backoffs: u32,
     /// Retries of a frame that is not acknowledged (macMaxFrameRetries).
     #[schemars(range(max = 100))]
     pub retries: u32,
-    /// Frames to one station are acknowledged.
+    /// Acknowledges frames to one station.
     pub acknowledged: bool,
-    /// Acknowledgements of others; "fail" or "ignore" by `reading` unless given.
+    /// Reaction to acknowledgements of others; default: "fail" or "ignore", by `reading`.
     pub foreign_acks: Option<Word<ForeignAcks>>,
-    /// Frames received before; "deliver" or "reject" by `reading` unless given.
+    /// Treatment of frames received before; default: "deliver" or "reject", by `reading`.
     pub duplicates: Option<Word<Duplicates>>,
-    /// A station's own access when it receives a frame; "restarts" or "continues" by `reading` unless given.
+    /// Effect of a received frame on a station's pending access; default: "restarts" or "continues", by `reading`.
     pub reception: Option<Word<Reception>>,
     /// Bytes of MAC header and check sequence: 11 with 16-bit addresses in one PAN, 13 in ns-3 up to 3.36.
     #[schemars(range(min = 5, max = 50))]
@@ -334,21 +334,21 @@ pub struct Radio {
     /// Bytes that a frame carries above the MAC.
     #[schemars(range(min = 60, max = 122))]
     pub frame_payload: u32,
-    /// How packets become frames.
+    /// Conversion of packets to frames.
     pub adaptation: Word<Adaptation>,
-    /// Bytes of the compressed IPv6 header of TCP: both addresses in full and the flow label, as ns-3 sends them.
+    /// Bytes of the compressed IPv6 header of TCP: both addresses in full and the flow label, as sent by ns-3.
     #[schemars(range(min = 2, max = 41))]
     pub tcp_header: u32,
-    /// Bytes of the compressed headers, IPv6 and UDP, of a datagram, as ns-3 sends them.
+    /// Bytes of the compressed headers, IPv6 and UDP, of a datagram, as sent by ns-3.
     #[schemars(range(min = 3, max = 49))]
     pub udp_header: u32,
-    /// Fragments wait for the others for so long.
+    /// Reassembly timeout: the time that fragments wait for the others.
     pub reassembly: Time,
-    /// Frames are flooded; unless given they go to the next hop.
+    /// Mesh-under flooding of frames; default: frames go to the next hop.
     pub mesh: Option<Mesh>,
-    /// Stations have to find their neighbours; unless given they know them.
+    /// Neighbour discovery; default: stations know their neighbours.
     pub discovery: Option<Discovery>,
-    /// Currents.
+    /// Currents of the transceiver.
     pub energy: Energy,
 }
 
@@ -388,7 +388,7 @@ impl Radio {
         self.reading.0 == Reading::Standard
     }
 
-    /// Values that do not go together, or that no radio has.
+    /// Reports contradictory values, and values that no radio has.
     pub fn check(&self, at: &mut Report) {
         if self.rate.0 != RATE {
             at.text("rate", self.rate, "expected 250kbps: the 2.4 GHz PHY of IEEE 802.15.4 has no other");

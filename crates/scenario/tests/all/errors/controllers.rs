@@ -1,4 +1,4 @@
-//! Words for controllers that are names of other things.
+//! Names of other things where a controller is expected.
 
 use super::*;
 use incast_scenario::list;

@@ -11,7 +11,7 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
     let own = GOOD.replace("preset = \"linux\"", preset).replace(queue, shaping);
     let own = own.replace("kind = \"ecmp\"", "kind = \"ecmp\"\nsymmetric = true");
     let told = notes(&own);
-    assert!(told.iter().all(|note| note.contains("has no part: expresspass sets the pace")), "{told:?}");
+    assert!(told.iter().all(|note| note.contains("has no effect: expresspass controls the rate")), "{told:?}");
     let idle = notes(&GOOD.replace(queue, shaping));
     assert!(idle.len() == 1 && idle[0].starts_with("queue.kind = \"credit-shaping\" has no credits"), "{idle:?}");
 
@@ -53,6 +53,6 @@ fn credits_need_ports_that_shape_them_and_links_there_and_back() {
         ],
         "all at once"
     );
-    let endless = "queue.kind = \"credit-shaping\": expected links that all have a rate";
+    let endless = "queue.kind = \"credit-shaping\": expected all links with a finite rate";
     said(refused("rate = \"1Gbps\"", "rate = \"inf\""), endless);
 }

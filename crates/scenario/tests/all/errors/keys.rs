@@ -38,14 +38,14 @@ fn no_message_is_shorter_than_a_byte() {
 #[test]
 fn priorities_by_bytes_sent_have_sizes_that_rise_and_queues_for_all() {
     let told = |demotion: &str| message("preset = \"linux\"", &format!("preset = \"linux\"\ndemotion = {demotion}"));
-    said(told("[\"2kB\", \"1kB\"]"), "transport.demotion = [\"2kB\", \"1kB\"]: expected sizes that rise");
+    said(told("[\"2kB\", \"1kB\"]"), "transport.demotion = [\"2kB\", \"1kB\"]: expected ascending sizes");
     said(told("[\"0B\", \"1kB\"]"), "transport.demotion = [\"0B\", \"1kB\"]: expected sizes of at least 1B");
     let eight: Vec<String> = (1..9).map(|i| format!("\"{i}kB\"")).collect();
     said(told(&format!("[{}]", eight.join(", "))), "transport.demotion: has 8 sizes; expected at most 7");
     let homa = message("preset = \"linux\"", "preset = \"homa\"\ndemotion = [\"1kB\"]");
-    said(homa, "transport.demotion = [\"1kB\"]: is of TCP; expected no sizes with preset = \"homa\"");
+    said(homa, "transport.demotion = [\"1kB\"]: applies to TCP only; expected no sizes with preset = \"homa\"");
     let by = message("preset = \"linux\"", "preset = \"linux\"\ndemotion_by = \"size\"");
-    said(by, "transport.demotion_by = \"size\": is what the sizes of transport.demotion are compared with");
+    said(by, "transport.demotion_by = \"size\": is compared with the sizes of transport.demotion");
 
     let queue = "kind = \"ecn-threshold\"\nlimit = \"100p\"\nmark = \"20p\"";
     let classes = |more: &str| {
@@ -113,14 +113,20 @@ fn ranks_and_queues_that_go_by_them_belong_together() {
     said(check(&bucket).unwrap_err().to_string(), "queue.kind = \"pfabric\": expected one queue");
     said(message("preset = \"linux\"", "preset = \"linux\"\nrank = \"left\""), "transport.rank = \"left\": expected");
     let homa = |key: &str| message("preset = \"linux\"", &format!("preset = \"homa\"\n{key}"));
-    said(homa("rank = \"size\""), "transport.rank = \"size\": is of TCP; expected \"none\" with preset = \"homa\"");
+    said(
+        homa("rank = \"size\""),
+        "transport.rank = \"size\": applies to TCP only; expected \"none\" with preset = \"homa\"",
+    );
     let uet = message(
         "preset = \"linux\"",
         "preset = \"uet\"\nuet = { control = \"rccc\", rtt = \"99ns\", oversubscription = 2.0 }",
     );
     said(uet, "transport.uet.rtt = \"99ns\": expected at least 100ns with oversubscription above 1");
-    said(homa("extra_packets = 1"), "transport.extra_packets = 1: is of TCP; expected 0 with preset = \"homa\"");
-    said(homa("probe_after = 5"), "transport.probe_after = 5: is of TCP; expected 0 with preset = \"homa\"");
+    said(
+        homa("extra_packets = 1"),
+        "transport.extra_packets = 1: applies to TCP only; expected 0 with preset = \"homa\"",
+    );
+    said(homa("probe_after = 5"), "transport.probe_after = 5: applies to TCP only; expected 0 with preset = \"homa\"");
 }
 
 #[test]
@@ -210,17 +216,14 @@ fn numbers_and_units() {
         (
             "\"100p\"",
             "\"0p\"",
-            "queue.limit = \"0p\": expected room for at least one packet\n\
-                                queue.mark = \"20p\": expected at most the limit, 0p: a queue never grows beyond \
-                                it"
-            .to_owned(),
+            "queue.limit = \"0p\": expected room for at least one packet\nqueue.mark = \"20p\": expected at most the \
+             limit, 0p: a queue never grows beyond it"
+                .to_owned(),
         ),
         (
             "\"20p\"",
             "\"200p\"",
-            "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond \
-                                 it"
-            .to_owned(),
+            "queue.mark = \"200p\": expected at most the limit, 100p: a queue never grows beyond it".to_owned(),
         ),
         ("flows = 10", "flows = 0", "traffic.load.flows = 0: expected a whole number >= 1".to_owned()),
         ("flows = 10", "flows = -1", "traffic.load.flows = -1: expected a whole number >= 0".to_owned()),
@@ -234,8 +237,8 @@ fn numbers_and_units() {
         (
             "\"1MB\"",
             "\"1Mb\"",
-            "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, \
-                                MiB, GiB), such as \"128kB\" (did you mean \"1MB\"?)"
+            "traffic.load.app.size = \"1Mb\": expected a size with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \
+             \"128kB\" (did you mean \"1MB\"?)"
                 .to_owned(),
         ),
         ("\"1MB\"", "\"0B\"", "traffic.load.app.size = \"0B\": expected at least 1 byte".to_owned()),
@@ -252,9 +255,7 @@ fn numbers_and_units() {
         (
             "preset = \"linux\"",
             "delayed_ack = 0",
-            "transport.delayed_ack = 0: expected \"auto\" or a whole number >= \
-                                                   1"
-            .to_owned(),
+            "transport.delayed_ack = 0: expected \"auto\" or a whole number >= 1".to_owned(),
         ),
         (
             "preset = \"linux\"",
@@ -269,16 +270,12 @@ fn numbers_and_units() {
         (
             "preset = \"linux\"",
             "rto_min = \"200s\"",
-            "transport.rto_min = \"200s\": expected at most rto_max, \
-                                                      120s"
-                .to_owned(),
+            "transport.rto_min = \"200s\": expected at most rto_max, 120s".to_owned(),
         ),
         (
             "preset = \"linux\"",
             "send_buffer = \"1kB\"",
-            "transport.send_buffer = \"1kB\": expected at least one \
-                                                         segment, 1448B"
-                .to_owned(),
+            "transport.send_buffer = \"1kB\": expected at least one segment, 1448B".to_owned(),
         ),
     ];
     for (from, to, expected) in cases {

@@ -82,7 +82,7 @@ fn dctcp_has() -> String {
     dctcp.params.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A folder of its own for a test's files.
+/// A separate folder for a test's files.
 fn folder(name: &str) -> PathBuf {
     let dir = std::env::temp_dir().join(format!("incast-scenario-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
@@ -98,7 +98,7 @@ fn flows(name: &str, csv: &str) -> Result<incast_engine::spec::Spec, Errors> {
     result
 }
 
-/// The notes on the good scenario after changes.
+/// Notes on the good scenario after changes.
 fn notes(changes: &[(&str, &str)]) -> Vec<String> {
     let mut s = Scenario::from_toml(GOOD, Path::new("."), "test").unwrap();
     for (key, value) in changes {

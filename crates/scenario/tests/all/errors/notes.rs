@@ -1,8 +1,8 @@
-//! Warnings where nothing is wrong.
+//! Warnings about valid scenarios.
 
 use super::*;
 
-/// Queues whose limits drop what flow control is to keep; a limit of the buffer's size drops nothing at a switch.
+/// Queues whose limits drop packets despite flow control; a limit of the buffer's size drops nothing at a switch.
 #[test]
 fn limits_beside_priority_flow_control_are_noted() {
     let notes = |switch: &str, host: &str, pfc: &str| {
@@ -16,8 +16,8 @@ fn limits_beside_priority_flow_control_are_noted() {
     assert_eq!(notes("100p", "100p", ""), [""; 0]);
     let limited = |ports: u32, first: &str| {
         format!(
-            "{ports} ports, the first of them {first}, have queues with a limit: what comes beyond it is dropped, \
-             although buffer.pfc pauses its class; limit = \"none\" keeps it (docs/queues/pfc.md)"
+            "{ports} ports, the first of them {first}, have queues with a limit: packets beyond it are dropped, \
+             although buffer.pfc pauses their class; limit = \"none\" avoids this (docs/queues/pfc.md)"
         )
     };
     assert_eq!(notes("none", "4MB", "pfc = {}"), [limited(16, "h0>edge0")]);
@@ -36,13 +36,13 @@ fn a_form_beside_the_transport_of_another_reference_is_noted() {
     };
     assert_eq!(
         notes(&[("controller", "swift:form=yasomam")]),
-        ["controller.form = \"yasomam\" belongs beside transport.preset = \"ns3\", here it is \"linux\": the \
-          result is that of neither reference (docs/forms.md)"]
+        ["controller.form = \"yasomam\" belongs beside transport.preset = \"ns3\", here it is \"linux\": the result \
+          matches neither reference (docs/forms.md)"]
     );
     assert_eq!(
         notes(&[("traffic.controller", "dctcp:form=linux"), ("traffic.transport.preset", "htsim")]),
-        ["traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here \
-          it is \"htsim\": the result is that of neither reference (docs/forms.md)"]
+        ["traffic.load.controller.form = \"linux\" belongs beside traffic.load.transport.preset = \"linux\", here it \
+          is \"htsim\": the result matches neither reference (docs/forms.md)"]
     );
     for (controller, preset) in [
         ("swift:form=yasomam", "ns3"),
@@ -68,7 +68,7 @@ fn timeouts_that_empty_no_window_are_noted() {
     for obeys in ["newreno", "cubic", "gcn", "vegas", "dx", "westwood-plus", "d2tcp", "swift:form=cse322"] {
         assert!(notes(obeys).iter().all(|note| !note.contains("emptying_timeout")), "{obeys}");
     }
-    let said = "traffic.load: transport.emptying_timeout = 4 does nothing: swift has an answer of its own to timeouts";
+    let said = "traffic.load: transport.emptying_timeout = 4 does nothing: swift reacts to timeouts in its own way";
     assert_eq!(notes("swift"), [said]);
 }
 
@@ -96,8 +96,8 @@ fn a_form_that_goes_with_its_controller_is_noted() {
     let beside = ("transport.preset", "htsim");
     assert_eq!(
         notes(&[htsim, beside, ("controller.kind", "dctcp")]),
-        ["controller.kind = \"dctcp\" drops what was set for swift: form = \"htsim\"; to give it to dctcp set \
-          controller.form too"]
+        ["controller.kind = \"dctcp\" drops the parameters set for swift: form = \"htsim\"; to keep them for dctcp \
+             set controller.form too"]
     );
     assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller.form", "htsim")]), [""; 0]);
     assert_eq!(notes(&[htsim, beside, ("controller.kind", "dctcp"), ("controller", "newreno")]), [""; 0]);
@@ -111,7 +111,9 @@ fn a_form_that_goes_with_its_controller_is_noted() {
         "traffic.controller.form = \"linux\": expected one of: \"standard\" \"yasomam\" \"cse322\" \"cse322-text\" \
          \"htsim\""
     );
-    assert!(s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops what was set for dctcp"));
+    assert!(
+        s.notes().unwrap()[0].starts_with("traffic.controller.kind = \"swift\" drops the parameters set for dctcp")
+    );
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn failures_that_change_nothing_are_noted() {
     assert_eq!(failures(&back), [failures(same)[0].replace("agg0>core0", "core0>agg0")]);
 }
 
-/// Entries that do the same at the same time to other links of the same kind are told apart.
+/// Entries that do the same at the same time to other links of the same kind are distinguished.
 #[test]
 fn a_note_on_a_failure_is_about_its_own_links() {
     let some = r#"{ kind = "degraded", between = ["core", "agg"], share = 0.125, at = "1ms", rate = "1Gbps" }"#;
@@ -268,9 +270,8 @@ fn what_a_buffer_has_for_queues_is_noted_where_links_have_accounts() {
     assert_eq!(
         told(r#"{ size = "4MB", alpha = 0.5, reserve = "2kB", pfc = {} }"#, one),
         [
-            "buffer.alpha = 0.5 does nothing beside buffer.pfc, which keeps every class by links and their \
-             buffer.pfc.alpha",
-            "buffer.reserve = \"2kB\" does nothing beside buffer.pfc, which keeps every class by links and their \
+            "buffer.alpha = 0.5 does nothing beside buffer.pfc, which limits every class per link by buffer.pfc.alpha",
+            "buffer.reserve = \"2kB\" does nothing beside buffer.pfc, which limits every class per link by \
              buffer.pfc.reserve",
         ]
     );
@@ -315,13 +316,13 @@ fn forms_of_a_flow_file_are_noted() {
     std::fs::write(dir.join("flows.csv"), csv).unwrap();
     let text = GOOD.replace("pattern = \"hotspot\"\nflows = 10", "pattern = \"file\"\nfile = \"flows.csv\"");
     let mut s = Scenario::from_toml(&text, &dir, "test").unwrap();
-    let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here \
-                   it is \"linux\": the result is that of neither reference (docs/forms.md)";
+    let foreign = "flows.csv, column controller: form = \"htsim\" belongs beside transport.preset = \"htsim\", here it \
+                   is \"linux\": the result matches neither reference (docs/forms.md)";
     assert_eq!(s.notes().unwrap(), [foreign]);
     // the lines without a controller have the scenario's
     s.set("controller", "dctcp:form=ns3").unwrap();
     let own = "controller.form = \"ns3\" belongs beside transport.preset = \"ns3\", here it is \"linux\": the result \
-               is that of neither reference (docs/forms.md)";
+               matches neither reference (docs/forms.md)";
     assert_eq!(s.notes().unwrap(), [own, foreign]);
     // the first line alone is at home, and nobody has the scenario's
     s.set("traffic.flows", "1").unwrap();
@@ -335,35 +336,36 @@ fn a_host_that_loses_its_own_window_is_noted() {
         let hosts = format!("[hosts]\nsend = {{ packet_time = \"300ns\", queue = \"{queue}\" }}\n[[traffic]]");
         Scenario::from_toml(&GOOD.replace("[[traffic]]", &hosts), Path::new("."), "test").unwrap().notes().unwrap()
     };
-    let short = "hosts.send.queue = \"1p\" holds less than an initial window, 10 packets: what a flow sends at once \
-                 beyond it is lost at its own host";
+    let short = "hosts.send.queue = \"1p\" holds less than an initial window, 10 packets: packets sent at once beyond \
+                 it are lost at their own host";
     assert_eq!(notes("1p"), [short]);
     assert_eq!((notes("10p"), notes("none")), (vec![], vec![]));
 }
 
-/// Two controllers compared under such a transport would differ in nothing.
+/// Two controllers compared under such a transport would give equal results.
 #[test]
 fn a_controller_beside_a_transport_that_sets_the_pace_is_noted() {
     let noted = |preset: &str| {
         let told = notes(&[("transport.preset", preset), ("controller", "dctcp")]);
-        told.into_iter().filter(|note| note.contains("no part")).collect::<Vec<_>>()
+        told.into_iter().filter(|note| note.contains("has no effect: ")).collect::<Vec<_>>()
     };
     assert_eq!(noted("linux"), [""; 0]);
     assert_eq!(
         noted("homa"),
-        ["traffic.load: its controller, dctcp, has no part: homa sets the pace of its flows (docs/receiver-driven.md)"]
+        ["traffic.load: its controller, dctcp, has no effect: homa controls the rate of its flows \
+          (docs/receiver-driven.md)"]
     );
     let datagrams = "\n[[traffic]]\nname = \"datagrams\"\npattern = \"hotspot\"\nflows = 1\n\
                      app = { kind = \"udp\", rate = \"1Mbps\" }\n";
     let text = GOOD.replace("preset = \"linux\"", "preset = \"homa\"") + datagrams;
     let told = Scenario::from_toml(&text, Path::new("."), "test").unwrap().notes().unwrap();
-    let whose: Vec<&String> = told.iter().filter(|note| note.contains("no part")).collect();
+    let whose: Vec<&String> = told.iter().filter(|note| note.contains("has no effect: ")).collect();
     assert!(whose.len() == 1 && whose[0].starts_with("traffic.load"), "datagrams have no controller: {told:?}");
 }
 
 #[test]
 fn a_controller_that_goes_by_deadlines_without_any_and_deadlines_that_nothing_meets_are_noted() {
-    let said = "traffic.load: d2tcp goes by deadlines, and its flows have none: traffic.load.deadline gives them one \
+    let said = "traffic.load: d2tcp uses deadlines, and its flows have none: traffic.load.deadline gives them one \
                 (docs/controllers/d2tcp.md)";
     assert_eq!(notes(&[("controller", "d2tcp")]), [said]);
     let d3 = notes(&[("controller", "d3"), ("program", "[{ kind = \"d3\" }]")]);
@@ -371,8 +373,8 @@ fn a_controller_that_goes_by_deadlines_without_any_and_deadlines_that_nothing_me
     assert_eq!(notes(&[("controller", "d2tcp"), ("traffic.deadline", "100ms")]), [""; 0]);
     assert_eq!(notes(&[("traffic.deadline", "100ms")]), [""; 0]);
     // 1 MB at 1 Gb/s take 8 ms
-    let said = "traffic.load: the deadlines of 10 of its 10 flows are nearer than their bytes take on the link of \
-                their host: nothing can meet them";
+    let said = "traffic.load: the deadlines of 10 of its 10 flows are shorter than the transmission time of their \
+                bytes on their host's link: they cannot be met";
     assert_eq!(notes(&[("traffic.deadline", "7999us")]), [said]);
     assert_eq!(notes(&[("traffic.deadline", "8ms")]), [""; 0]);
     assert_eq!(notes(&[("traffic.deadline", "7ms"), ("traffic.deadline_draw", "exponential")]), [""; 0]);

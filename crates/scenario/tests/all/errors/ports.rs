@@ -369,7 +369,8 @@ fn sleek_is_for_switches_that_cut_nothing() {
         assert_eq!(
             found,
             format!(
-                "queue.cuts = \"{told}\": expected \"none\" with transport.uet.sleek: what is cut is told by NACKs"
+                "queue.cuts = \"{told}\": expected \"none\" with transport.uet.sleek: trimmed packets are reported by \
+                 NACKs"
             )
         );
     }

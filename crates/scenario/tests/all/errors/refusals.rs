@@ -1,11 +1,10 @@
-//! What the engine refuses of a scenario, in the words of the scenario: nothing that a user may write ends in an error
-//! without its key.
+//! Refusals of the engine in the user's terms: no user input ends in an error without its key.
 
 use crate::wording::said;
 use incast_engine::About;
 use incast_scenario::Scenario;
 
-/// The message for a built-in scenario with keys set; nothing where it can be run.
+/// Message for a built-in scenario with keys set; `None` if it can be run.
 fn refused(name: &str, sets: &[(&str, &str)]) -> Option<String> {
     let mut scenario = Scenario::load(name).unwrap();
     for (key, value) in sets {
@@ -52,7 +51,7 @@ fn segments_of_transports_that_receivers_drive_are_no_fragments() {
     said(dumbbell(&sets).unwrap(), "transport.mtu = 576: ");
 }
 
-/// What no check of the scenario's has found: the engine says which part of its specification it is about.
+/// Errors missed by all checks of the scenario crate: the engine names the part of its specification.
 #[test]
 fn every_part_of_a_specification_has_a_key() {
     let mut scenario = Scenario::load("sccp-incast").unwrap();

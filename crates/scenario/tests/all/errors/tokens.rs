@@ -9,7 +9,7 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     let own = GOOD.replace("preset = \"linux\"", preset);
     let notes = |text: &str| {
         let told = Scenario::from_toml(text, Path::new("."), "test").unwrap().notes().unwrap();
-        told.into_iter().filter(|note| !note.contains("has no part")).collect::<Vec<_>>()
+        told.into_iter().filter(|note| !note.contains("has no effect")).collect::<Vec<_>>()
     };
     // six links there and back of 10 us with 12 us for a packet: 17 packets and not eight
     let window = "transport.phost.window = 8 tokens, and the idle round trip of flow 0, ";
@@ -25,7 +25,10 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     for other in ["ndp", "eqds", "uet", "homa", "expresspass"] {
         let text = own.replace(preset, &format!("preset = \"{other}\"\nrto_min = \"0s\""));
         let told = check(&text).expect_err(other).to_string();
-        assert!(told.contains(&format!("rto_min = \"0s\": expected a time above 0: {other} asks again")), "{told}");
+        assert!(
+            told.contains(&format!("rto_min = \"0s\": expected a time above 0: {other} repeats requests")),
+            "{told}"
+        );
     }
 
     let refused = |from: &str, to: &str| {
@@ -34,7 +37,7 @@ fn tokens_need_a_time_for_a_packet_and_priorities_queues_that_tell_them_apart() 
     };
     said(
         refused("rate = \"1Gbps\"", "rate = \"inf\""),
-        "transport.phost: expected links of hosts that all have a rate",
+        "transport.phost: expected all links of hosts with a finite rate",
     );
     said(
         refused(preset, &format!("{preset}\nrto_min = \"0s\"")),

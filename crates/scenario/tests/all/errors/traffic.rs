@@ -39,7 +39,8 @@ fn traffic_that_contradicts() {
 #[test]
 fn writes_that_never_fit_into_the_send_buffer() {
     let bulk = "kind = \"bulk\", size = \"1MB\"";
-    let at_a_rate = "expected at most transport.send_buffer, 4MiB: a write at a rate enters it whole or not at all";
+    let at_a_rate = "expected at most transport.send_buffer, 4MiB: a write at a rate enters the buffer as a whole or \
+                     not at all";
     for kind in ["cbr", "on-off"] {
         assert_eq!(
             message(bulk, &format!("kind = \"{kind}\", rate = \"1Gbps\", write = \"10MB\"")),
@@ -287,10 +288,16 @@ fn roots_that_do_not_fit() {
     said(with("count = 5, racks = 2, in_rack = 1"), &format!("{at}.count = 5: rack 0 has 2 hosts"));
     said(
         with("count = 1, in_rack = 2"),
-        &format!("{at}.in_rack = 2: expected at most the hosts so near to root h0, 1"),
+        &format!("{at}.in_rack = 2: expected at most the number of hosts at that distance from root h0, 1"),
     );
-    said(with("count = 1, in_pod = 3"), &format!("{at}.in_pod = 3: expected at most the hosts so near to root h0, 2"));
-    said(with("count = 1, elsewhere = 13"), &format!("{at}.elsewhere = 13: expected at most the hosts so near"));
+    said(
+        with("count = 1, in_pod = 3"),
+        &format!("{at}.in_pod = 3: expected at most the number of hosts at that distance from root h0, 2"),
+    );
+    said(
+        with("count = 1, elsewhere = 13"),
+        &format!("{at}.elsewhere = 13: expected at most the number of hosts at that distance"),
+    );
     let star = Scenario::load("star").unwrap();
     let entry = "[{ pattern = \"partition-aggregate\", roots = { count = 1, in_pod = 1 } }]";
     let mut star = star.with_seed(1);
@@ -301,14 +308,14 @@ fn roots_that_do_not_fit() {
 #[test]
 fn deadlines_in_the_past_and_of_what_has_no_end() {
     let with = |keys: &str| message("flows = 10", &format!("flows = 10\n{keys}"));
-    said(with("deadline = \"0ms\""), "traffic.load.deadline = \"0s\": it would have passed when a flow opens");
+    said(with("deadline = \"0ms\""), "traffic.load.deadline = \"0s\": it has already passed when a flow opens");
     said(with("deadline_draw = \"exponential\""), "traffic.load.deadline_draw = \"exponential\": there is no deadline");
     for app in ["kind = \"bulk\"", "kind = \"cbr\", rate = \"1Gbps\"", "kind = \"udp\", rate = \"1Gbps\""] {
         let entry = format!("pattern = \"random-pairs\"\nflows = 1\ndeadline = \"1ms\"\napp = {{ {app} }}");
         said(and_more(&entry), "traffic.more.deadline = \"1ms\": its flows have no end");
     }
     let rows = |row: &str| flows("deadlines", &format!("start,source,destination,size,deadline\n{row}\n"));
-    said(rows("5us,h0,h1,1kB,0us").unwrap_err().to_string(), "flows.csv, line 2, column deadline = 0us: it would have");
+    said(rows("5us,h0,h1,1kB,0us").unwrap_err().to_string(), "flows.csv, line 2, column deadline = 0us: it has");
     let spec = rows("5us,h0,h1,1kB,30us\n5us,h1,h2,1kB,").unwrap();
     let within = spec.flows.iter().map(|f| f.deadline.map(|d| d.within)).collect::<Vec<_>>();
     assert_eq!(within, [Some(incast_cc::Time::us(30)), None]);

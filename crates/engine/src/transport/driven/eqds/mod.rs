@@ -1,13 +1,14 @@
 //! EQDS (Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI 2022).
 //!
-//! Receivers hand out credit, in quanta of 512 bytes, as fast as their link takes what it lets go. A sender begins with
-//! a window of speculative credit, and says in every packet up to where it could use credit; the first answer ends the
-//! speculation. Credit is counted, so that one packet of it makes up for those before it that were lost. Cut packets
-//! are told by NACKs; ACKs are coalesced and report by a bitmap. A packet may go on any positive credit.
+//! Receivers give credit in quanta of 512 bytes, at the pace at which their link takes the data sent for it. A sender
+//! starts with a window of speculative credit. Every packet carries the credit target: up to where the sender could use
+//! credit. The first response ends the speculation. Credit is cumulative, so that one credit packet makes up for lost
+//! ones before it. Trimmed packets are reported by NACKs; ACKs are coalesced and carry a bitmap. A packet may go on any
+//! positive credit.
 //!
-//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `eqds.cpp`). What is an accident there is [`Eqds::htsim`]:
-//! more credit than backlog asks for a negative number of quanta, which lowers the target. A target below zero wraps
-//! around: a flow that ends before it was given what its window had beyond it is given credit for ever. The pace of
+//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `eqds.cpp`). [`Eqds::htsim`] also reproduces its accidents.
+//! More credit than backlog asks for a negative number of quanta, which lowers the target. A target below zero wraps
+//! around: a flow that ends before it was given the credit beyond its window is given credit for ever. The pace of
 //! credit is .99 of the time of a packet and 38 bytes. All credit of a flow takes one path.
 
 mod receiver;
@@ -18,22 +19,22 @@ pub use sender::Sender;
 
 use crate::spec::{Eqds, Protocol, TransportSpec};
 
-/// Bytes of a quantum.
+/// Size of a quantum, in bytes.
 const QUANTUM: u64 = 512;
-/// Packets that ACKs report beyond what has come in order.
+/// Packets that the bitmap of an ACK covers.
 const MAP: u32 = 64;
-/// An ACK is due when more bytes than this have come since the last.
+/// Bytes received since the last ACK above which an ACK is due.
 const UNACKNOWLEDGED: u64 = 16_384;
 
-/// The parameters of a transport that is EQDS.
+/// Parameters of an EQDS transport.
 fn parameters(t: &TransportSpec) -> &Eqds {
     match &t.protocol {
         Protocol::Eqds(eqds) => eqds,
-        _ => unreachable!("endpoints of EQDS are made for transports that are EQDS"),
+        _ => unreachable!("an EQDS endpoint needs an EQDS transport"),
     }
 }
 
-/// Bytes of a full packet.
+/// Size of a full packet, in bytes.
 fn full(t: &TransportSpec) -> u64 {
     (t.mss + t.header) as u64
 }

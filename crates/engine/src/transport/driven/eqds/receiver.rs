@@ -1,4 +1,4 @@
-//! The receiving endpoint: what has come, and what credit it asks of its host's pacer.
+//! Receiving endpoint: received packets, and the credit that it asks of its host's pacer.
 
 use super::{MAP, QUANTUM, UNACKNOWLEDGED, full, parameters};
 use crate::event::packet::{Answer, Kind, Packet, flag};
@@ -11,29 +11,29 @@ use crate::transport::driven::back::Receiving;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
 
-/// A receiver. Credit in quanta.
+/// EQDS receiver. Credit is in quanta.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What every receiver has.
+    /// Common state of receivers.
     pub base: Receiving,
-    /// Credit given, up to where the sender could use it, and what packets that are to come again ask for.
+    /// Credit given, the sender's target, and the demand of packets to be retransmitted.
     given: u32,
     target: u32,
     again: u32,
-    /// It is among the active flows of its host's pacer.
+    /// Set while the flow is in the active list of its host's pacer.
     active: bool,
-    /// Bytes since the last ACK.
+    /// Bytes received since the last ACK.
     since: u64,
-    /// An ACK is asked for, once nothing is missing.
+    /// Set if an ACK is requested once no packet is missing.
     asked: bool,
-    /// Something has come.
+    /// Set once something has arrived.
     begun: bool,
     /// Entropy of the next credit.
     entropy: u16,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
@@ -48,7 +48,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived, whole or cut.
+    /// Handles a packet, complete or trimmed.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let t = ctx.net.transport(self.base.transport);
         if p.is(Kind::Rts) {
@@ -95,7 +95,7 @@ impl Receiver {
         self.ask_again(ctx, t);
     }
 
-    /// The sender has credit for nothing: it asks for a packet's.
+    /// Handles a request for the credit of one packet from a sender without credit.
     fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
         self.base.note_more();
@@ -105,7 +105,7 @@ impl Receiver {
         self.acknowledge(ctx, p, number, p.has(flag::CE));
     }
 
-    /// The sender could use credit up to `target`.
+    /// Raises the target: the sender can use credit up to `target`.
     fn aim(&mut self, ctx: &mut NodeCtx<impl Effects>, target: u32) {
         if target <= self.target {
             return;
@@ -117,7 +117,7 @@ impl Receiver {
         }
     }
 
-    /// A packet is to come again.
+    /// Demands credit for a retransmission.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if self.again == 0 {
             ctx.wait_for_credit(self.base.ip.host, List::Again, self.base.flow);
@@ -129,7 +129,7 @@ impl Receiver {
         number.saturating_sub(MAP - 1).max(self.base.arrived.next() + 1)
     }
 
-    /// Acknowledges, with a map from packet `from` on.
+    /// Sends an ACK with a bitmap from packet `from` on.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, marked: bool) {
         self.since = 0;
         let arrived = &self.base.arrived;
@@ -138,7 +138,7 @@ impl Receiver {
         self.base.answer(ctx, Class::Fifo, (Kind::Ack, flags, answer), p.entropy());
     }
 
-    /// The host's pacer has come to it in a list: it gives credit.
+    /// Gives credit on behalf of the host's pacer, which serves `list`.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Granted {
         let t = ctx.net.transport(self.base.transport);
         let eqds = parameters(t);
@@ -155,9 +155,9 @@ impl Receiver {
         }
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         let gap = match eqds.htsim {
-            // of a packet with what Ethernet puts around it
+            // time of a packet with its Ethernet overhead
             true => port.serialization(full(t) + 38).0 as f64 * eqds.pull_rate,
-            // of the packets that go for it, with what the link puts around each
+            // time of the packets that the credit pays for, with the link's overhead
             false => {
                 let packets = (quanta as u64 * QUANTUM) as f64 / full(t) as f64;
                 port.serialization(full(t)).0 as f64 * packets / eqds.pull_rate
@@ -180,7 +180,7 @@ impl Receiver {
         Granted { gap: Time(gap as u64), next }
     }
 
-    /// All that was written is here: what is still asked for in a list is not given.
+    /// Leaves the pacer's list once all that was written has arrived: the remaining demand gets no credit.
     fn leave(&mut self, list: List) -> Granted {
         match list {
             List::Again => self.again = 0,

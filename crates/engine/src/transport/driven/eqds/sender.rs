@@ -1,4 +1,4 @@
-//! The sending endpoint: packets go on credit.
+//! Sending endpoint: packets go on credit.
 
 use super::{QUANTUM, full, parameters};
 use crate::event::order::Timer;
@@ -13,31 +13,31 @@ use crate::transport::driven::front::Sending;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
-/// A sender. Credit in bytes; it may end below zero.
+/// EQDS sender. Credit is in bytes and may fall below zero.
 #[derive(Debug)]
 pub struct Sender {
-    /// What every sender has.
+    /// Common state of senders.
     pub base: Sending,
     entropies: Entropies,
-    /// Credit that the receiver gave, and what it began with.
+    /// Remaining credit from the receiver, and remaining speculative credit.
     pulled: i64,
     speculative: i64,
     speculating: bool,
-    /// The latest new packet was the last of what had been written.
+    /// Set if the latest new packet was the last of what had been written.
     ended: bool,
-    /// Credit that the receiver has given so far, and could be used, in quanta.
+    /// Cumulative credit from the receiver, and the credit target, in quanta.
     given: u32,
     target: u32,
-    /// It waits for its turn at the host's wire.
+    /// Set while the flow waits for the NIC.
     waits: bool,
-    /// When it asked for credit last.
+    /// Time of the last request for credit.
     asked: Option<Time>,
-    /// The number of that question.
+    /// Number of the outstanding request.
     question: Option<u32>,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let eqds = parameters(net.transport(net.flow(flow).transport));
         Sender {
@@ -55,7 +55,7 @@ impl Sender {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         self.speculative = parameters(t).window as i64 * full(t) as i64;
@@ -73,7 +73,7 @@ impl Sender {
         self.base.sent.has_lost() || self.base.feed.backlog(now) > 0
     }
 
-    /// Sends a packet if it may, which it says, or waits for its turn at the wire.
+    /// Sends a packet if credit and the NIC allow it, and returns true; may queue for the NIC.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         if self.waits || !self.has_work(ctx.now) || self.credit() <= 0 {
             return false;
@@ -82,7 +82,7 @@ impl Sender {
         !self.waits && self.send(ctx)
     }
 
-    /// It is its turn at the wire. Whether it sends.
+    /// Called when the NIC is free for this sender. Returns whether it sends.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         self.waits = false;
         if self.credit() <= 0 || !self.has_work(ctx.now) || !self.send(ctx) {
@@ -92,8 +92,8 @@ impl Sender {
         true
     }
 
-    /// Spends credit on a packet. Without pulled credit nothing goes once the speculation is over, but what is left of
-    /// it shrinks, so that the target advances.
+    /// Spends credit on a packet. Returns false without pulled credit after the speculation; the speculative credit
+    /// still shrinks, so that the target advances.
     fn spend(&mut self, size: i64) -> bool {
         if self.pulled > 0 {
             self.pulled -= size;
@@ -103,7 +103,7 @@ impl Sender {
         self.speculating
     }
 
-    /// Sends the first packet that is to be sent again, or a new one. Whether credit lets it.
+    /// Sends the first packet to be retransmitted, or a new one. Returns false if credit forbids it.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let t = ctx.net.transport(self.base.transport);
         let again = self.base.sent.first_lost();
@@ -131,7 +131,7 @@ impl Sender {
         let flags = flags | if last { flag::PSH } else { 0 };
         let entropy = self.entropies.take();
         if len == 0 {
-            // a request for credit that was lost
+            // a lost request for credit
             self.emit_rts(ctx, number, entropy);
             return true;
         }
@@ -143,23 +143,23 @@ impl Sender {
         true
     }
 
-    /// Bytes that wait, with their headers.
+    /// Waiting bytes, with headers.
     fn backlog(&mut self, now: Time, t: &TransportSpec) -> u64 {
         let bytes = self.base.feed.backlog(now);
         bytes + bytes.div_ceil(t.mss as u64) * t.header as u64
     }
 
-    /// Up to where it could use credit.
+    /// Sets the credit target.
     fn aim(&mut self, t: &TransportSpec, backlog: u64) {
         let eqds = parameters(t);
         let most = eqds.window as u64 * full(t);
         let mut needs = backlog.min(most) as i64 - self.credit();
         if !eqds.htsim && self.speculating && backlog > 0 {
-            // the answer that ends the speculation may come before the rest has gone
+            // the response that ends the speculation may arrive before the rest has gone
             needs = needs.max(full(t) as i64);
         }
         self.target = if eqds.htsim {
-            // rounds towards zero, and adds in 64 bits: below nothing it is a huge one
+            // htsim rounds towards zero and adds in 64 bits: a negative target becomes a huge one
             let target = self.given as i64 + (needs + QUANTUM as i64 - 1) / QUANTUM as i64;
             u32::try_from(target).unwrap_or(u32::MAX / 2)
         } else {
@@ -167,7 +167,7 @@ impl Sender {
         };
     }
 
-    /// An answer or credit arrived.
+    /// Handles an ACK, a NACK or credit.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.base.acknowledge(ctx, answer.next);
@@ -206,7 +206,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// The first answer has come. What is left of the speculative credit is of no use, and is not to be taken for any.
+    /// Ends the speculation at the first response. The remaining speculative credit is void.
     fn stop_speculating(&mut self, ctx: &NodeCtx<impl Effects>) {
         self.speculating = false;
         if !parameters(ctx.net.transport(self.base.transport)).htsim {
@@ -214,7 +214,7 @@ impl Sender {
         }
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
@@ -224,14 +224,14 @@ impl Sender {
         }
     }
 
-    /// The application may have written.
+    /// Called when the application may have written.
     pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.begin_anew(ctx);
         while self.pump(ctx) {}
         self.arm(ctx);
     }
 
-    /// All that was written before has arrived, and there is more: it speculates again.
+    /// Speculates again if all earlier data has arrived and there is more.
     fn begin_anew(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.ended && self.base.sent.is_empty() && self.base.feed.backlog(ctx.now) > 0 {
             let t = ctx.net.transport(self.base.transport);
@@ -250,7 +250,7 @@ impl Sender {
         self.base.arm(ctx, deadline);
     }
 
-    /// The oldest packet has been away for too long: it goes again, or the receiver is asked for credit.
+    /// Handles a timeout of the oldest packet: retransmits it, or asks the receiver for credit.
     #[cold]
     fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let timeout = ctx.net.transport(self.base.transport).rto_min;
@@ -263,7 +263,7 @@ impl Sender {
             }
             Some(_) => return self.arm(ctx),
             None => {
-                // what is left of the speculation moves nothing
+                // the rest of the speculative credit moves nothing
                 self.speculative = self.speculative.min(0);
                 self.pump(ctx);
             }
@@ -274,7 +274,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Asks for credit, at most once a timeout, and with one question at a time: one without an answer is asked again.
+    /// Asks for credit, at most once per timeout. A request without a response is repeated before another is made.
     fn rts(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         if self.asked.is_some_and(|asked| ctx.now - asked < t.rto_min) {
@@ -300,12 +300,12 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base.record(record);
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("credit_bytes", self.credit() as f64);

@@ -1,58 +1,58 @@
-//! The rate at which a receiver sends credits, by their losses. Pure.
+//! Rate of a receiver's credits, controlled by their losses. Pure.
 
 use crate::spec::{ExpressPass, Feedback};
 use incast_cc::Time;
 
-/// The state of a receiver's rate.
+/// Rate control of a receiver.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// Share of the greatest rate.
+    /// Share of the maximum rate.
     rate: f64,
     weight: f64,
     /// The last change was an increase.
     rising: bool,
-    /// Round trip from a credit to the data that went for it: a moving average.
+    /// Moving average of the round trip from a credit to its data.
     rtt: Option<Time>,
-    /// Since the last change: the time of it, credits that data has told of, and of these lost.
+    /// Time of the last change, and since then: credits accounted for by data, and lost ones among them.
     since: Time,
     total: u32,
     lost: u32,
 }
 
 impl Control {
-    /// Nobody has asked yet.
+    /// State before the first request.
     pub fn new() -> Control {
         Control { rate: 1.0, weight: 0.0, rising: false, rtt: None, since: Time::ZERO, total: 0, lost: 0 }
     }
 
-    /// A sender with so many packets asks for credit at `now`.
+    /// Starts a session for a sender that asks at `now` for credit for `packets` packets.
     pub fn begin(&mut self, own: &ExpressPass, now: Time, packets: u32) {
         let part = if packets < own.ramp { packets as f64 / own.ramp as f64 } else { 1.0 };
         (self.rate, self.weight, self.rising) = (own.alpha * part, own.weight, false);
         (self.since, self.total, self.lost) = (now, 0, 0);
     }
 
-    /// Share of the greatest rate.
+    /// Share of the maximum rate.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// Data has come for a credit that was sent so long ago, and `lost` before it were lost.
+    /// Counts data for a credit sent `rtt` ago, with `lost` credits lost before it.
     pub fn arrived(&mut self, rtt: Time, lost: u32) {
         self.rtt = Some(self.rtt.map_or(rtt, |mean| Time((0.8 * mean.0 as f64 + 0.2 * rtt.0 as f64) as u64)));
         self.total += lost + 1;
         self.lost += lost;
     }
 
-    /// A credit is about to be sent: once a round trip the rate changes. `gap` is the time between credits at the
-    /// greatest rate.
+    /// Updates the rate before a credit is sent, once per round trip. `gap` is the time between credits at the maximum
+    /// rate.
     pub fn change(&mut self, own: &ExpressPass, now: Time, gap: Time) {
         let Some(rtt) = self.rtt else { return };
         let took = now - self.since;
         if took < rtt || self.total == 0 {
             return;
         }
-        // a rate of so many credits in `time`, as a share of the greatest
+        // rate of `credits` in `time`, as a share of the maximum
         let share = |credits: f64, time: Time| credits * gap.0 as f64 / time.0.max(1) as f64;
         let loss = self.lost as f64 / self.total as f64;
         let (before, came) = (self.rate, (self.total - self.lost) as f64);
@@ -90,7 +90,7 @@ mod tests {
 
     /// The time of 84 + 1538 bytes at 10 Gb/s.
     const GAP: Time = Time(1622 * 800);
-    /// Two hundred credits at the greatest rate.
+    /// Time of 200 credits at the maximum rate.
     const RTT: Time = Time(200 * GAP.0);
 
     fn own(feedback: Feedback) -> ExpressPass {
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// After round trips in each of which so many credits have arrived and so many were lost: rate and weight.
+    /// Rate and weight after round trips, each with a number of arrived and of lost credits.
     fn after(feedback: Feedback, rounds: &[(u32, u32)]) -> (f64, f64) {
         let own = own(feedback);
         let mut control = Control::new();
@@ -129,23 +129,23 @@ mod tests {
     fn quiet_round_trips_bring_the_rate_near_the_greatest() {
         near(after(Feedback::Code, &[(100, 0)]), (0.53125, 0.0625));
         near(after(Feedback::Code, &[(100, 0), (100, 0)]), (0.583_984, 0.1125));
-        // what is left to the greatest is the half times 1 - w for each w: 0.0625, 0.1125 ... 0.4625, and three of 0.5
+        // distance to the maximum: half, times 1 - w for each w: 0.0625, 0.1125 ... 0.4625, and three of 0.5
         near(after(Feedback::Code, &[(100, 0); 12]), (0.996_499_3, 0.5));
         near(after(Feedback::Paper, &[(100, 0)]), (0.5375, 0.0625));
         near(after(Feedback::Paper, &[(100, 0), (100, 0)]), (0.695_703_1, 0.28125));
-        // losses up to the target count as none: 1/16 of the half that is not used, or a tenth
+        // losses up to the target are ignored: 1/16 of the unused half, or a tenth
         near(after(Feedback::Code, &[(94, 6)]), (0.53125, 0.0625));
         near(after(Feedback::Paper, &[(90, 10)]), (0.5375, 0.0625));
     }
 
     #[test]
     fn losses_bring_it_to_what_has_arrived() {
-        // 80 of 100 arrive in the time of 200: 85 of 200 are next; printed, the half less a fifth and a tenth more
+        // 80 of 100 arrive in the time of 200: 85 of 200 are next; in the paper's form, 0.5 less a fifth, plus a tenth
         near(after(Feedback::Code, &[(80, 20)]), (0.425, 0.03125));
         near(after(Feedback::Paper, &[(80, 20)]), (0.44, 0.03125));
-        // the first quiet round trip after it does not raise the weight
+        // the first round trip without loss does not raise the weight
         near(after(Feedback::Code, &[(80, 20), (80, 0)]), (0.03125 + 0.96875 * 0.425, 0.03125));
-        // one of 100: a credit a round trip and 1/16 more, and not more after that; no weight is below its least
+        // 1 of 100: one credit a round trip plus 1/16, then no lower; the weight stays at its minimum
         near(after(Feedback::Code, &[(1, 99); 4]), (1.0625 / 200.0, 0.01));
     }
 
@@ -156,7 +156,7 @@ mod tests {
             control.begin(&own, Time::ZERO, packets);
             assert!((control.rate() - rate).abs() < 1e-12, "{packets}");
         }
-        // without data nothing is known, and nothing changes
+        // nothing changes before data has arrived
         control.change(&own, RTT * 9, GAP);
         assert_eq!(control.rate(), 0.5);
     }

@@ -1,13 +1,12 @@
 //! ExpressPass (Cho et al., "Credit-scheduled delay-bounded congestion control for datacenters", SIGCOMM 2017).
 //!
-//! A packet of data goes for a credit of its receiver, and for nothing else. Every port on the way lets credits through
-//! at the rate at which the data that they let go fills the link back, and drops the rest
-//! ([`CreditShaping`](crate::spec::CreditShaping)). A receiver sends credits at a rate that follows from how many of
-//! them were dropped, which the numbers of credits on arriving data tell.
+//! A data packet is sent only for a credit of its receiver. Every port lets credits through at the rate at which their
+//! data fills the opposite link, and drops the rest ([`CreditShaping`](crate::spec::CreditShaping)). A receiver adapts
+//! its rate of credits to the share that was dropped, known from the credit numbers on arriving data.
 //!
-//! Rules are those of the authors' simulator (kaist-ina/ns2-xpass f4e38bc, `xpass.cc`); the printed form of the
-//! feedback is known at second hand. Beyond that credits acknowledge what has come, requests have the number of
-//! their session, and a request or a stop that nobody answers goes again: the simulator loses neither.
+//! Rules are those of the authors' simulator (kaist-ina/ns2-xpass f4e38bc, `xpass.cc`); the paper's form of the
+//! feedback is known at second hand. Additions, because packets can be lost here: credits acknowledge received data,
+//! requests carry a session number, and an unanswered request or stop is repeated.
 
 mod feedback;
 mod receiver;
@@ -20,21 +19,21 @@ use crate::event::packet::Packet;
 use crate::spec::{ExpressPass, Protocol, TransportSpec};
 use incast_cc::Time;
 
-/// The class of credits.
+/// Traffic class of credits.
 const CREDITS: u8 = 0;
 
-/// The parameters of a transport that is ExpressPass.
+/// Parameters of an ExpressPass transport.
 fn parameters(t: &TransportSpec) -> &ExpressPass {
     match &t.protocol {
         Protocol::ExpressPass(own) => own,
-        _ => unreachable!("endpoints of ExpressPass are made for transports that are ExpressPass"),
+        _ => unreachable!("an ExpressPass endpoint needs an ExpressPass transport"),
     }
 }
 
-/// What a sender asks for: credit for so many packets, none where it needs no more.
+/// Request for credit for a number of packets; 0 to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Request {
-    /// Counts the requests of a flow that begin anew.
+    /// Number of the request among those of the flow that are not repetitions.
     session: u32,
     packets: u32,
 }
@@ -49,7 +48,7 @@ impl Request {
     }
 }
 
-/// The credit for which a packet of data goes, as the packet says.
+/// Credit that a data packet uses, as carried in the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Credit {
     number: u32,

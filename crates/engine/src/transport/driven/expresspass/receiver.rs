@@ -1,4 +1,4 @@
-//! The receiving endpoint: it sends credits while its sender asks for them.
+//! Receiving endpoint: sends credits while the sender asks for them.
 
 use super::feedback::Control;
 use super::{CREDITS, Credit, Request, parameters};
@@ -13,25 +13,25 @@ use crate::transport::driven::back::Receiving;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
 
-/// A receiver.
+/// ExpressPass receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What every receiver has.
+    /// Common state of receivers.
     pub base: Receiving,
     control: Control,
-    /// The latest request that it has heard.
+    /// Session of the latest request.
     session: u32,
-    /// Credits that it has sent, and the first of which no data has told anything.
+    /// Credits sent, and the first one that no data has accounted for.
     credits: u32,
     unknown: u32,
-    /// When the next goes; [`Time::NEVER`]: when somebody asks.
+    /// Time of the next credit; [`Time::NEVER`] until a request.
     at: Time,
-    /// A packet is missing, and its sender is told again then.
+    /// Time of the next NACK while a packet is missing.
     missing: Time,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
@@ -44,7 +44,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived.
+    /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is(Kind::Rts) {
             self.on_request(ctx, p);
@@ -53,7 +53,7 @@ impl Receiver {
         }
     }
 
-    /// The sender asks for credit, or needs no more.
+    /// Handles a request for credit, or a stop.
     fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let request = Request::read(p);
         if request.session < self.session {
@@ -66,7 +66,7 @@ impl Receiver {
                 self.base.note_more();
                 let own = parameters(ctx.net.transport(self.base.transport));
                 self.control.begin(own, ctx.now, request.packets);
-                // credits of the request before tell nothing of this one
+                // credits of earlier requests tell nothing about this one
                 self.unknown = self.credits;
                 self.send_credit(ctx);
             }
@@ -102,7 +102,7 @@ impl Receiver {
         }
     }
 
-    /// Says which packet is the first that is missing.
+    /// Sends a NACK with the number of the first missing packet.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.answer(ctx, Kind::Nack, 0);
         self.missing = ctx.now.saturating_add(ctx.net.transport(self.base.transport).rto_min);
@@ -115,13 +115,13 @@ impl Receiver {
         ctx.send(self.base.ip.host, &packet, None);
     }
 
-    /// Time between credits at the greatest rate: that of a credit and of the packet that goes for it.
+    /// Time between credits at the maximum rate: that of a credit and of its data packet.
     fn gap(&self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) -> Time {
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
         port.serialization(parameters(t).mean_credit() as u64) + port.serialization((t.mss + t.header) as u64)
     }
 
-    /// Sends a credit; when the next goes.
+    /// Sends a credit and sets the time of the next.
     fn send_credit(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let own = parameters(t);
@@ -147,7 +147,7 @@ impl Receiver {
         Answer { next: self.base.arrived.next(), ..Answer::default() }
     }
 
-    /// One of its timers fired.
+    /// Handles the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.missing == ctx.now {
             self.ask_again(ctx);

@@ -1,4 +1,4 @@
-//! The sending endpoint: it asks for credit, sends a packet for each, and says when it needs no more.
+//! Sending endpoint: asks for credit, sends one packet per credit, and stops the credits.
 
 use super::{Credit, Request, parameters};
 use crate::event::order::Timer;
@@ -10,45 +10,45 @@ use crate::transport::driven::front::Sending;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
-/// A sender.
+/// ExpressPass sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// What every sender has.
+    /// Common state of senders.
     pub base: Sending,
     state: State,
-    /// Counts requests that begin anew.
+    /// Number of requests, repetitions excluded.
     session: u32,
-    /// When it asked, or said that it needs no more, last.
+    /// Time of the last request or stop.
     since: Time,
-    /// The request under way has not been repeated: its first credit tells the round trip.
+    /// Set if the request was sent once: its first credit gives an RTT sample.
     once: bool,
     /// Round trip from a request to the first credit.
     rtt: Option<Time>,
-    /// When something came last.
+    /// Time of the last received packet.
     heard: Time,
-    /// Credits that have come since `period`, which is no more than a round trip ago.
+    /// Start of the counting period, at most a round trip ago, and credits received since.
     period: Time,
     credits: u32,
-    /// Credits in all, and those for which there was nothing to send.
+    /// Credits received in all, and credits for which there was nothing to send.
     got: u64,
     wasted: u64,
 }
 
-/// What it waits for.
+/// State of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Something to send.
+    /// Nothing to send.
     Idle,
-    /// The first credit.
+    /// Waits for the first credit.
     Asking,
-    /// Credits.
+    /// Receives credits.
     Fed,
-    /// No more: it has said so.
+    /// Has asked the receiver to stop.
     Stopped,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         Sender {
             base: Sending::new(net, flow, host),
@@ -65,13 +65,13 @@ impl Sender {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.feed.open(ctx);
         self.on_backlog(ctx);
     }
 
-    /// The application may have written.
+    /// Called when the application may have written.
     pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.state, State::Idle | State::Stopped) {
             if self.left(ctx) > 0 {
@@ -83,20 +83,20 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Packets that are to be sent, or sent again.
+    /// Packets to be sent or retransmitted.
     fn left(&mut self, ctx: &NodeCtx<impl Effects>) -> u32 {
         let new = self.base.feed.backlog(ctx.now).div_ceil(self.base.sizes.0 as u64);
         (new + self.base.sent.lost() as u64).min(u32::MAX as u64) as u32
     }
 
-    /// Asks for credit, anew.
+    /// Asks for credit in a new session.
     fn ask(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         (self.state, self.once) = (State::Asking, true);
         self.session += 1;
         self.tell(ctx, 0);
     }
 
-    /// Says that it needs no more, or (`again`) once more.
+    /// Tells the receiver to stop; `again`: repeats it.
     fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>, again: bool) {
         self.state = State::Stopped;
         self.tell(ctx, if again { flag::RETX } else { 0 });
@@ -105,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// Says for how many packets it asks.
+    /// Sends the request, with the number of packets.
     fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, flags: u16) {
         self.since = ctx.now;
         let packets = if self.state == State::Stopped { 0 } else { self.left(ctx).max(1) };
@@ -116,7 +116,7 @@ impl Sender {
         ctx.send(self.base.ip.host, &packet, None);
     }
 
-    /// Sends a packet for a credit, if there is one: the first that is to go again, or a new one.
+    /// Sends a packet for a credit: the first to be retransmitted, or a new one. Returns false if there is none.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, credit: Credit) -> bool {
         let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
             Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
@@ -133,12 +133,12 @@ impl Sender {
         true
     }
 
-    /// A credit, an acknowledgement, or a request to send again arrived.
+    /// Handles a credit, an ACK or a NACK.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.heard = ctx.now;
         if self.base.acknowledge(ctx, answer.next) > 0 && matches!(self.state, State::Idle | State::Stopped) {
-            // what is acknowledged may let the application write, and no credit may come that looks for it
+            // the ACK may let the application write, and no credit may arrive that would check
             self.base.feed.wait(ctx);
         }
         match p.kind() {
@@ -146,7 +146,7 @@ impl Sender {
                 self.on_credit(ctx, answer.count, Credit { number: answer.number, sent_at: Time(answer.echo) })
             }
             Kind::Nack => {
-                // back to the first that is missing
+                // go back to the first missing packet
                 (answer.next..self.base.sent.next()).for_each(|number| {
                     self.base.sent.lose(number);
                 });
@@ -173,7 +173,7 @@ impl Sender {
         if !self.send(ctx, credit) {
             self.wasted += 1;
             if self.state != State::Stopped {
-                // what was to go again has come
+                // packets to be retransmitted have been acknowledged
                 self.stop(ctx, false);
             } else if ctx.now - self.since >= self.round_trip(ctx) * 2 {
                 self.stop(ctx, true);
@@ -192,13 +192,12 @@ impl Sender {
         }
     }
 
-    /// The measured round trip. Without one, as when its request went more than once, the time after which that goes
-    /// again.
+    /// Measured round trip. Without a sample, as when the request was repeated, the minimum timeout.
     fn round_trip(&self, ctx: &NodeCtx<impl Effects>) -> Time {
         self.rtt.unwrap_or_else(|| ctx.net.transport(self.base.transport).rto_min)
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => {
@@ -216,7 +215,7 @@ impl Sender {
         }
     }
 
-    /// When it has waited for too long.
+    /// Deadline of the current state.
     fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
         let t = ctx.net.transport(self.base.transport);
         let left = self.left(ctx);
@@ -224,7 +223,7 @@ impl Sender {
             State::Idle => Time::NEVER,
             State::Asking => self.since.saturating_add(t.rto_min),
             State::Fed => self.heard.saturating_add(t.rto_initial),
-            // it stopped early, and the credits that were under way were too few
+            // stopped early, and the credits under way were too few
             State::Stopped if left > 0 => self.since + self.round_trip(ctx) * 2,
             State::Stopped if !self.base.sent.is_empty() => self.since + (self.round_trip(ctx) * 2).max(t.rto_min),
             State::Stopped => Time::NEVER,
@@ -251,12 +250,12 @@ impl Sender {
         self.base.arm(ctx, deadline);
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base.record(record);
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("credits", self.got as f64);

@@ -1,15 +1,13 @@
 //! Homa (Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using network priorities", SIGCOMM
 //! 2018).
 //!
-//! The first bytes of a message go unasked, the others when the receiver grants them. A receiver grants the few
-//! messages that lack the fewest bytes, one a sender; senders give their wire to the message with the fewest
-//! bytes to send.
-//! Packets have priorities: unscheduled ones by the size of their message, granted ones by the rank that it has at its
-//! receiver.
+//! The first bytes of a message go unscheduled, the rest on grants of the receiver. A receiver grants the few messages
+//! with the fewest missing bytes, one per sender. Senders give their NIC to the message with the fewest bytes to send.
+//! Priorities: unscheduled packets by message size, granted packets by the rank of their message at the receiver.
 //!
-//! Rules are those on which public codes agree (PlatformLab/HomaSimulation ab09ecb, HomaModule, HomaL4Protocol-ns-3
-//! 3cac711), not held against the paper's text. Constants, window and the use of the lowest levels are those of the
-//! first, the authors' study, timeouts those of the last.
+//! Rules are those on which public implementations agree (PlatformLab/HomaSimulation ab09ecb, HomaModule,
+//! HomaL4Protocol-ns-3 3cac711); they have not been checked against the paper's text. Constants, window and the use of
+//! the lowest levels are from the first, the authors' study; timeouts from the last.
 
 mod receiver;
 mod sender;
@@ -19,10 +17,10 @@ pub use sender::Sender;
 
 use crate::spec::{Homa, Protocol, TransportSpec};
 
-/// The parameters of a transport that is Homa.
+/// Parameters of a Homa transport.
 fn parameters(t: &TransportSpec) -> &Homa {
     match &t.protocol {
         Protocol::Homa(homa) => homa,
-        _ => unreachable!("endpoints of Homa are made for transports that are Homa"),
+        _ => unreachable!("a Homa endpoint needs a Homa transport"),
     }
 }

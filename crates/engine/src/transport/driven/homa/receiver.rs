@@ -1,4 +1,4 @@
-//! The receiving endpoint: what has come of a message, what it lacks, what its sender is asked for again.
+//! Receiving endpoint: received and missing parts of messages, and requests to resend.
 
 use super::parameters;
 use crate::event::order::Timer;
@@ -14,27 +14,27 @@ use crate::transport::ip::IpSink;
 use incast_cc::Time;
 use std::collections::BTreeMap;
 
-/// A receiver.
+/// Homa receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What every receiver has.
+    /// Common state of receivers.
     pub base: Receiving,
     src: u32,
-    /// The latest message; its bytes that have come, and that may come; the packet after the latter.
+    /// Latest message; its received bytes, its granted bytes, and the packet after the granted ones.
     plan: Plan,
     came: u64,
     granted: u64,
     edge: u32,
-    /// A message has begun, then.
+    /// Start of the latest message.
     since: Option<Time>,
-    /// Packets after the last of messages that have not come whole, and when something of each came last.
+    /// Ends (packet after the last) of incomplete messages, and the time at which each last received something.
     ends: BTreeMap<u32, Time>,
-    /// When the event comes that looks for what is missing.
+    /// Time of the event that checks for missing packets.
     at: Time,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
@@ -49,7 +49,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived.
+    /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is(Kind::Probe) {
             self.hear(ctx, Plan::read(p.ack));
@@ -65,7 +65,7 @@ impl Receiver {
         self.arm(ctx);
     }
 
-    /// Packets tell of their message.
+    /// Updates the messages from the plan that every packet carries.
     fn hear(&mut self, ctx: &NodeCtx<impl Effects>, plan: Plan) {
         let t = ctx.net.transport(self.base.transport);
         let unscheduled = parameters(t).unscheduled;
@@ -77,14 +77,14 @@ impl Receiver {
             }
             (self.since, self.came) = (Some(ctx.now), 0);
         } else if plan.first < self.plan.first || plan.size >= self.plan.size {
-            // of messages that it has heard nothing of it does not know where one ends; this one may be complete
+            // ends of unknown messages are unknown; this one may be complete
             let lacks = end > self.base.arrived.next();
             if let Some((_, heard)) = self.ends.range_mut(end..).next().filter(|_| lacks) {
                 *heard = ctx.now;
             }
             return;
         } else {
-            // its sender has given up what was left
+            // the sender has given up the rest
             self.ends.remove(&self.plan.end(unscheduled, t.mss));
         }
         self.plan = plan;
@@ -111,7 +111,7 @@ impl Receiver {
         }
     }
 
-    /// The sender, which has sent packets up to `sent`, asks what has come.
+    /// Responds to a sender that asks what has arrived and has sent packets up to `sent`.
     fn on_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, sent: u32) {
         self.answer(ctx, Kind::Ack, Answer::default());
         if self.base.arrived.next() < sent.min(self.edge) {
@@ -124,7 +124,7 @@ impl Receiver {
         self.base.answer(ctx, Class::Control, (kind, 0, answer), 0);
     }
 
-    /// The message stands among those of its host that wait for grants, or no longer does.
+    /// Adds the message to its host's waiting messages, or removes it.
     fn wait_for_grants(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let (size, host) = (self.plan.size as u64, self.base.ip.host);
         let message = (self.granted < size).then(|| {
@@ -134,15 +134,15 @@ impl Receiver {
         ctx.schedule(host, self.base.flow, message);
     }
 
-    /// It is among the messages of its host that are granted, at priority `level`: as much as brings what is under way
-    /// to the unscheduled bytes. Whether all of it is granted.
+    /// Grants at priority `level`, so that as many bytes as are unscheduled are outstanding. Returns whether the whole
+    /// message is granted.
     pub fn grant_up(&mut self, ctx: &mut NodeCtx<impl Effects>, level: u8) -> bool {
         let t = ctx.net.transport(self.base.transport);
         let (unscheduled, size) = (parameters(t).unscheduled, self.plan.size as u64);
         let bytes = (self.came + unscheduled.max(t.mss as u64)).min(size);
         let edge = self.plan.edge(bytes, unscheduled, t.mss);
         if edge > self.edge {
-            // what is asked for now takes its time
+            // a grant restarts the timeout of the latest message
             (self.edge, self.granted) = (edge, bytes);
             if let Some(mut latest) = self.ends.last_entry() {
                 latest.insert(ctx.now);
@@ -153,14 +153,14 @@ impl Receiver {
         self.granted >= size
     }
 
-    /// Asks for the first packets that are missing of those that may come.
+    /// Asks to resend the first missing packets among the granted ones.
     fn ask_again(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let from = self.base.arrived.next();
         let to = (from..self.edge).find(|number| self.base.arrived.has(*number)).unwrap_or(self.edge);
         self.answer(ctx, Kind::Nack, Answer { number: from, count: to, ..Answer::default() });
     }
 
-    /// When nothing of the first message that lacks something has come for long, whatever has of others.
+    /// Timeout of the first incomplete message, whatever arrives of others.
     fn deadline(&self, ctx: &NodeCtx<impl Effects>) -> Time {
         match self.ends.first_key_value() {
             Some((_, heard)) if self.base.arrived.next() < self.edge => {
@@ -178,7 +178,7 @@ impl Receiver {
         }
     }
 
-    /// Its timer fired.
+    /// Handles the flow's timer.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.at != ctx.now {
             return;

@@ -1,4 +1,4 @@
-//! The sending endpoint: messages one after the other, each unasked at first and then as far as it is granted.
+//! Sending endpoint: one message after the other, unscheduled bytes first, then up to the grant.
 
 use super::parameters;
 use crate::event::order::Timer;
@@ -13,29 +13,29 @@ use incast_cc::Time;
 use incast_record::FlowRecord;
 use std::collections::VecDeque;
 
-/// A sender.
+/// Homa sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// What every sender has.
+    /// Common state of senders.
     pub base: Sending,
-    /// Messages that have not arrived as far as is known; the last may be under way.
+    /// Messages not known to have arrived; the last may be under way.
     messages: VecDeque<Plan>,
-    /// Bytes of the last that have not been sent, and of these such as go unasked.
+    /// Unsent bytes of the last message, and unscheduled ones among them.
     left: u64,
     unasked: u64,
-    /// Packets before this number are granted, and the priority that grants give.
+    /// Packet number up to which packets are granted, and their priority.
     granted: u32,
     level: u8,
-    /// It waits for its turn at the host's wire.
+    /// Set while the flow waits for the NIC.
     waits: bool,
-    /// The receiver has said something of the last message.
+    /// Set once the receiver has responded to the last message.
     known: bool,
-    /// When something was sent or heard last.
+    /// Time of the last packet sent or received.
     quiet: Time,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let homa = parameters(net.transport(net.flow(flow).transport));
         Sender {
@@ -51,18 +51,18 @@ impl Sender {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.feed.open(ctx);
         self.pump(ctx);
     }
 
-    /// The application may have written.
+    /// Called when the application may have written.
     pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.pump(ctx);
     }
 
-    /// What has been written since the last message was sent is the next.
+    /// Begins a message with all that has been written since the last one.
     fn begin(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.left > 0 || self.base.feed.is_finished() {
             return;
@@ -76,12 +76,12 @@ impl Sender {
         (self.left, self.unasked, self.known) = (size, unscheduled.min(size), false);
     }
 
-    /// A packet may go: one again, or a new one.
+    /// Returns whether a packet may go: a retransmission, or a new one.
     fn may_send(&self) -> bool {
         self.base.sent.has_lost() || self.left > 0 && (self.unasked > 0 || self.base.sent.next() < self.granted)
     }
 
-    /// Sends what may go while the wire is free, or waits for its turn there.
+    /// Sends what may go while the NIC is free, else queues for the NIC.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.begin(ctx);
         let (host, flow) = (self.base.ip.host, self.base.ip.flow);
@@ -95,7 +95,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// It is its turn at the wire.
+    /// Called when the NIC is free for this sender.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.waits = false;
         if self.may_send() {
@@ -104,7 +104,7 @@ impl Sender {
         self.pump(ctx);
     }
 
-    /// Sends the first packet that is to be sent again, or a new one.
+    /// Sends the first packet to be retransmitted, or a new one.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let homa = parameters(t);
@@ -131,7 +131,7 @@ impl Sender {
         ctx.launch(self.base.ip.host, &packet);
     }
 
-    /// The application has reset the connection: the message ends with what has been sent.
+    /// Ends the message with what has been sent, after the application has reset the connection.
     fn give_up(&mut self) {
         if let Some(plan) = self.messages.back_mut() {
             plan.size -= self.left as u32;
@@ -143,7 +143,7 @@ impl Sender {
         self.messages.iter().rev().find(|plan| plan.first <= number).copied()
     }
 
-    /// A grant, an acknowledgement, or a request to send again arrived.
+    /// Handles a grant, an ACK or a request to resend.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.quiet = ctx.now;
@@ -165,7 +165,7 @@ impl Sender {
                 let sent = answer.count.min(self.base.sent.next());
                 let again = (answer.number..sent).filter(|number| self.base.sent.lose(*number)).count();
                 if again == 0 && !self.base.feed.is_finished() {
-                    // shorter messages go first, or what is asked for is about to go
+                    // shorter messages go first, or the requested packets are about to go
                     self.probe_receiver(ctx);
                 }
             }
@@ -176,7 +176,8 @@ impl Sender {
         }
     }
 
-    /// Says how far it has sent, up to what waits to go again, and asks what has come.
+    /// Sends a probe: tells up to where it has sent (at most to the first packet to be retransmitted), and asks what
+    /// has arrived.
     fn probe_receiver(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let Some(plan) = self.messages.back().copied() else { return };
         let t = ctx.net.transport(self.base.transport);
@@ -187,7 +188,7 @@ impl Sender {
         ctx.emit(self.base.ip.host, Class::Control, &packet);
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => {
@@ -204,8 +205,8 @@ impl Sender {
         }
     }
 
-    /// When it has heard nothing for long: whether the receiver knows of the message, or has all of it. In between
-    /// it is the receiver that asks for what is missing.
+    /// Timeout of the sender: asks whether the receiver knows the message, or has all of it. In between the receiver
+    /// asks for missing packets.
     fn deadline(&self, ctx: &NodeCtx<impl Effects>) -> Time {
         let asks = !self.base.sent.is_empty() && (!self.known || self.left == 0) && !self.may_send();
         match asks {
@@ -219,12 +220,12 @@ impl Sender {
         self.base.arm(ctx, deadline);
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base.record(record);
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("pulls", self.granted as f64);

@@ -1,15 +1,15 @@
 //! NDP (Handley et al., "Re-architecting datacenter networks and stacks for low latency and high performance", SIGCOMM
 //! 2017).
 //!
-//! A flow begins with a window of packets that nobody has asked for; every later packet waits for a pull of its
-//! receiver. Switches cut what they have no room for to its header, so that the receiver knows at once what to ask for
-//! again. Each packet that arrives, whole or cut, is answered by an ACK or a NACK and earns the flow a pull; all pulls
-//! of a host leave at the pace at which its link can bring what they ask for. Pulls are counted, so that one makes up
-//! for those before it that were lost.
+//! A flow begins with a window of unsolicited packets; every later packet waits for a pull of its receiver. Switches
+//! trim packets that do not fit to their headers, so that the receiver knows at once what to ask for again. Each
+//! arriving packet, complete or trimmed, is answered by an ACK or a NACK and earns the flow a pull. All pulls of a host
+//! are paced at the rate at which its link can receive the pulled packets. Pulls are cumulative, so that one makes up
+//! for lost ones before it.
 //!
-//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `ndp.cpp`): round robin of pulls by flow, pace of 99 % of the
-//! link, the pull on an ACK where none waits. Beyond that there is a timer, of which htsim has the rules and does not
-//! compile them in: without it a lost header stalls its flow.
+//! Rules are those of htsim (Broadcom/csg-htsim 841d9e7, `ndp.cpp`): round robin of pulls by flow, a pace of 99 % of
+//! the link, the pull on an ACK if none waits. A retransmission timer is added; htsim has its rules but does not
+//! compile them in. Without it a lost header stalls its flow.
 
 mod receiver;
 mod sender;
@@ -19,10 +19,10 @@ pub use sender::Sender;
 
 use crate::spec::{Ndp, Protocol, TransportSpec};
 
-/// The parameters of a transport that is NDP.
+/// Parameters of an NDP transport.
 fn parameters(t: &TransportSpec) -> &Ndp {
     match &t.protocol {
         Protocol::Ndp(ndp) => ndp,
-        _ => unreachable!("endpoints of NDP are made for transports that are NDP"),
+        _ => unreachable!("an NDP endpoint needs an NDP transport"),
     }
 }

@@ -1,4 +1,4 @@
-//! The receiving endpoint: it answers every packet and asks for others.
+//! Receiving endpoint: answers every packet and pulls others.
 
 use super::parameters;
 use crate::event::packet::{Answer, Kind, Packet, flag};
@@ -11,18 +11,18 @@ use crate::transport::driven::paths::Paths;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
 
-/// A receiver.
+/// NDP receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What every receiver has.
+    /// Common state of receivers.
     pub base: Receiving,
     paths: Paths,
-    /// Packets that the flow has been granted, beyond its window.
+    /// Cumulative number of packets pulled, beyond the initial window.
     pulls: u32,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let spec = net.flow(flow);
         let ndp = parameters(net.transport(spec.transport));
@@ -34,7 +34,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived, whole or cut.
+    /// Handles a packet, complete or trimmed.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let t = ctx.net.transport(self.base.transport);
         let ndp = parameters(t);
@@ -49,7 +49,7 @@ impl Receiver {
             }
             self.base.take(ctx, t, p);
         }
-        // the header of a packet that is here already asks for nothing
+        // a trimmed duplicate is acknowledged
         let nack = cut && !self.base.arrived.has(number);
         self.pulls = self.pulls.wrapping_add(1);
         let host = self.base.ip.host;
@@ -75,7 +75,7 @@ impl Receiver {
         Answer { next: self.base.arrived.next(), count: self.pulls, ..Answer::default() }
     }
 
-    /// A pull of it is due.
+    /// Sends a pull that is due.
     pub fn pull(&mut self, ctx: &mut NodeCtx<impl Effects>, pull: &Pull) {
         let answer = Answer { count: pull.count, ..self.state() };
         self.base.answer(ctx, Class::Control, (Kind::Pull, 0, answer), pull.path);

@@ -1,4 +1,4 @@
-//! The sending endpoint: a window unasked, then a packet a pull.
+//! Sending endpoint: an unsolicited window, then one packet per pull.
 
 use super::parameters;
 use crate::event::order::Timer;
@@ -13,32 +13,32 @@ use crate::transport::driven::paths::Paths;
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
-/// A sender.
+/// NDP sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// What every sender has.
+    /// Common state of senders.
     pub base: Sending,
     paths: Paths,
-    /// Packets that have been granted, and of these used.
+    /// Packets granted by pulls, and grants used.
     granted: u32,
     used: u32,
-    /// Packets that may still go unasked, and those that went so and that nothing has been heard of.
+    /// Packets that may still go unsolicited, and unsolicited packets without a response.
     unasked: u32,
     first: u32,
-    /// Packets that were answered. Each is to bring a pull.
+    /// Number of responses. Each should bring a pull.
     answered: u32,
     outcomes: Outcomes,
-    /// The latest new packet was the last of what had been written.
+    /// Set if the latest new packet was the last of what had been written.
     ended: bool,
-    /// Switches send headers back.
+    /// Set if switches return headers to the sender.
     returns: bool,
     rto: Rto,
 }
 
-/// What became of the last twelve packets that something was heard of.
+/// Outcomes of the last twelve packets with a response.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Bit by bit, the latest last: it arrived whole.
+    /// One bit per packet, the latest lowest: set if the packet arrived complete.
     whole: u16,
     known: u32,
 }
@@ -51,20 +51,21 @@ impl Outcomes {
         self.known = (self.known + 1).min(Outcomes::MOST);
     }
 
-    /// More than a quarter arrived whole: if a header comes back then, its path is worse than others.
+    /// Returns whether more than a quarter arrived complete. A returned header then means that its path is worse than
+    /// others.
     fn are_good(&self) -> bool {
         self.known < 4 * self.whole.count_ones()
     }
 }
 
-/// The retransmission timer: htsim's estimator, with a back-off.
+/// Retransmission timer: htsim's estimator, with a back-off.
 #[derive(Debug)]
 struct Rto {
     srtt: Time,
     mdev: Time,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     consecutive: u32,
-    /// When something was heard last.
+    /// Time of the last response.
     heard: Time,
 }
 
@@ -89,7 +90,7 @@ impl Rto {
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let spec = net.flow(flow);
         let ndp = parameters(net.transport(spec.transport));
@@ -109,13 +110,13 @@ impl Sender {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.feed.open(ctx);
         self.pump(ctx);
     }
 
-    /// The application may have written.
+    /// Called when the application may have written.
     pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.pump(ctx);
     }
@@ -123,7 +124,7 @@ impl Sender {
     /// Sends what may go.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.ended && self.base.sent.is_empty() && self.base.feed.backlog(ctx.now) > 0 {
-            // all that was written before has arrived, and the pulls that waited are gone: it begins anew
+            // all earlier data has arrived and its waiting pulls are gone: the flow begins anew
             self.ended = false;
             self.unasked = parameters(ctx.net.transport(self.base.transport)).window;
             (self.used, self.answered) = (self.granted, self.granted);
@@ -139,7 +140,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Sends the first packet that is to be sent again, or a new one.
+    /// Sends the first packet to be retransmitted, or a new one.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let t = ctx.net.transport(self.base.transport);
         let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
@@ -163,7 +164,7 @@ impl Sender {
         true
     }
 
-    /// An answer or a pull arrived.
+    /// Handles a response or a pull.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.rto.heard = ctx.now;
@@ -186,7 +187,7 @@ impl Sender {
         }
         self.base.acknowledge(ctx, answer.next);
         if p.is(Kind::Nack) {
-            // a pull that found nothing to send is used now
+            // uses a pull that had found nothing to send
             pulled |= self.base.sent.lose(answer.number) && self.used != self.granted;
             self.rto.consecutive = 0;
         }
@@ -201,13 +202,13 @@ impl Sender {
         }
     }
 
-    /// The header of packet `number` came back: no queue on its way had room for it. Mostly it waits for a pull, since
-    /// what goes at once makes the incast a second one. It goes where no pull is to come, as nothing else of the
-    /// first window is on its way but perhaps one packet, and where it was its path that was full.
+    /// Handles the returned header of packet `number`: a queue on its way was full. Normally the packet waits for a
+    /// pull, since sending at once would repeat the incast. It goes at once if no pull is to come and at most one other
+    /// packet of the first window is outstanding, or if only its path was full.
     #[cold]
     fn on_returned(&mut self, ctx: &mut NodeCtx<impl Effects>, number: u32) {
         if !self.base.sent.lose(number) {
-            // a timer has had it sent again since, or that copy has arrived
+            // a timer has had the packet retransmitted since, or that copy has arrived
             return self.arm(ctx);
         }
         self.first = self.first.saturating_sub(1);
@@ -222,7 +223,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
@@ -232,8 +233,7 @@ impl Sender {
         }
     }
 
-    /// When the timer is over: the oldest packet has been away for long, or nothing is on its way and nothing comes
-    /// that would let more go.
+    /// Retransmission timeout: of the oldest packet, or, if none is outstanding, of the pull that would let more go.
     fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
         let t = ctx.net.transport(self.base.transport);
         if parameters(t).htsim {
@@ -254,7 +254,7 @@ impl Sender {
         self.base.arm(ctx, deadline);
     }
 
-    /// Sends again, unasked, what has been away for too long.
+    /// Retransmits, without a pull, after a timeout.
     #[cold]
     fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let deadline = self.deadline(ctx);
@@ -270,17 +270,17 @@ impl Sender {
         }
         self.rto.consecutive += 1;
         self.rto.heard = ctx.now;
-        // one packet is enough to have others pulled
+        // one packet suffices to have the others pulled
         self.send(ctx);
         self.arm(ctx);
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base.record(record);
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("pulls", self.granted as f64);
@@ -300,10 +300,10 @@ mod tests {
         };
         assert!(!after(&[]) && !after(&[false]) && after(&[true]));
         assert!(after(&[true, false, false]) && !after(&[true, false, false, false]));
-        // htsim divides whole numbers: 11 / 3 is at most 3, and 12 / 3 is not
+        // htsim divides integers: 11 / 3 is at most 3, and 12 / 3 is not
         let of = |whole: usize, cut: usize| [vec![true; whole], vec![false; cut]].concat();
         assert!(after(&of(3, 8)) && !after(&of(3, 9)) && after(&of(4, 8)));
-        // what is longer ago counts no more
+        // older outcomes do not count
         assert!(!after(&of(12, 9)) && after(&of(12, 8)) && !after(&of(30, 12)));
     }
 }

@@ -1,5 +1,4 @@
-//! The message that a receiver serves: which tokens it has been given, which were answered, which packet is next.
-//! Pure.
+//! Message that a receiver serves: tokens given, tokens used, next packet. Pure.
 
 use crate::host::scheduled::Rank;
 use crate::host::tokens::Standing;
@@ -9,32 +8,32 @@ use crate::transport::driven::arrived::Arrived;
 use crate::transport::driven::phost::PacketTime;
 use incast_cc::Time;
 
-/// A message that tokens are given to.
+/// Message that tokens are given to.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
-    /// Its first packet, and the one after its last.
+    /// First packet, and the packet after the last.
     pub first: u32,
     /// See `first`.
     pub end: u32,
-    /// When it was announced.
+    /// Time of the announcement.
     pub since: Time,
-    /// Packets that have not come.
+    /// Number of missing packets.
     pub left: u32,
-    /// Tokens it has been given, those that it had from the start counted, and how many that may become for now.
+    /// Tokens given, initial ones included, and the number up to which they are given for now.
     tokens: u32,
     goal: u32,
-    /// The token after the newest that data has answered.
+    /// Token after the newest that data has used.
     answered: u32,
-    /// The packet that the last token was for, and one.
+    /// Packet after that of the last token.
     after: u32,
-    /// All tokens have gone: they go again for what is missing then.
+    /// Time at which tokens for missing packets go again, once all have gone.
     again: Option<Time>,
-    /// When the last token went.
+    /// Time of the last token.
     given: Time,
 }
 
 impl Served {
-    /// The message from packet `first` to before `end`, announced at `since`, is served from `now` on.
+    /// Serves, from `now` on, the message from packet `first` to before `end`, announced at `since`.
     pub fn new(
         own: &PHost,
         (first, end): (u32, u32),
@@ -50,7 +49,7 @@ impl Served {
             left: 0,
             tokens: free,
             goal: end - first,
-            // packets that came before it was its turn: the first tokens are for packets in order
+            // packets that arrived before the message is served: the first tokens are for packets in order
             answered: arrived.top().saturating_sub(first).min(free),
             after: first + free,
             again: None,
@@ -63,14 +62,14 @@ impl Served {
         message
     }
 
-    /// Counts what has not come.
+    /// Counts the missing packets.
     fn count(&mut self, arrived: &Arrived) {
         let from = self.first.max(arrived.next());
         self.left = (from..self.end).filter(|number| !arrived.has(*number)).count() as u32;
     }
 
-    /// Its sender has given up what is after `end`: of what is left, no more than a token a packet goes before they go
-    /// again.
+    /// Ends the message at `end`, as its sender has given up the rest. At most one token per remaining packet goes
+    /// before tokens are repeated.
     pub fn shorten(&mut self, own: &PHost, end: u32, arrived: &Arrived, one: PacketTime) {
         self.end = end.max(self.first);
         self.count(arrived);
@@ -80,27 +79,27 @@ impl Served {
         }
     }
 
-    /// Whether a packet is of it.
+    /// Returns whether a packet belongs to the message.
     pub fn has(&self, number: u32) -> bool {
         (self.first..self.end).contains(&number)
     }
 
-    /// A packet of it has come for the first time.
+    /// Counts a packet that arrived for the first time.
     pub fn came(&mut self) {
         self.left -= 1;
     }
 
-    /// A packet of it has come, for a token.
+    /// Notes a packet that used `token`.
     pub fn answer(&mut self, token: u32) {
         self.answered = self.answered.max(token.saturating_add(1));
     }
 
-    /// As many tokens are unanswered as may be.
+    /// Returns whether the limit of unused tokens is reached.
     fn is_paused(&self, own: &PHost) -> bool {
         self.tokens.saturating_sub(self.answered) >= own.window
     }
 
-    /// When it may have a token.
+    /// Position among the host's messages, with the time from which the message may have a token.
     pub fn standing(&self, own: &PHost, flow: FlowId, one: PacketTime) -> Standing {
         let rank = Rank { left: self.left as u64, since: self.since, flow };
         let from = match self.again {
@@ -111,13 +110,13 @@ impl Served {
         Standing { rank, from }
     }
 
-    /// It is given a token at `now`: the packet that this is for, and its number.
+    /// Gives a token at `now`. Returns its packet and its number.
     pub fn give(&mut self, own: &PHost, now: Time, arrived: &Arrived, one: PacketTime) -> Option<(u32, u32)> {
         if self.again.take().is_some() {
             self.goal = self.tokens + self.left;
         }
         if self.is_paused(own) {
-            // one more, to see whether its sender answers
+            // one more token, to see whether the sender responds
             self.answered = self.tokens + 1 - own.window;
         }
         let number = self.next_missing(arrived)?;
@@ -129,7 +128,7 @@ impl Served {
         Some((number, token))
     }
 
-    /// The next packet after that of the last token that has not come; after the last the first.
+    /// Next missing packet after that of the last token; wraps around to the first.
     fn next_missing(&self, arrived: &Arrived) -> Option<u32> {
         let low = self.first.max(arrived.next());
         let from = if self.after < self.end { self.after.max(low) } else { low };
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
     use crate::spec::Free;
 
-    /// The authors' values.
+    /// Parameters of the authors' simulator.
     fn authors() -> PHost {
         PHost {
             free: Free::Short,
@@ -168,7 +167,7 @@ mod tests {
         message.standing(own, FlowId(0), ONE).from
     }
 
-    /// Ten tokens leave, a packet's time after each other; the packets of all but two come at once.
+    /// Gives ten tokens, one packet time apart; the packets of all but two arrive at once.
     fn all_of_ten_but_3_and_8(message: &mut Served, arrived: &mut Arrived) {
         for i in 0..10 {
             let now = Time::us(2) + Time::ns(1200) * i;
@@ -191,12 +190,12 @@ mod tests {
             let now = Time::us(2) + Time::ns(1200) * i;
             assert_eq!(message.give(&own, now, &arrived, ONE), Some((i as u32, i as u32)));
         }
-        // the ninth waits for 30 us, and then goes alone
+        // the ninth waits for 30 us, then goes alone
         let last = Time::ns(2000 + 7 * 1200);
         assert_eq!(from(&message, &own), last + Time::us(30));
         assert_eq!(message.give(&own, last + Time::us(30), &arrived, ONE), Some((8, 8)));
         assert_eq!(from(&message, &own), last + Time::us(60));
-        // an answer to the newest frees seven
+        // using the newest token frees seven
         message.answer(7);
         assert_eq!(from(&message, &own), Time::ZERO);
     }
@@ -217,10 +216,10 @@ mod tests {
     #[test]
     fn first_packets_have_tokens_from_the_start() {
         let own = authors();
-        // all of six: looked at again after twice their time
+        // all of six: checked again after twice their time
         let (message, _) = served(&own, 6);
         assert_eq!(from(&message, &own), Time::ns(2000 + 12 * 1200));
-        // none of 20; in the paper's form eight, and the next is the ninth once one of them has come
+        // none of 20; in the paper's form eight, and the ninth follows once one of their packets has arrived
         assert_eq!([8, 9].map(|packets| own.free_of(packets)), [8, 0]);
         let paper = PHost { free: Free::All, ..own };
         let (mut message, mut arrived) = served(&paper, 20);
@@ -249,7 +248,7 @@ mod tests {
         let (mut message, mut arrived) = served(&own, 100);
         all_of_ten_but_3_and_8(&mut message, &mut arrived);
         message.shorten(&own, 10, &arrived, ONE);
-        // its ten tokens have gone: those for the two that lack go nine packets after the last
+        // all ten tokens have gone: those for the two missing packets go nine packet times after the last
         let now = Time::ns(2000 + 9 * 1200 + 10_800);
         assert_eq!((message.left, from(&message, &own)), (2, now));
         assert_eq!(message.give(&own, now, &arrived, ONE), Some((3, 10)));

@@ -1,4 +1,4 @@
-//! The receiving endpoint: what has come of a message, and the tokens that it is given.
+//! Receiving endpoint: received packets of messages, and the tokens for the current one.
 
 use super::message::Served;
 use super::{CONTROL, PacketTime, parameters, token_of};
@@ -13,19 +13,19 @@ use crate::transport::ip::IpSink;
 use incast_cc::Time;
 use std::collections::BTreeMap;
 
-/// A receiver.
+/// pHost receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What every receiver has.
+    /// Common state of receivers.
     pub base: Receiving,
-    /// The first message that has not come whole, of those that have been announced.
+    /// First incomplete message among the announced ones.
     served: Option<Served>,
-    /// Those after it, by their first packets: the one after the last, and when they were announced.
+    /// Later messages by their first packets: the packet after the last, and the time of the announcement.
     waiting: BTreeMap<u32, (u32, Time)>,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         Receiver {
             base: Receiving::new(net, flow, IpSink::new(net, flow, host)),
@@ -34,7 +34,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived.
+    /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is(Kind::Rts) {
             self.on_request(ctx, p);
@@ -45,7 +45,7 @@ impl Receiver {
         }
     }
 
-    /// A message is announced, once more, or as ending sooner.
+    /// Handles the announcement of a message: a new one, a repeated one, or one with an earlier end.
     fn on_request(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let plan = Plan::read(p.ack);
         let t = ctx.net.transport(self.base.transport);
@@ -85,7 +85,7 @@ impl Receiver {
         self.wait(ctx);
     }
 
-    /// A message that has come whole is acknowledged, and the next is served. Whether one was.
+    /// Acknowledges a complete message and serves the next. Returns whether one was complete.
     fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, echo: u64) -> bool {
         let mut came = false;
         loop {
@@ -111,13 +111,13 @@ impl Receiver {
         Served::new(parameters(t), packets, (since, ctx.now), &self.base.arrived, one)
     }
 
-    /// Says what has come, of messages up to that which ends at packet `end`.
+    /// Acknowledges messages up to the one that ends at packet `end`.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, end: u32, echo: u64) {
         let answer = Answer { next: self.base.arrived.next(), number: end, echo, ..Answer::default() };
         self.base.answer(ctx, Class::Control, (Kind::Ack, flag::ACK, answer), 0);
     }
 
-    /// Its message stands among those of its host that wait for tokens, or none does.
+    /// Adds the message to its host's waiting messages, or removes it.
     fn wait(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let (host, flow) = (self.base.ip.host, self.base.flow);
@@ -126,7 +126,7 @@ impl Receiver {
         ctx.wait_for_token(host, flow, standing);
     }
 
-    /// It is its message's turn: a token goes, the next of its host a gap later.
+    /// Gives a token to the message; the next token of the host goes a gap later.
     pub fn give_token(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.base.transport);
         let (own, host) = (parameters(t), self.base.ip.host);

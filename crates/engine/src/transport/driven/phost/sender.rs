@@ -1,4 +1,4 @@
-//! The sending endpoint: messages one after the other, each announced, and a packet for each token.
+//! Sending endpoint: announces one message after the other, and sends one packet per token.
 
 use super::{CONTROL, PacketTime, parameters, tell_token};
 use crate::event::order::Timer;
@@ -13,58 +13,58 @@ use incast_cc::Time;
 use incast_record::FlowRecord;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Messages that are announced again at once: 4 kB of requests.
+/// Messages whose announcements are repeated at once: 4 kB of requests.
 const ASKED_AT_ONCE: usize = 64;
 
-/// A sender.
+/// pHost sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// What every sender has.
+    /// Common state of senders.
     pub base: Sending,
-    /// Messages that have not arrived as far as is known; the last may be under way.
+    /// Messages not known to have arrived; the last may be under way.
     messages: VecDeque<Message>,
-    /// The packet after the first of these, and after the last.
+    /// Packet after the first of these messages, and after the last.
     first_end: u32,
     end: u32,
-    /// Bytes of the last that are not cut into packets yet.
+    /// Bytes of the last message that are not yet in packets.
     left: u64,
-    /// The message that its application has given up.
+    /// Message that the application has given up.
     cut: Option<Plan>,
-    /// Tokens that may be used: those that die first come first.
+    /// Usable tokens: the first to expire come first.
     tokens: BTreeSet<Token>,
-    /// Packets that the receiver lacks of the last message, as the latest token says.
+    /// Missing packets of the last message, according to the latest token.
     lacks: u64,
-    /// It waits for its turn at the host's wire.
+    /// Set while the flow waits for the NIC.
     waits: bool,
-    /// When something of the first message was sent or heard last.
+    /// Time at which a packet of the first message was last sent or received.
     quiet: Time,
-    /// Tokens it has had, those that died, and those that were for what had arrived or does not come.
+    /// Tokens received, expired tokens, and tokens for packets that had arrived or do not come.
     got: u64,
     expired: u64,
     unused: u64,
 }
 
-/// A message that has been announced.
+/// Announced message.
 #[derive(Clone, Copy, Debug)]
 struct Message {
     plan: Plan,
-    /// The receiver has said something of it.
+    /// Set once the receiver has responded to it.
     known: bool,
 }
 
-/// A packet may go.
+/// Token: the right to send one packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Token {
-    /// It may still then.
+    /// Time of expiry.
     until: Time,
-    /// Its number among the message's.
+    /// Number among the message's tokens.
     token: u32,
-    /// The packet.
+    /// Number of the packet.
     number: u32,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         Sender {
             base: Sending::new(net, flow, host),
@@ -83,19 +83,18 @@ impl Sender {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.feed.open(ctx);
         self.pump(ctx);
     }
 
-    /// The application may have written.
+    /// Called when the application may have written.
     pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.pump(ctx);
     }
 
-    /// What has been written since the last message was sent is the next: it is announced, and its first packets have
-    /// tokens.
+    /// Begins a message with all that has been written since the last one: announces it and makes the initial tokens.
     fn begin(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.left > 0 || self.base.sent.has_lost() || self.base.feed.is_finished() {
             return;
@@ -119,7 +118,7 @@ impl Sender {
         self.announce(ctx, plan, 0);
     }
 
-    /// Says how long a message is.
+    /// Announces a message and its length.
     fn announce(&mut self, ctx: &mut NodeCtx<impl Effects>, plan: Plan, flags: u16) {
         let size = ctx.net.transport(self.base.transport).ack_size;
         let mut packet = self.base.control(ctx, Kind::Rts, plan.first, size, 0);
@@ -135,21 +134,21 @@ impl Sender {
         self.first_end = self.messages.front().map_or(u32::MAX, |message| message.plan.end(0, mss));
     }
 
-    /// Something of packet `number` or its message is sent or heard. The receiver speaks of later messages even where
-    /// it does not know of the first.
+    /// Notes the time of a packet sent or received for packet `number`, if that belongs to the first message. The
+    /// receiver responds about later messages even if it does not know of the first.
     fn note_time(&mut self, now: Time, number: u32) {
         if number < self.first_end {
             self.quiet = now;
         }
     }
 
-    /// The message that a packet is of.
+    /// Message of a packet.
     fn message_of(&mut self, number: u32) -> Option<&mut Message> {
         let later = self.messages.partition_point(|message| message.plan.first <= number);
         self.messages.get_mut(later.checked_sub(1)?)
     }
 
-    /// A packet may go. Tokens that died, or are for what has arrived, are thrown away.
+    /// Returns whether a packet may go. Drops tokens that expired or are for received packets.
     fn may_send(&mut self, now: Time) -> bool {
         while let Some(token) = self.tokens.first() {
             if token.until < now {
@@ -164,7 +163,7 @@ impl Sender {
         false
     }
 
-    /// Sends what may go while the wire is free, or waits for its turn there.
+    /// Sends what may go while the NIC is free, else queues for the NIC.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.begin(ctx);
         let (host, flow) = (self.base.ip.host, self.base.ip.flow);
@@ -178,7 +177,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// It is its turn at the wire.
+    /// Called when the NIC is free for this sender.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.waits = false;
         if self.may_send(ctx.now) {
@@ -191,7 +190,7 @@ impl Sender {
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let Some(Token { token, number, .. }) = self.tokens.pop_first() else { return };
         while self.base.sent.next() <= number {
-            // those before it, whose tokens were lost or died, wait for others
+            // packets before it, whose tokens were lost or expired, wait for other tokens
             let Some((len, last)) = self.base.feed.take_at_most(ctx, self.left) else { return self.give_up(ctx) };
             self.left -= len as u64;
             self.base.sent.wait(ctx.now, len, last);
@@ -209,7 +208,7 @@ impl Sender {
         ctx.launch(self.base.ip.host, &packet);
     }
 
-    /// The application has reset the connection: the message ends with what has been cut into packets.
+    /// Ends the message with what is in packets, after the application has reset the connection.
     fn give_up(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.unused += 1;
         let left = std::mem::take(&mut self.left);
@@ -222,11 +221,11 @@ impl Sender {
         self.announce(ctx, plan, flag::RETX);
     }
 
-    /// A token or an acknowledgement arrived.
+    /// Handles a token or an acknowledgement.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         self.base.acknowledge(ctx, answer.next);
-        // a token says which packet, an acknowledgement which is after the message
+        // a token names its packet, an acknowledgement the packet after the message
         let about = if p.is(Kind::Pull) { answer.number } else { answer.number.saturating_sub(1) };
         self.note_time(ctx.now, about);
         if let Some(message) = self.message_of(about) {
@@ -253,7 +252,7 @@ impl Sender {
         if answer.number >= self.end
             && let Some(plan) = self.cut
         {
-            // the receiver has not heard that there is no more
+            // the receiver does not know of the new end
             self.unused += 1;
             return self.announce(ctx, plan, flag::RETX);
         }
@@ -265,7 +264,7 @@ impl Sender {
         }
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => {
@@ -280,8 +279,8 @@ impl Sender {
         }
     }
 
-    /// Announces once more the first message, and others that nobody has answered: so many at most, as a link that is
-    /// down for long leaves thousands.
+    /// Repeats the announcements of the first message and of others without a response: at most [`ASKED_AT_ONCE`], as a
+    /// link that is down for long leaves thousands.
     fn ask(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.timed_out(ctx);
         self.quiet = ctx.now;
@@ -292,8 +291,8 @@ impl Sender {
         }
     }
 
-    /// When it has heard nothing of the first message for long: whether the receiver knows of it, or has all of it. In
-    /// between it is the receiver that gives tokens.
+    /// Timeout of the first message: asks whether the receiver knows it, or has all of it. In between the receiver
+    /// gives tokens.
     fn deadline(&mut self, ctx: &NodeCtx<impl Effects>) -> Time {
         let Some(first) = self.messages.front() else { return Time::NEVER };
         let sent = self.messages.len() > 1 || self.left == 0 && !self.base.sent.has_lost();
@@ -304,7 +303,7 @@ impl Sender {
         }
     }
 
-    /// A packet of the first message may go.
+    /// Returns whether a packet of the first message may go.
     fn may_send_first(&mut self, now: Time) -> bool {
         self.may_send(now) && (self.messages.len() == 1 || self.tokens.iter().any(|t| t.number < self.first_end))
     }
@@ -314,12 +313,12 @@ impl Sender {
         self.base.arm(ctx, deadline);
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base.record(record);
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("tokens", self.got as f64);

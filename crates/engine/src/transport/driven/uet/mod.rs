@@ -1,9 +1,9 @@
-//! The transport of Ultra Ethernet (UET) with its two congestion controls, one at a time or together: NSCC, a window of
-//! the sender's from delays and marks, and RCCC, credit of the receiver's.
+//! Transport of Ultra Ethernet (UET) with its two congestion controls, alone or together: NSCC, a sender window from
+//! delays and marks, and RCCC, receiver credit.
 //!
 //! Rules are those of uet-htsim (ultraethernet/uet-htsim 40ccb05, `uec.cpp` and `uec_mp.cpp`). Differences: sums of
-//! NSCC's increases have 64 bits, where 32 wrap around near 800 Gb/s; with REPS, a timeout without trimming freezes the
-//! ring as one with it does, where the program there ends.
+//! NSCC's increases have 64 bits, since 32 wrap around near 800 Gb/s. With REPS, a timeout without trimming freezes the
+//! ring as a timeout with trimming does; uet-htsim aborts there.
 
 mod nscc;
 mod receiver;
@@ -16,24 +16,24 @@ pub use sender::Sender;
 
 use crate::spec::{Protocol, TransportSpec, Uet};
 
-/// Bytes of a quantum of credit.
+/// Size of a credit quantum, in bytes.
 const QUANTUM: u64 = 256;
 /// Credit of one pull, in full segments.
 const PULL: u64 = 4;
-/// Numbers of pulls begin there, so that a target may lie below.
+/// First pull number, so that a target may lie below.
 const FIRST_PULL: u32 = 100_000_000;
-/// Packets that ACKs report beyond what has come in order.
+/// Packets that the bitmap of an ACK covers.
 const MAP: u32 = 64;
 
-/// The parameters of a transport that is UET.
+/// Parameters of a UET transport.
 fn parameters(t: &TransportSpec) -> &Uet {
     match &t.protocol {
         Protocol::Uet(uet) => uet,
-        _ => unreachable!("endpoints of UET are made for transports that are UET"),
+        _ => unreachable!("a UET endpoint needs a UET transport"),
     }
 }
 
-/// Bytes of a full packet.
+/// Size of a full packet, in bytes.
 fn full(t: &TransportSpec) -> u64 {
     (t.mss + t.header) as u64
 }

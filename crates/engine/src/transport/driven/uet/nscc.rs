@@ -1,23 +1,24 @@
-//! NSCC: the sender's window, from queueing delay and marks. Four quadrants say what an ACK does; cut packets and a
-//! long delay let the window fall to what has arrived (quick adapt).
+//! NSCC: sender window from queueing delay and marks. The reaction to an ACK depends on its quadrant (mark or not,
+//! delay above or below the target). Trimmed packets and long delays let the window fall to what has arrived (quick
+//! adapt).
 
 use incast_cc::{Rate, Time};
 
-/// Bytes at 100 Gb/s in 12 us, to which its gains refer.
+/// Reference of the gains: bytes of 12 us at 100 Gb/s.
 const REFERENCE_BYTES: f64 = 150_000.0;
-/// ... and the 12 us, ps.
+/// Reference of the gains: 12 us, in ps.
 const REFERENCE_RTT: f64 = 12e6;
-/// Delays below this are no queue.
+/// Delays below this count as no queue.
 const NO_QUEUE: Time = Time::us(1);
-/// Weight of a delay in the average.
+/// Weight of a sample in the average delay.
 const G: f64 = 0.0125;
-/// Weight of a reduction, and the largest.
+/// Weight of a reduction, and the smallest factor that one applies.
 const GAMMA: f64 = 0.8;
 const LARGEST_CUT: f64 = 0.5;
-/// Quick adapt asks for less than the largest window by this shift.
+/// Quick adapt applies if less than the largest window, shifted right by this, has arrived.
 const GATE: u32 = 3;
 
-/// What does not change.
+/// Constants of a flow.
 #[derive(Clone, Debug)]
 struct Gains {
     alpha: f64,
@@ -25,17 +26,17 @@ struct Gains {
     eta: f64,
     fast: f64,
     target: Time,
-    /// The round-trip time of the fabric.
+    /// Round-trip time of the fabric.
     rtt: Time,
     least: i64,
     rate: Rate,
 }
 
-/// The window.
+/// Congestion window.
 #[derive(Clone, Debug)]
 pub struct Nscc {
     gains: Gains,
-    /// Window, and the largest that it may be, bytes.
+    /// Window and its upper bound, in bytes.
     pub cwnd: i64,
     pub most: i64,
     /// Smallest round-trip time so far.
@@ -43,12 +44,12 @@ pub struct Nscc {
     average: Time,
     increase: u64,
     received: i64,
-    /// Bytes since the last adaptation, of which so many are to be ignored.
+    /// Bytes since the last quick adapt, and number of these to ignore.
     ignored: i64,
     to_ignore: i64,
     achieved: i64,
     adapts_at: Time,
-    /// A packet was cut.
+    /// Set if a packet was trimmed.
     armed: bool,
     fast: bool,
     fast_count: i64,
@@ -56,18 +57,19 @@ pub struct Nscc {
     adjusted_at: Time,
 }
 
-/// Bytes of a time at a rate, whole.
+/// Whole bytes of a time at a rate.
 fn bytes(time: Time, rate: Rate) -> i64 {
     (time.as_secs_f64() * (rate.0 / 8) as f64) as i64
 }
 
-/// One and a half times the bytes of a round trip.
+/// Upper bound of the window: 1.5 bandwidth-delay products.
 pub fn largest_window(rtt: Time, rate: Rate) -> i64 {
     (1.5 * bytes(rtt, rate) as f64) as i64
 }
 
 impl Nscc {
-    /// On a fabric of round-trip time `rtt`, between hosts of `base_rtt` at `rate`. `target`: of the queueing delay.
+    /// Window for a fabric of round-trip time `rtt`, between hosts of `base_rtt` at `rate`. `target`: queueing delay to
+    /// aim at.
     pub fn new(rtt: Time, base_rtt: Time, rate: Rate, target: Time, mss: u32, header: u32) -> Nscc {
         let (a, b) = (bytes(rtt, rate) as f64 / REFERENCE_BYTES, target.0 as f64 / REFERENCE_RTT);
         let mss = mss as f64;
@@ -101,19 +103,19 @@ impl Nscc {
         }
     }
 
-    /// The average queueing delay.
+    /// Average queueing delay.
     pub fn average(&self) -> Time {
         self.average
     }
 
-    /// So many bytes have come that had not before.
+    /// Counts newly received bytes.
     pub fn on_received(&mut self, bytes: i64) {
         self.achieved += bytes;
         self.received += bytes;
         self.ignored += bytes;
     }
 
-    /// A round trip took so long.
+    /// Updates the smallest round-trip time.
     pub fn note_rtt(&mut self, rtt: Time) {
         if rtt < self.base_rtt {
             self.base_rtt = rtt;
@@ -121,13 +123,13 @@ impl Nscc {
         }
     }
 
-    /// The queueing delay of a valid sample, which counts in the average.
+    /// Adds a valid RTT sample. Returns its queueing delay.
     pub fn sample(&mut self, rtt: Time, marked: bool) -> Time {
         self.note_rtt(rtt);
         self.count(rtt - self.base_rtt, marked)
     }
 
-    /// A queueing delay counts in the average.
+    /// Adds a queueing delay to the average.
     pub fn count(&mut self, delay: Time, marked: bool) -> Time {
         let counted = match !marked && delay > self.gains.target {
             true => self.base_rtt.0 as f64 * 0.25,
@@ -137,7 +139,7 @@ impl Nscc {
         delay
     }
 
-    /// An ACK, of `bytes` that are new and a queueing delay, with so much in flight.
+    /// Handles an ACK of `bytes` new bytes with a queueing delay.
     pub fn on_ack(&mut self, now: Time, marked: bool, delay: Time, bytes: i64, in_flight: i64) {
         if self.adapts(now, false, marked, delay, in_flight) {
             return;
@@ -160,7 +162,8 @@ impl Nscc {
         self.bound();
     }
 
-    /// A packet of `bytes` was cut; `spared`: at the last hop, where the receiver controls too.
+    /// Handles the NACK of a trimmed packet of `bytes`. `spared`: it was trimmed at the last hop, where the receiver
+    /// controls too.
     pub fn on_nack(&mut self, now: Time, bytes: i64, spared: bool, in_flight: i64) {
         self.ignored += bytes;
         self.count(self.gains.rtt, true);
@@ -170,13 +173,13 @@ impl Nscc {
         }
     }
 
-    /// A packet of `bytes` was lost.
+    /// Reduces the window by a lost packet of `bytes`.
     pub fn lose(&mut self, bytes: i64) {
         self.cwnd -= bytes;
         self.bound();
     }
 
-    /// Quick adapt. Whether it acted, or ignores what comes.
+    /// Quick adapt. Returns true if it acted, or if the feedback is to be ignored.
     fn adapts(&mut self, now: Time, lost: bool, marked: bool, delay: Time, in_flight: i64) -> bool {
         let mut acts = self.ignored < self.to_ignore && marked;
         if !acts && now > self.adapts_at {
@@ -195,7 +198,8 @@ impl Nscc {
         acts
     }
 
-    /// No queue for more than a window: fast increase; else in proportion to what is missing to the target.
+    /// Increases the window: fast increase after more than a window without a queue, else in proportion to the distance
+    /// from the target.
     fn grow(&mut self, delay: Time, bytes: i64) {
         self.fast_count = if delay < NO_QUEUE { self.fast_count + bytes } else { 0 };
         self.fast = delay < NO_QUEUE && (self.fast_count > self.cwnd || self.fast);
@@ -226,7 +230,7 @@ impl Nscc {
 mod tests {
     use super::*;
 
-    /// A k = 8 fat tree at 100 Gb/s with links of 1 us.
+    /// Window in a k = 8 fat tree at 100 Gb/s with links of 1 us.
     fn window(cwnd: i64) -> Nscc {
         let rtt = Time(14_027_520);
         let nscc = Nscc::new(rtt, rtt, Rate::gbps(100), Time(10_520_640), 4096, 64);
@@ -241,7 +245,7 @@ mod tests {
         assert_eq!((most, most >> GATE), (263_016, 32_877));
     }
 
-    /// The window after an ACK of 16,640 bytes, none of which is due for an adjustment, and after that adjustment.
+    /// Increase after an ACK of 16,640 bytes before its adjustment is due, and window after the adjustment.
     fn adjusted(delay_ns: u64) -> (u64, i64) {
         let mut nscc = window(100_000);
         nscc.on_ack(Time::us(1), false, Time::ns(delay_ns), 16_640, 0);
@@ -261,7 +265,7 @@ mod tests {
         let mut fast = Nscc { fast: true, ..window(100_000) };
         fast.on_ack(Time::us(1), false, Time::ns(500), 16_640, 0);
         assert_eq!(fast.cwnd, 104_862);
-        // a round trip of the fabric later it gets its share of one
+        // one fabric round trip later the window grows by eta
         let mut late = window(100_000);
         late.on_ack(Time::us(20), true, Time::ZERO, 0, 0);
         assert_eq!(late.cwnd, 100_718);
@@ -281,7 +285,7 @@ mod tests {
         let mut nscc = Nscc { average: Time::us(10), ..window(100_000) };
         nscc.on_nack(Time::us(1), 4160, false, 0);
         assert_eq!((nscc.cwnd, nscc.average), (95_840, Time(10_050_344)));
-        // in the next period nothing has been achieved: the window falls to a packet
+        // nothing was achieved in the next period: the window falls to one packet
         nscc.on_nack(Time::us(100), 4160, false, 50_000);
         assert_eq!((nscc.cwnd, nscc.to_ignore), (4160, 50_000));
     }

@@ -1,4 +1,4 @@
-//! The receiving endpoint: ACKs that are coalesced, NACKs that are not, and pulls from the host's pacer under RCCC.
+//! Receiving endpoint: coalesced ACKs, NACKs, and pulls from the host's pacer under RCCC.
 
 use super::{FIRST_PULL, MAP, QUANTUM, full, parameters, pull_quanta};
 use crate::event::packet::{Answer, Kind, Packet, flag};
@@ -13,44 +13,44 @@ use crate::transport::driven::uet::nscc::largest_window;
 use crate::transport::ip::IpSink;
 use incast_cc::Time;
 
-/// Entropies of pulls.
+/// Number of entropies of pulls.
 const PULL_ENTROPIES: u16 = 128;
-/// A grant of nothing takes the time of so many quanta.
+/// Quanta whose time an empty grant takes.
 const EMPTY: u32 = 4;
 
-/// Whether a packet that was cut was so at the last hop, where another path would not help.
+/// Returns whether a packet was trimmed at the last hop, where another path would not help.
 fn cut_at_end(p: &Packet) -> bool {
     p.cut_after().is_some_and(|links| links + 1 == p.hop as u32)
 }
 
-/// A receiver. Credit in quanta.
+/// UET receiver. Credit is in quanta.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// What every receiver has.
+    /// Common state of receivers.
     pub base: Receiving,
-    /// Credit given, up to where the sender could use it, and what packets that were cut ask for.
+    /// Credit given, the sender's target, and the demand of trimmed packets.
     given: u32,
     target: u32,
     again: u32,
-    /// It is among the active flows of its host's pacer.
+    /// Set while the flow is in the active list of its host's pacer.
     active: bool,
-    /// Bytes that came for the first time, modulo 2^32; bytes since the last ACK.
+    /// First-time bytes received, modulo 2^32, and bytes since the last ACK.
     received: u32,
     since: u64,
-    /// An ACK is asked for, once nothing is missing.
+    /// Set if an ACK is requested once no packet is missing.
     asked: bool,
-    /// Something has come.
+    /// Set once something has arrived.
     begun: bool,
     /// Entropy of the last pull.
     entropy: u16,
     /// Round-trip time of the fabric.
     rtt: Time,
-    /// The window that a sender has at most, bytes.
+    /// Largest window of a sender, in bytes.
     window: u64,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let uet = parameters(net.transport(net.flow(flow).transport));
         let env = &net.envs[flow];
@@ -71,7 +71,7 @@ impl Receiver {
         }
     }
 
-    /// A packet arrived, whole or cut.
+    /// Handles a packet, complete or trimmed.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let t = ctx.net.transport(self.base.transport);
         self.count(ctx, t, p);
@@ -91,7 +91,7 @@ impl Receiver {
         }
     }
 
-    /// Counts what the core does to packets, where the host's credit goes by it.
+    /// Counts the fate of a packet in the core, if the host's credit depends on it.
     fn count(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         if parameters(t).oversubscription == 1.0 {
             return;
@@ -105,7 +105,7 @@ impl Receiver {
         self.core(ctx, t).count(fate);
     }
 
-    /// The rate of its host's credit, as it is now.
+    /// Credit rate of the host, brought up to now.
     fn core<'c>(&self, ctx: &'c mut NodeCtx<impl Effects>, t: &TransportSpec) -> &'c mut CoreRate {
         let (uet, host) = (parameters(t), self.base.ip.host);
         let place = (ctx.net.spec.seed, ctx.hosts[host].node);
@@ -149,13 +149,13 @@ impl Receiver {
         let answer = Answer { number, next: self.base.arrived.next(), count: self.received, ..Answer::default() };
         self.base.answer(ctx, Class::Fifo, (Kind::Nack, flags, answer), p.entropy());
         if !parameters(t).htsim {
-            // the target that it carries was reckoned as if it arrived
+            // the target in the packet assumed that it would arrive
             self.again += full(t).div_ceil(QUANTUM) as u32;
         }
         self.join(ctx, t);
     }
 
-    /// The sender asks for credit.
+    /// Handles a request for credit.
     fn on_rts(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let number = p.seq() as u32;
         self.base.note_more();
@@ -165,7 +165,7 @@ impl Receiver {
         self.acknowledge(ctx, p, number, 0);
     }
 
-    /// The sender could use credit up to `target`.
+    /// Raises the target: the sender can use credit up to `target`.
     fn aim(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, target: u32) {
         if parameters(t).credit && target > self.target {
             self.target = target;
@@ -173,7 +173,7 @@ impl Receiver {
         }
     }
 
-    /// It joins the active flows of its host's pacer.
+    /// Joins the active flows of the host's pacer.
     fn join(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if parameters(t).credit && !self.active {
             self.active = true;
@@ -185,7 +185,7 @@ impl Receiver {
         number.saturating_sub(MAP - 1).max(self.base.arrived.next() + 1)
     }
 
-    /// Acknowledges a packet, with a map from packet `from` on.
+    /// Sends an ACK with a bitmap from packet `from` on.
     fn acknowledge(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, from: u32, flags: u16) {
         let arrived = &self.base.arrived;
         let answer = Answer {
@@ -199,7 +199,7 @@ impl Receiver {
         self.base.answer(ctx, Class::Fifo, (Kind::Ack, flags, answer), p.entropy());
     }
 
-    /// The host's pacer has come to it in a list: it gives credit.
+    /// Gives credit on behalf of the host's pacer, which serves `list`.
     pub fn grant(&mut self, ctx: &mut NodeCtx<impl Effects>, list: List) -> Granted {
         let t = ctx.net.transport(self.base.transport);
         if !parameters(t).htsim && self.base.is_complete() {
@@ -216,7 +216,7 @@ impl Receiver {
         let answer = Answer { count: self.given, next: self.base.arrived.next(), ..Answer::default() };
         self.base.answer(ctx, Class::Fifo, (Kind::Pull, 0, answer), self.entropy);
         let port = &ctx.ports[ctx.hosts[self.base.ip.host].port];
-        // with what the link puts around each packet that goes for it
+        // with the link's overhead of each packet that the credit pays for
         let wire = port.serialization(full(t)).0 as f64 * QUANTUM as f64 / full(t) as f64;
         let quantum = (wire / parameters(t).pull_rate) as u64;
         let quantum = match parameters(t).oversubscription == 1.0 {
@@ -240,7 +240,7 @@ impl Receiver {
         Granted { gap, next }
     }
 
-    /// All that was written is here: what is still asked for in a list is not given.
+    /// Leaves the pacer's list once all that was written has arrived: the remaining demand gets no credit.
     fn leave(&mut self, list: List) -> Granted {
         if list == List::Active {
             (self.active, self.again) = (false, 0);

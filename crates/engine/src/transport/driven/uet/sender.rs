@@ -1,4 +1,4 @@
-//! The sending endpoint: packets go as window, credit, or both let them.
+//! Sending endpoint: packets go as the window, the credit, or both allow.
 
 use super::nscc::{Nscc, largest_window};
 use super::sleek::Sleek;
@@ -16,49 +16,49 @@ use crate::transport::driven::sent::{Sent, State};
 use incast_cc::Time;
 use incast_record::FlowRecord;
 
-/// Probes go by this share of the fabric's round-trip time at least: a NACK of a packet that has just gone again makes
-/// the smallest zero.
+/// Lower bound of the round trip for probes, as a part of the fabric's: the NACK of a packet that was just
+/// retransmitted brings the smallest sample to zero.
 const SHARE: u64 = 8;
 
-/// A sender.
+/// UET sender.
 #[derive(Debug)]
 pub struct Sender {
-    /// What every sender has.
+    /// Common state of senders.
     pub base: Sending,
     spreading: Spreading,
     nscc: Option<Box<Nscc>>,
     sleek: Option<Box<Sleek>>,
     rccc: Option<Rccc>,
-    /// Bytes on their way, as far as is known.
+    /// Bytes in flight.
     in_flight: i64,
-    /// Bytes of packets that wait to be sent again.
+    /// Bytes of packets to be retransmitted.
     lost: i64,
-    /// Bytes that the receiver says have come, modulo 2^32.
+    /// Bytes received according to the receiver, modulo 2^32.
     received: u32,
-    /// It waits for its turn at the host's wire.
+    /// Set while the flow waits for the NIC.
     waits: bool,
-    /// When it asked for credit last.
+    /// Time of the last request for credit.
     asked: Option<Time>,
-    /// The number of that question.
+    /// Number of the outstanding request.
     question: Option<u32>,
     /// Round-trip time of the fabric.
     rtt: Time,
 }
 
-/// The receiver's credit, bytes.
+/// Receiver credit, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Rccc {
     credit: i64,
     speculating: bool,
-    /// The largest that it is.
+    /// Upper bound of the credit.
     most: i64,
-    /// Quanta given so far.
+    /// Cumulative credit from the receiver, in quanta.
     given: u32,
     target: u32,
 }
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let t = net.transport(net.flow(flow).transport);
         let (uet, env) = (parameters(t), &net.envs[flow]);
@@ -89,32 +89,32 @@ impl Sender {
         }
     }
 
-    /// The flow opens.
+    /// Opens the flow.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.base.feed.open(ctx);
         self.pump(ctx);
         self.arm(ctx);
     }
 
-    /// The application may have written.
+    /// Called when the application may have written.
     pub fn on_backlog(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.pump(ctx);
         if self.rccc.is_some_and(|rccc| rccc.credit <= 0) && self.base.feed.backlog(ctx.now) > 0 {
-            // nothing may be on its way that could say what is needed
+            // no packet may be under way to tell the receiver of the demand
             self.aim_anew(ctx);
             self.rts(ctx);
         }
         self.arm(ctx);
     }
 
-    /// Bytes that wait, with their headers.
+    /// Waiting bytes, with headers.
     fn backlog(&mut self, now: Time) -> i64 {
         let bytes = self.base.feed.backlog(now);
         let (mss, header) = (self.base.sizes.0 as u64, self.base.sizes.1 as u64);
         (bytes + bytes.div_ceil(mss) * header) as i64
     }
 
-    /// The size of the next packet, 0 where there is none.
+    /// Size of the next packet; 0 if there is none.
     fn next_size(&mut self, now: Time) -> i64 {
         let (mss, header) = (self.base.sizes.0 as u64, self.base.sizes.1 as i64);
         match self.base.sent.first_lost() {
@@ -133,7 +133,7 @@ impl Sender {
         size > 0 && self.nscc.as_deref().is_none_or(window) && self.rccc.is_none_or(|rccc| rccc.credit > 0)
     }
 
-    /// Sends what may go, or waits for its turn at the wire.
+    /// Sends what may go, or queues for the NIC.
     fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         while !self.waits && self.may_send(ctx.now) {
             self.waits = !ctx.asks_for_wire(self.base.ip.host, self.base.ip.flow);
@@ -143,7 +143,7 @@ impl Sender {
         }
     }
 
-    /// It is its turn at the wire.
+    /// Called when the NIC is free for this sender.
     pub fn on_turn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.waits = false;
         if self.may_send(ctx.now) {
@@ -152,7 +152,8 @@ impl Sender {
         }
     }
 
-    /// Sends the first packet that is to be sent again, or a new one. `own`: it is one of the senders that wait.
+    /// Sends the first packet to be retransmitted, or a new one. `own`: 1 if this sender is among those that waited for
+    /// the NIC.
     fn send(&mut self, ctx: &mut NodeCtx<impl Effects>, own: i64) {
         let t = ctx.net.transport(self.base.transport);
         let (number, len, flags, last) = match self.base.sent.resend(ctx.now) {
@@ -189,7 +190,7 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Up to where it could use credit, of what waits and what waits to be sent again.
+    /// Sets the credit target from new data and retransmissions.
     fn aim(&mut self, ctx: &NodeCtx<impl Effects>, backlog: i64, own: i64) {
         let full = (self.base.sizes.0 + self.base.sizes.1) as i64;
         let Some(rccc) = &mut self.rccc else { return };
@@ -209,13 +210,13 @@ impl Sender {
         rccc.target = (needs.max(0) as u64).div_ceil(QUANTUM) as u32;
     }
 
-    /// The same, of what waits now.
+    /// Sets the credit target from the current backlog.
     fn aim_anew(&mut self, ctx: &NodeCtx<impl Effects>) {
         let backlog = self.backlog(ctx.now);
         self.aim(ctx, backlog, 0);
     }
 
-    /// An answer or a pull arrived.
+    /// Handles an ACK, a NACK or a pull.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let answer = p.answered();
         match p.kind() {
@@ -241,7 +242,8 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// A pull came. If that was all that had been asked for and still nothing may go, there is no packet to ask with.
+    /// Requests more credit after a pull: if all the demand was met and still nothing may go, no data packet can raise
+    /// the target.
     fn ask_further(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let short = self.rccc.is_some_and(|rccc| rccc.credit <= 0 && rccc.target <= rccc.given);
         if short && !self.waits && self.next_size(ctx.now) > 0 && !self.htsim(ctx) {
@@ -285,7 +287,7 @@ impl Sender {
         self.stop_speculating();
     }
 
-    /// SLEEK, after an ACK; of a probe, that came back with such a delay.
+    /// Loss recovery by SLEEK after an ACK. `probe`: queueing delay, if the ACK answers a probe.
     fn repair(&mut self, ctx: &mut NodeCtx<impl Effects>, answer: &Answer, probe: Option<Time>) {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
         let (next, end) = (answer.next, self.base.sent.next());
@@ -303,14 +305,14 @@ impl Sender {
         self.arm_probe(ctx);
     }
 
-    /// Sets the timer of probes, unless it fires before that is due anyway.
+    /// Sets the probe timer, unless it fires before the probe is due anyway.
     fn arm_probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(due) = self.sleek.as_mut().and_then(|sleek| sleek.arms()) {
             ctx.timer(due.max(ctx.now), Timer::Pace(self.base.ip.flow));
         }
     }
 
-    /// The timer of probes fired.
+    /// Handles the probe timer.
     #[cold]
     fn probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let (Some(sleek), Some(nscc)) = (&mut self.sleek, &self.nscc) else { return };
@@ -324,8 +326,8 @@ impl Sender {
         self.arm_probe(ctx);
     }
 
-    /// What has arrived: all before a number, and some beyond it. What waited to be sent again was taken for lost, and
-    /// leaves the flight a second time with the bytes that the receiver counts.
+    /// Takes in the cumulative number and the bitmap of an ACK. Packets that were taken for lost had left the flight;
+    /// they are put back, because the receiver's byte count subtracts them too.
     fn take(&mut self, ctx: &mut NodeCtx<impl Effects>, answer: &Answer) {
         let header = self.base.sizes.1 as i64;
         let mut back = 0;
@@ -361,7 +363,7 @@ impl Sender {
             (true, true) => Feedback::Marked,
             (true, false) => Feedback::Good,
         };
-        // the packet itself goes before its path is judged
+        // the packet is retransmitted before its path is penalised
         self.pump(ctx);
         self.spreading.note(ctx.now, p.entropy(), what);
     }
@@ -379,7 +381,7 @@ impl Sender {
         }
     }
 
-    /// One of its timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
@@ -399,7 +401,7 @@ impl Sender {
         self.base.arm(ctx, deadline);
     }
 
-    /// The oldest packet has been away for too long: it goes again, or the receiver is asked for credit.
+    /// Handles a timeout of the oldest packet: retransmits it, or asks the receiver for credit.
     #[cold]
     fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let timeout = ctx.net.transport(self.base.transport).rto_min;
@@ -410,7 +412,7 @@ impl Sender {
                 self.spreading.note(ctx.now, 0, Feedback::Lost);
                 let asked = self.base.sent.get(number).is_some_and(|sent| sent.len == 0);
                 if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.covers(number) && !asked) {
-                    // the pass comes to it, or comes to it again; ACKs of probes drive it
+                    // the pass of SLEEK covers the packet, again if need be; ACKs of probes drive it
                     sleek.passes_again_from(number);
                     self.base.sent.forget_oldest();
                     if self.rccc.is_some() && self.next_size(ctx.now) > 0 && !self.waits && !self.may_send(ctx.now) {
@@ -434,13 +436,13 @@ impl Sender {
                 }
             }
             Some(_) => return self.arm(ctx),
-            // its timer is that of packets on their way
+            // htsim's timer exists for packets in flight only
             None if self.htsim(ctx) => return,
             None => {}
         }
         if self.next_size(ctx.now) > 0 && !self.waits && (self.rccc.is_some() || !others) && !self.may_send(ctx.now) {
             if !self.htsim(ctx) {
-                // the target that was told last may not count what was lost since
+                // the latest target may not include later losses
                 self.aim_anew(ctx);
             }
             self.rts(ctx);
@@ -448,8 +450,8 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// uet-htsim asks after a timeout of a packet of `size` though it may have been sent again: where `others` wait, or
-    /// window or credit would not let another go.
+    /// Request of uet-htsim after the timeout of a packet of `size`, though that may have been retransmitted: if
+    /// `others` wait, or if the window or the credit would not let another go.
     #[cold]
     fn ask_as_htsim(&mut self, ctx: &mut NodeCtx<impl Effects>, size: i64, others: bool) {
         let full = self.nscc.as_deref().is_some_and(|nscc| nscc.cwnd < size + self.in_flight);
@@ -463,8 +465,8 @@ impl Sender {
         }
     }
 
-    /// Asks for credit, or for an answer, at most once a round trip, and with one question at a time: each that gets no
-    /// answer is asked again.
+    /// Asks for credit, or for a response, at most once per round trip. A request without a response is repeated before
+    /// another is made.
     fn rts(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.asked.is_some_and(|asked| ctx.now - asked < self.rtt) {
             return;
@@ -490,17 +492,17 @@ impl Sender {
         self.arm(ctx);
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.base.record(record);
     }
 
-    /// Congestion window, where it has one.
+    /// Congestion window, if the flow has one.
     pub fn window(&self) -> Option<u64> {
         self.nscc.as_ref().map(|nscc| nscc.cwnd as u64)
     }
 
-    /// Shows the state that time series are made of.
+    /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.base.observe(visit);
         visit("in_flight_bytes", self.in_flight as f64);

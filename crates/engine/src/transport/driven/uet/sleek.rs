@@ -1,59 +1,58 @@
-//! SLEEK: how NSCC's sender knows of losses where switches do not cut.
+//! SLEEK: loss detection of NSCC's sender if switches do not trim.
 //!
-//! More packets out of order than spreading explains begin a recovery, in which all that is missing goes again, once a
-//! pass, whatever the window; and so does a probe that comes back without much of a queue. Rules of uet-htsim (40ccb05,
-//! `runSleek`).
+//! A recovery begins with more packets out of order than spreading explains, or with a probe whose response shows
+//! little queueing. In a recovery all missing packets are retransmitted, once per pass, whatever the window. Rules of
+//! uet-htsim (40ccb05, `runSleek`).
 
 use incast_cc::Time;
 use std::ops::Range;
 
-/// A first probe goes after so many round trips without an ACK, while more is to be sent.
+/// Round trips without an ACK after which the first probe goes, while there is more to send.
 const FIRST: u64 = 3;
-/// A probe without an answer is followed by another after so many.
+/// Round trips after which an unanswered probe is followed by another.
 const NEXT: u64 = 5;
-/// Packets out of order that are too many at least.
+/// Smallest threshold of out-of-order packets.
 const LEAST: i64 = 5;
 
-/// The state of a sender.
+/// State of a sender.
 #[derive(Debug)]
 pub struct Sleek {
     /// Target of the queueing delay.
     target: Time,
-    /// Recovery goes on until all before this number has arrived.
+    /// End of the recovery: all packets before this number have arrived.
     until: Option<u32>,
-    /// The pass has come up to here.
+    /// Progress of the pass.
     pass: u32,
-    /// Number of the last probe, and when it was sent.
+    /// Number and time of the last probe.
     probe: (u32, Time),
-    /// When the next probe is due, and when a timer fires.
+    /// Time of the next probe, and time of the timer.
     due: Time,
     fires: Time,
 }
 
-/// Packets out of order from which on some are taken for lost, with these bytes of window, of the largest window, and
-/// of a segment.
+/// Threshold of out-of-order packets for a recovery, from the window, the largest window and the segment size in bytes.
 fn too_many((cwnd, most, mss): (i64, i64, i64)) -> u32 {
     ((cwnd * 3 / 2).min(most).max(LEAST * mss) / mss) as u32
 }
 
 impl Sleek {
-    /// With a target of the queueing delay.
+    /// State for a target of the queueing delay.
     pub fn new(target: Time) -> Sleek {
         let never = Time::NEVER;
         Sleek { target, until: None, pass: 0, probe: (0, Time::ZERO), due: never, fires: never }
     }
 
-    /// What is missing goes again, whatever the window.
+    /// Returns true in a recovery: missing packets go again whatever the window.
     pub fn recovers(&self) -> bool {
         self.until.is_some()
     }
 
-    /// `number` is among what goes again.
+    /// Returns whether the recovery covers packet `number`.
     pub fn covers(&self, number: u32) -> bool {
         self.until.is_some_and(|until| number < until)
     }
 
-    /// An ACK is here: when the next is missed, if there is something `missing`, or a `backlog`.
+    /// Sets the time of the next probe at an ACK: if packets are `missing`, or if there is a `backlog`.
     pub fn await_ack(&mut self, now: Time, rtt: Time, (missing, backlog): (bool, bool)) {
         self.due = match (missing, backlog) {
             (false, false) => Time::NEVER,
@@ -62,7 +61,7 @@ impl Sleek {
         };
     }
 
-    /// The time at which a timer is to be set, if one is: none is that fires before the next probe is due.
+    /// Time at which to set a timer, unless one fires before the next probe is due.
     pub fn arms(&mut self) -> Option<Time> {
         let arms = self.due < self.fires;
         if arms {
@@ -71,7 +70,7 @@ impl Sleek {
         arms.then_some(self.due)
     }
 
-    /// A timer fires: the number of the probe that is to be sent, if one is.
+    /// Handles the timer. Returns the number of the probe to be sent, if one is due.
     pub fn probes(&mut self, now: Time, rtt: Time) -> Option<u32> {
         if self.fires != now {
             return None;
@@ -85,14 +84,14 @@ impl Sleek {
         Some(self.probe.0)
     }
 
-    /// How long probe `number` took, if it is the last.
+    /// Round-trip time of probe `number`, if it is the last.
     pub fn took(&self, number: u32, now: Time) -> Option<Time> {
         (self.probe.0 == number).then(|| now - self.probe.1)
     }
 
-    /// An ACK of all before `next`, with `early` packets out of order, of packets up to `end`; `probe`: of a probe,
-    /// with that delay. The numbers that the pass goes over: what is on its way of them is to be taken for lost.
-    /// `lost`: packets wait to be sent again.
+    /// Handles an ACK of all before `next`, with `early` packets out of order; `end` is the next new packet. `probe`:
+    /// queueing delay, if the ACK answers a probe. `lost`: packets wait to be retransmitted. Returns the packet numbers
+    /// of the pass: those in flight among them count as lost.
     pub fn on_ack(
         &mut self,
         (next, early): (u32, u32),
@@ -115,12 +114,12 @@ impl Sleek {
         self.pass.max(next)..until
     }
 
-    /// The pass has taken `number` for lost.
+    /// Notes that the pass took `number` for lost.
     pub fn passed(&mut self, number: u32) {
         self.pass = number + 1;
     }
 
-    /// `number` is missing for long: the pass comes to it once more, if it is beyond.
+    /// Takes the pass back to `number`, which timed out.
     pub fn passes_again_from(&mut self, number: u32) {
         self.pass = self.pass.min(number);
     }
@@ -145,7 +144,7 @@ mod tests {
         let window = (20_480, MOST, 4096);
         assert!(sleek.on_ack((3, 6), 30, None, window, false).is_empty() && !sleek.recovers());
         assert!(sleek.on_ack((3, 7), 30, None, window, true).is_empty(), "others wait to be sent again");
-        // five packets of window from the first that is missing on
+        // a window of five packets, from the first missing one
         assert_eq!(sleek.on_ack((3, 7), 30, None, window, false), 3..8);
         (3..8).for_each(|number| sleek.passed(number));
         assert!(sleek.on_ack((3, 7), 31, None, window, false).is_empty());
@@ -161,7 +160,7 @@ mod tests {
         let (mut sleek, rtt, window) = (Sleek::new(Time::us(10)), Time::us(14), (20_480, MOST, 4096));
         sleek.await_ack(Time::us(100), rtt, (true, true));
         assert_eq!(sleek.arms(), Some(Time::us(142)));
-        // all is sent: a round trip and the target
+        // all is sent: one round trip and the target
         sleek.await_ack(Time::us(110), rtt, (true, false));
         assert_eq!(sleek.arms(), Some(Time::us(134)));
         sleek.await_ack(Time::us(120), rtt, (true, false));

@@ -1,4 +1,4 @@
-//! Which entropy a packet takes: UET's modes.
+//! Spreading modes of UET: choice of the entropy of a packet.
 
 use crate::ids::FlowId;
 use crate::spec::{Recycled, Spread};
@@ -7,44 +7,44 @@ use crate::transport::driven::entropies::Entropies;
 use incast_cc::Time;
 use std::collections::VecDeque;
 
-/// What became of a packet on a path.
+/// Fate of a packet on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
-    /// It arrived.
+    /// Arrived.
     Good,
-    /// It was marked.
+    /// Arrived with a mark.
     Marked,
-    /// It was cut before the last hop.
+    /// Trimmed before the last hop.
     Cut,
-    /// It was lost.
+    /// Lost.
     Lost,
 }
 
-/// Penalties of a path in the bitmap, and the most of it.
+/// Penalties of a path in the bitmap, and their upper bound.
 const MARKED: u8 = 1;
 const CUT: u8 = 4;
 const MOST: u8 = 15;
 
-/// REPS: values of the ring, packets that explore after a freeze, its length.
+/// REPS: ring size, packets that explore after a freeze, duration of a freeze.
 const RING: u32 = 8;
 const EXPLORE: u32 = 16;
 const FREEZE: Time = Time::ms(10);
 
-/// A mode, and where it stands.
+/// Spreading mode with its state.
 #[derive(Debug)]
 pub enum Spreading {
-    /// All in turn.
+    /// All entropies in turn.
     Oblivious(Entropies),
-    /// All in turn, but for those with a penalty.
+    /// All in turn, except penalised ones.
     Bitmap(Entropies),
-    /// Those that came back well, from a ring of a few.
+    /// Entropies with good feedback, from a small ring.
     Reps(Box<Source>),
-    /// Those that came back well, each once, else as the bitmap.
+    /// Entropies with good feedback, each once; else as the bitmap.
     Mixed(VecDeque<u16>, Entropies),
 }
 
 impl Spreading {
-    /// That of `flow`, over `count` entropies.
+    /// Spreading of `flow` over `count` entropies.
     pub fn new(mode: Spread, seed: u64, flow: FlowId, count: u32) -> Spreading {
         let bitmap = || Entropies::new(seed, flow, count, MOST, true);
         match mode {
@@ -58,7 +58,7 @@ impl Spreading {
         }
     }
 
-    /// The entropy of the next packet.
+    /// Entropy of the next packet.
     pub fn take(&mut self) -> u16 {
         match self {
             Spreading::Oblivious(walk) | Spreading::Bitmap(walk) => walk.take(),
@@ -67,7 +67,7 @@ impl Spreading {
         }
     }
 
-    /// What became of a packet with this entropy.
+    /// Takes in the feedback for a packet with this entropy.
     pub fn note(&mut self, now: Time, entropy: u16, what: Feedback) {
         let penalty = match what {
             Feedback::Good => 0,

@@ -1,11 +1,11 @@
-//! When data is acknowledged: at once, or later (RFC 1122 4.2.3.2, RFC 5681 4.2); quick at the start, and interactive,
-//! as Linux has it.
+//! Time of acknowledgements: at once or delayed (RFC 1122 4.2.3.2, RFC 5681 4.2), with Linux' quick ACKs and
+//! interactive mode.
 
 use super::compression::COMPRESSION_SLACK;
 use super::*;
 
 impl Receiver {
-    /// Acknowledges a segment that has arrived, now or later.
+    /// Acknowledges an arrived segment, now or later.
     pub(super) fn acknowledge_in_time(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, mut now_ack: bool) {
         let t = ctx.net.transport(self.transport);
         if !now_ack && !self.ooo.is_empty() {
@@ -15,7 +15,7 @@ impl Receiver {
             }
         }
         if now_ack || self.acks.pending >= self.acks.every || p.has(flag::FIN) {
-            // the receiver of a flow that is a connection of its own closes too
+            // the receiver of a one-way connection closes too
             if self.side == NO_SIDE && self.fin_at.is_some_and(|f| self.next > f) {
                 if t.fin_with_data && p.len > 0 && (now_ack || self.acks.pending >= self.acks.every) {
                     self.acknowledge(ctx, Kind::Ack, 0, t.ack_size);
@@ -32,7 +32,7 @@ impl Receiver {
         }
     }
 
-    /// The ACK waits for the next segment, or its timer.
+    /// Delays the ACK until the next segment, or its timer.
     #[inline]
     pub(super) fn delay_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let side = ctx.sides.get(self.side as usize);
@@ -52,7 +52,7 @@ impl Receiver {
         }
     }
 
-    /// Two-way connections: an acknowledgement of data was sent, one of those that `quickack` counts.
+    /// Counts an acknowledgement of data on a two-way connection against `quickack`.
     pub(super) fn spend_quick(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.acks.quick == 1
             && let Some(side) = ctx.sides.get_mut(self.side as usize)
@@ -62,8 +62,8 @@ impl Receiver {
         self.acks.quick = self.acks.quick.saturating_sub(1);
     }
 
-    /// Brings quick ACKs up to date with an arriving segment, and the interactive state of a two-way connection.
-    /// Whether the latter acknowledges the segment at once.
+    /// Updates the quick ACKs, and the interactive mode of a two-way connection, on an arriving segment. Returns
+    /// whether the latter acknowledges the segment at once.
     pub(super) fn interact(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         let counts = match self.ecn.mode {
             Ecn::Off => false,
@@ -104,7 +104,7 @@ impl Receiver {
         }
     }
 
-    /// Its timer's task, or that of another receiver's compressed SACKs, with which those of this one go.
+    /// Runs the ACK timer's task, or sends compressed SACKs with those of another receiver.
     pub fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) {
         if let Task::Compressed(at) = task {
             if self.compression.waiting == 0 || self.acks.deadline != at + COMPRESSION_SLACK {
@@ -115,7 +115,7 @@ impl Receiver {
         self.expire(ctx);
     }
 
-    /// An ACK has waited long enough, unless something made it go at the last moment.
+    /// Sends the delayed ACK, unless it was sent or postponed at the last moment.
     pub(super) fn expire(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         if self.side != NO_SIDE {
@@ -126,7 +126,7 @@ impl Receiver {
         }
         let missed = self.compression.waiting == 0;
         if !missed {
-            // a timer of the kernel that fires takes those along that are due but for their slack
+            // a kernel timer that fires takes along the timers that are due but for their slack
             let now = ctx.now;
             let RunQueue { compressed, released, .. } = &mut ctx.hosts[self.ip.host].run_queue;
             compressed.retain(|timer| {

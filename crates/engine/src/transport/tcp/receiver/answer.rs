@@ -1,4 +1,4 @@
-//! Packets that go back.
+//! Packets sent back to the sender.
 
 use super::*;
 
@@ -11,7 +11,7 @@ impl Receiver {
         let wnd = self.window.offer(self.next, t).min(most);
         let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         if self.side != NO_SIDE {
-            // data of the other flow goes on echoing what was echoed last (RFC 7323 4.3, TS.Recent)
+            // data of the other flow keeps echoing the last echoed stamp (RFC 7323 4.3, TS.Recent)
             let side = &mut ctx.sides[self.side as usize];
             (side.ext.ts, side.ext.hops, side.came) = (ts, hops, came);
         }
@@ -45,7 +45,7 @@ impl Receiver {
         if let Some(held) = self.aside.take().or_else(|| self.take_of_side(ctx)) {
             ext.get_or_insert_default().aside = Some(held);
         }
-        // how long the host has had what it acknowledges
+        // time that the acknowledged segment spent in the host
         let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
         let mut packet = self.answer(ctx, kind, self.next, flags, size);
         packet.wnd = wnd;
@@ -59,8 +59,8 @@ impl Receiver {
         self.watch_window(ctx, t);
     }
 
-    /// A SYN-ACK has been sent that echoes `echo`: it is sent again by itself if nothing but SYNs come (ns-3's
-    /// `TcpSocketBase::SendEmptyPacket`: answers to SYNs that come again count, and leave the timer as it is).
+    /// Sets the timer that repeats a SYN-ACK, sent with `echo`, if only SYNs arrive (ns-3's
+    /// `TcpSocketBase::SendEmptyPacket`: answers to repeated SYNs count, and leave the timer as it is).
     #[cold]
     pub(super) fn await_answer(
         &mut self,
@@ -80,7 +80,7 @@ impl Receiver {
         ctx.timer(at, Timer::SynAck(self.flow));
     }
 
-    /// The timer of an unanswered SYN-ACK is over.
+    /// Handles the timer of an unanswered SYN-ACK.
     #[cold]
     pub(super) fn repeat_syn_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let done = self.has_data() || self.sink.closed;
@@ -97,12 +97,12 @@ impl Receiver {
         ctx.timer(at, Timer::SynAck(self.flow));
     }
 
-    /// Whether data, or the end of it, has come.
+    /// Returns whether data, or its end, has arrived.
     fn has_data(&self) -> bool {
         self.next > 0 || !self.ooo.is_empty() || self.fin_at.is_some()
     }
 
-    /// With a slow reader and a shut window, sets the timer of the update that opens it again.
+    /// Sets the timer of the window update that reopens a closed window of a slow reader.
     #[inline]
     pub(super) fn watch_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if let Some(at) = self.window.plan_update(self.next, ctx.now, t) {
@@ -110,7 +110,7 @@ impl Receiver {
         }
     }
 
-    /// The next packet back, with acknowledgement number `ack`.
+    /// Makes the next packet to the sender, with acknowledgement number `ack`.
     #[inline(always)]
     pub(super) fn answer(
         &mut self,
@@ -133,7 +133,7 @@ impl Receiver {
         packet
     }
 
-    /// Sends a control packet that acknowledges nothing: a CNP, or a NACK.
+    /// Sends a control packet that acknowledges nothing: a CNP or a NACK.
     pub(super) fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
         let size = ctx.net.transport(self.transport).ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
@@ -143,7 +143,7 @@ impl Receiver {
         ctx.send(self.ip.host, &packet, None);
     }
 
-    /// The header of a segment whose payload a queue has cut off: the sender is told at once which it is.
+    /// Sends a NACK for a trimmed segment.
     #[cold]
     pub(super) fn answer_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.ip.count_trimmed(ctx, p);
@@ -151,13 +151,13 @@ impl Receiver {
         self.tell(ctx, Kind::Nack, p.seq(), 0);
     }
 
-    /// What data of the other direction would return, if it counts once.
+    /// Takes the signals that data of the other direction would return, if they count once.
     fn take_of_side(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Aside>> {
         let aside = &mut ctx.sides.get_mut(self.side as usize)?.ext.aside;
         aside.take_if(|aside| aside.echoed().is_some_and(|answer| answer.counts_once()))
     }
 
-    /// The next ACK returns what ports have stamped, or answered; of a two-way connection data too returns answers.
+    /// Holds the stamps or answers of ports for the next ACK; on a two-way connection data returns answers too.
     #[cold]
     pub(super) fn hold(&mut self, ctx: &mut NodeCtx<impl Effects>, ext: &mut Ext) {
         let Some(mut aside) = ext.aside.take() else { return };

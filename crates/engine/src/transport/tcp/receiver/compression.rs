@@ -1,16 +1,15 @@
-//! Linux' compression of SACKs.
+//! SACK compression of Linux.
 
 use super::*;
 
-/// Longest delay, how much later its timer may fire (it does where no other
-/// timer of its kind is due), segments.
+/// Longest delay, timer slack (the delay of the timer if no other of its kind is due), and largest number of segments.
 const COMPRESSION_DELAY: Time = Time::ms(1);
 pub(super) const COMPRESSION_SLACK: Time = Time::us(100);
 const COMPRESSED_AT_MOST: u32 = 44;
 
 impl Receiver {
-    /// Whether a segment beyond a hole is acknowledged at once although SACKs are compressed: the first
-    /// three after the edge has moved are, and one after 44 that waited.
+    /// Returns whether a segment beyond a hole is acknowledged at once despite compression: the first three after the
+    /// edge has moved, and the one after 44 that waited.
     pub(super) fn is_not_compressed(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         if self.compression.waiting >= COMPRESSED_AT_MOST {
             return true;
@@ -32,7 +31,7 @@ impl Receiver {
         false
     }
 
-    /// No SACKs wait any more.
+    /// Clears the waiting SACKs.
     #[inline]
     pub(super) fn uncompress(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.compression.waiting > 0 {
@@ -41,7 +40,7 @@ impl Receiver {
         }
     }
 
-    /// SACKs that wait go out before a segment begins a third block, or adds to a later one.
+    /// Sends waiting SACKs before a segment that begins a third block or extends a later one.
     pub(super) fn release(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, seq: u64, end: u64) {
         let blocks = self.sack.blocks(&self.ooo, self.next);
         let count = blocks.iter().take_while(|b| b.0 < b.1).count();

@@ -1,9 +1,9 @@
-//! Two-way connections: acknowledgements travel on data of the other direction (piggyback).
+//! Two-way connections: acknowledgements ride on data of the other direction (piggyback).
 
 use super::*;
 
 impl Receiver {
-    /// Two-way connections: data of the other flow has carried the acknowledgement that was owed.
+    /// Takes over the acknowledgements that data of the other flow has carried.
     pub(super) fn collect(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(side) = ctx.sides.get_mut(self.side as usize) {
             if side.without_ecn {
@@ -23,7 +23,7 @@ impl Receiver {
         }
     }
 
-    /// Two-way connections: what data of the other flow is to acknowledge.
+    /// Publishes the acknowledgement for data of the other flow.
     pub(super) fn publish(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         let wnd = self.window.offer(self.next, t);

@@ -1,11 +1,11 @@
-//! The echo of marks: latched until CWR (RFC 3168), or segment by segment (RFC 8257), or as notifications (DCQCN).
+//! Echo of ECN marks: latched until CWR (RFC 3168), per segment (RFC 8257), or as notifications (DCQCN).
 
 use super::*;
 
 impl EcnEcho {
-    /// Whether a segment calls for quick ACKs (Linux, __tcp_ecn_check_ce): the first with a mark since the sender last
-    /// said that it reduced its window, and any that is not ECN-capable after one that was: it was probably sent again.
-    /// Linux does not look at an `old` one, of which all has come before.
+    /// Returns whether a segment calls for quick ACKs (Linux, __tcp_ecn_check_ce). This is the first marked segment
+    /// since the sender last announced a reduction, and any segment that is not ECN-capable after one that was:
+    /// probably a retransmission. Linux ignores an `old` segment, which brings nothing new.
     pub(super) fn calls_for_quick_acks(&mut self, p: &Packet, old: bool) -> bool {
         self.marked &= !p.has(flag::CWR);
         if old {
@@ -21,7 +21,7 @@ impl EcnEcho {
 }
 
 impl Receiver {
-    /// Takes the ECN field of a data segment in: whether it is marked, and whether that calls for an ACK at once.
+    /// Processes the ECN field of a data segment. Returns whether it is marked, and whether an ACK must go at once.
     #[inline(always)]
     pub(super) fn take_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> (bool, bool) {
         let mut marked = p.has(flag::CE);
@@ -36,7 +36,7 @@ impl Receiver {
                 if p.has(flag::CWR) {
                     self.ecn.ce = false;
                 }
-                // Linux looks at no mark on what has come before
+                // Linux ignores marks on data that had arrived before
                 let old = t.classic_quickack && p.seq() + p.len as u64 <= self.next;
                 self.ecn.ce |= marked && !old;
             }
@@ -55,7 +55,7 @@ impl Receiver {
         (marked, at_once)
     }
 
-    /// The first SYN that comes says whether the connection has ECN (RFC 3168 6.1.1), whatever a later one says.
+    /// Takes the ECN negotiation from the first SYN (RFC 3168 6.1.1), whatever a later one says.
     pub(super) fn negotiate_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         if t.handshake && self.syn_acked_at == NEVER && !p.has(flag::ECE) {
             self.ecn.mode = Ecn::Off;
@@ -65,7 +65,7 @@ impl Receiver {
         }
     }
 
-    /// The CE state changes while segments wait for an ACK.
+    /// Acknowledges waiting segments on a change of the CE state.
     pub(super) fn flush(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         match t.ecn_flush {
             Flush::Pending => self.acknowledge(ctx, Kind::Ack, 0, t.ack_size),
@@ -78,7 +78,7 @@ impl Receiver {
         }
     }
 
-    /// Marked data: the sender is notified, unless it was lately.
+    /// Sends a CNP for marked data, unless one was sent lately.
     #[cold]
     pub(super) fn notify(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if ctx.now < self.cnp.from {

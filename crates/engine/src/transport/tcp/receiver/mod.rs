@@ -1,5 +1,5 @@
-//! The receiving endpoint: reassembly, acknowledgements, ECN echo, advertised window. This file is its state, grouped
-//! by mechanism, and the way of a segment; each file beside it is what one mechanism does with it.
+//! TCP receiver: reassembly, acknowledgements, ECN echo, advertised window. This file has its state, grouped by
+//! mechanism, and the path of a segment. Each neighbouring file is one mechanism.
 
 use crate::event::aside::{Aside, Signals};
 use crate::event::order::Timer;
@@ -33,113 +33,112 @@ mod sack;
 mod window;
 
 const NEVER: Time = Time::NEVER;
-/// The segment size of a sender of which nothing has come (TCP_MSS_DEFAULT).
+/// Assumed segment size of a sender before its first segment (TCP_MSS_DEFAULT).
 const DEFAULT_MSS: u32 = 536;
 
-/// When data is acknowledged.
+/// Delayed and quick ACKs.
 #[derive(Clone, Debug)]
 struct AckPolicy {
-    /// As many segments wait for an ACK at most.
+    /// Number of segments after which an ACK is due.
     every: u32,
-    /// So many are acknowledged at once from now on.
+    /// Number of quick ACKs left.
     quick: u32,
     /// In-order segments not yet acknowledged.
     pending: u32,
-    /// Segments since the latest ACK that ask for one when they are read.
+    /// Segments since the latest ACK that ask for one when read.
     pushed: u8,
-    /// Marked data is acknowledged at once.
+    /// Set if marked data is acknowledged at once.
     marked_at_once: bool,
-    /// The number of the latest ACK.
+    /// Number of the latest ACK.
     acked: u64,
-    /// The echo of the next ACK: send time and hops of the earliest segment it covers, and when that came to
-    /// the host's NIC.
+    /// Echo of the next ACK: send time and hops of the earliest segment that it covers, and its arrival time at the
+    /// host's NIC.
     echo: Option<(Time, u8, Time)>,
-    /// When the ACK that waits goes.
+    /// Deadline of the delayed ACK.
     deadline: Time,
 }
 
-/// The lengths of segments.
+/// Segment lengths.
 #[derive(Clone, Debug)]
 struct Lengths {
-    /// The longest so far, or where they have become shorter the length of two in a row; the length of the latest, if
-    /// that was shorter.
+    /// Segment size: the longest so far, or the length of two shorter ones in a row; and the length of the latest
+    /// segment, if shorter.
     segment: u32,
     shorter: u32,
 }
 
-/// The timer of an ACK that waits.
+/// Timer of the delayed ACK.
 #[derive(Clone, Debug)]
 struct AckTimer {
-    /// When the event that looks at it comes.
+    /// Time of the timer's event.
     at: Time,
-    /// Where timers of a tick fire in the reverse of their order: the tick of the delayed ACK's, [`NEVER`] if it is not
-    /// set, and its number among its host's.
+    /// If timers of a tick fire in reverse order of setting: tick of the delayed ACK, [`NEVER`] if not set, and its
+    /// number among the host's timers.
     slot: Time,
     setting: u64,
 }
 
-/// Compression of SACKs.
+/// SACK compression.
 #[derive(Clone, Default, Debug)]
 struct Compression {
-    /// Edge at which segments beyond a hole are counted, how many of them were acknowledged at once since
-    /// it moved there, and how many wait to be.
+    /// Edge at which segments beyond a hole are counted, number of them acknowledged at once since the edge moved
+    /// there, and number of waiting ones.
     stuck_at: u64,
     duplicates: u32,
     waiting: u32,
 }
 
-/// Echo of marks.
+/// ECN echo.
 #[derive(Clone, Default, Debug)]
 struct EcnEcho {
-    /// The negotiated mode.
+    /// Negotiated mode.
     mode: Ecn,
     /// CE state of DCTCP's machine, or the latch of classic ECN.
     ce: bool,
-    /// Marked since the sender last said that it reduced its window.
+    /// Set by a mark until the sender announces a reduction.
     marked: bool,
-    /// A segment was ECN-capable.
+    /// Set once a segment was ECN-capable.
     capable: bool,
-    /// The bytes in order when the latest data segment arrived, before it was taken.
+    /// In-order bytes before the latest data segment.
     prior: u64,
 }
 
-/// Notifications of marks.
+/// Congestion notifications.
 #[derive(Clone, Default, Debug)]
 struct Notifications {
-    /// Shortest time between two; 0 sends none. When the next may go.
+    /// Shortest time between two notifications, 0 for none; and time from which the next may go.
     interval: Time,
     from: Time,
 }
 
-/// What the application has got of the flow.
+/// Progress of the flow's data.
 #[derive(Clone, Debug)]
 struct Taken {
-    /// Bytes of the flow, with and without extra packets.
+    /// Size of the flow, with and without extra packets.
     size: u64,
     app_size: u64,
-    /// When the latest in-order byte came.
+    /// Arrival time of the latest in-order byte.
     fresh_at: Time,
-    /// Bytes that arrived for the first time inside the measured interval.
+    /// First-time bytes inside the measured interval.
     delivered_m: u64,
 }
 
-/// The application that reads.
+/// Receiving application.
 #[derive(Clone, Debug)]
 struct Sink {
     closed: bool,
-    /// Whether the timer of [`FlowSpec::sink_stop`](crate::spec::FlowSpec::sink_stop) is set, or
-    /// none is needed.
+    /// Set if the timer of [`FlowSpec::sink_stop`](crate::spec::FlowSpec::sink_stop) is set, or none is needed.
     stop_planned: bool,
-    /// Byte after the last of the message under way, for two-way connections, and bytes of a message.
+    /// Byte after the current message, for two-way connections, and message size in bytes.
     message_end: u64,
     message_size: u64,
-    /// Bytes of earlier connections.
+    /// Bytes of former connections.
     earlier: u64,
-    /// The whole transfer had arrived.
+    /// Time at which the whole transfer had arrived.
     complete: Option<Time>,
 }
 
-/// A receiver. First what a segment reads and writes that is [predicted](prediction), then what is rarer.
+/// TCP receiver. Fields of a [predicted](prediction) segment come first, rarer ones last.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Receiver {
@@ -148,66 +147,66 @@ pub struct Receiver {
     transport: u32,
     packets: u32,
     base_flags: u16,
-    /// Entropy of the packet that came last.
+    /// Entropy of the latest packet.
     entropy: u16,
-    /// [`Receiver::is_in_order`]. Without the flag it is to be asked.
+    /// Set if [`Receiver::is_in_order`] is known to hold.
     in_order: bool,
-    /// First byte that has not come.
+    /// First byte that has not arrived.
     next: u64,
     acks: AckPolicy,
     window: Window,
     ecn: EcnEcho,
     taken: Taken,
-    /// The IP layer below it.
+    /// IP layer below.
     pub(in crate::transport) ip: IpSink,
 
-    /// The rules let segments be [predicted](prediction) that come next while nothing is missing.
+    /// Set if the rules allow segments to be [predicted](prediction).
     predictable: bool,
-    /// Its host's side of a two-way connection, or [`NO_SIDE`].
+    /// The host's side of a two-way connection, or [`NO_SIDE`].
     side: u32,
-    /// What has come beyond the first byte that has not, and the number of FIN.
+    /// Data beyond the first missing byte, and the number of the FIN.
     ooo: Ranges,
     fin_at: Option<u64>,
-    /// Record of data out of order, if some has come.
+    /// Reordering statistics, if data arrived out of order.
     reordering: Option<Box<Reordering>>,
     sack: SackBlocks,
     ack_timer: AckTimer,
     lengths: Lengths,
     compression: Compression,
-    /// First sequence number whose CE mark counts, where marks have to advance.
+    /// First sequence number whose CE mark counts, if marks have to advance.
     ce_from: u64,
     cnp: Notifications,
     sink: Sink,
-    /// When SYN was last answered, and the time until the sender's next packet.
+    /// Time of the latest SYN-ACK, and the time from then to the sender's next packet.
     syn_acked_at: Time,
     handshake_rtt: Time,
-    /// The SYN-ACK that nothing has answered, where it is sent again.
+    /// Unanswered SYN-ACK, if it is repeated.
     syn_ack: Option<Box<SynAck>>,
-    /// Stamps of the data packet that came last, or what switches have answered it, until an ACK has returned them.
+    /// Port stamps of the latest data packet, or answers of switches, until an ACK returns them.
     aside: Option<Box<Aside>>,
 }
 
-/// Cache lines of a receiver that a segment reads and writes which is as predicted.
+/// Cache lines of a receiver that a predicted segment reads and writes.
 pub const HOT: usize = 4;
-/// Where [`Receiver::delivered_in_all`] reads beyond these.
+/// Offsets of fields that [`Receiver::delivered_in_all`] reads beyond these lines.
 pub const DELIVERED: [usize; 2] =
     [offset_of!(Receiver, fin_at), offset_of!(Receiver, sink) + offset_of!(Sink, earlier)];
 
 const _: () = assert!(offset_of!(Receiver, ip) + IpSink::HOT <= HOT * 64);
 
-/// A SYN-ACK that nothing has answered.
+/// Unanswered SYN-ACK.
 #[derive(Clone, Debug)]
 struct SynAck {
-    /// What it says of the SYN: when and over how many links it came, and how long the host had it.
+    /// Echo of the SYN: send time, hops, and arrival time at the host's NIC.
     echo: Option<(Time, u8, Time)>,
-    /// How often it was sent.
+    /// Number of transmissions.
     sent: u32,
-    /// When it is sent next.
+    /// Time of the next transmission.
     at: Time,
 }
 
 impl Receiver {
-    /// The receiver of flow `flow` on domain-local host `host`.
+    /// Receiver of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Receiver {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
@@ -267,8 +266,8 @@ impl Receiver {
         }
     }
 
-    /// Makes it one flow of a two-way connection: `side` is its host's, `size` the bytes of the
-    /// messages that arrive.
+    /// Makes the flow one direction of a two-way connection. `side`: the host's side; `size`: bytes of an arriving
+    /// message. Returns the offered window.
     pub fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 {
         self.side = side;
         self.sink.message_size = size;
@@ -277,7 +276,7 @@ impl Receiver {
         self.window.offer(self.next, net.transport(self.transport))
     }
 
-    /// Whether another whole message has come.
+    /// Takes a complete message. Returns whether there was one.
     pub fn take_message(&mut self) -> bool {
         let whole = self.delivered() >= self.sink.message_end;
         if whole {
@@ -286,13 +285,13 @@ impl Receiver {
         whole
     }
 
-    /// Application bytes received, in order or not: neither segments beyond the flow's size nor FIN's number.
+    /// Application bytes received, in order or not, without bytes beyond the flow's size and the FIN's number.
     fn counted(&self) -> u64 {
         let end = self.taken.app_size.min(self.fin_at.unwrap_or(u64::MAX));
         self.next.min(end) + self.ooo.bytes_below(end)
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the receiver's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         record.delivered = self.delivered_in_all();
@@ -307,7 +306,7 @@ impl Receiver {
         }
     }
 
-    /// In-order bytes received, by earlier connections of the flow too.
+    /// In-order bytes received, former connections of the flow included.
     pub fn delivered_in_all(&self) -> u64 {
         self.sink.earlier + self.delivered()
     }
@@ -317,7 +316,7 @@ impl Receiver {
         self.next - u64::from(self.fin_at.is_some_and(|f| self.next > f))
     }
 
-    /// A packet of the data direction arrived.
+    /// Handles a packet of the data direction.
     #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>) {
         let t = ctx.net.transport(self.transport);
@@ -332,7 +331,7 @@ impl Receiver {
         self.in_order = self.is_in_order();
     }
 
-    /// A packet that is not as predicted.
+    /// Handles a packet that was not predicted.
     #[inline(never)]
     fn on_other_packet(
         &mut self,
@@ -371,7 +370,7 @@ impl Receiver {
         if p.is(Kind::Rst) {
             self.sink.closed = true;
         } else if p.is(Kind::Syn) {
-            // ns-3 echoes the first SYN, whichever it answers (ProcessOptionTimestamp: the others are not in order)
+            // ns-3 echoes the first SYN in every SYN-ACK (ProcessOptionTimestamp: later SYNs are not in order)
             let first = self.syn_ack.as_ref().filter(|_| t.repeats_first_stamp()).and_then(|own| own.echo);
             self.acks.echo = first.or(Some((p.sent_at(), p.hop, ctx.now - ctx.held)));
             if t.ecn_fallback {
@@ -391,14 +390,14 @@ impl Receiver {
         } else {
             self.syn_ack = None;
             if t.ce_must_advance && p.has(flag::CE) {
-                // the handshake's last ACK has the number of the first byte: its mark counts, and the
-                // first segment's does not
+                // the last ACK of the handshake has the number of the first byte: its mark counts, and the first
+                // segment's does not
                 self.ce_from = self.ce_from.max(p.seq() + 1);
             }
         }
     }
 
-    /// A packet that ends at `end` is late, or overtakes others, or is in order beyond what has come.
+    /// Notes a packet up to `end` that is late, overtakes others, or is in order.
     #[inline(never)]
     fn note_order(&mut self, p: &Packet, end: u64) {
         let top = self.ooo.as_slice().last().map_or(self.next, |r| r.1);
@@ -409,7 +408,7 @@ impl Receiver {
         }
     }
 
-    /// So much is kept beyond a hole now.
+    /// Updates the largest number of bytes kept beyond a hole.
     fn note_kept(&mut self, measured: bool) {
         if measured && let Some(reordering) = &mut self.reordering {
             reordering.buffer = reordering.buffer.max(self.ooo.bytes());
@@ -425,12 +424,12 @@ impl Receiver {
         }
     }
 
-    /// A data segment that is not as predicted.
+    /// Handles a data segment that was not predicted.
     #[inline(never)]
     fn on_other_data(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let end = p.seq() + p.len as u64 + u64::from(p.has(flag::FIN));
         let (marked, mut now_ack) = self.take_ecn(ctx, t, p);
-        // the earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
+        // earliest segment not acknowledged, in its latest copy (RFC 7323 4.3)
         if self.acks.echo.is_none() || p.seq() <= self.acks.acked {
             self.acks.echo = Some((p.sent_at(), p.hop, ctx.now - ctx.held));
         }
@@ -440,8 +439,8 @@ impl Receiver {
         }
         now_ack |= t.cwr_ack && p.has(flag::CWR) || self.acks.marked_at_once && marked;
         if p.len > 0 && self.window.is_growing(t) {
-            // what comes again leaves it alone, and without SACK so does what arrives out of order: else its ACKs would
-            // be no duplicates
+            // repeated data does not grow the window; without SACK neither does data out of order, because its ACKs
+            // would not be duplicates
             let fresh = end > self.next && self.ooo.find(p.seq()).is_none_or(|held| end > held.1);
             if fresh && (t.sack || p.seq() <= self.next) {
                 self.window.grow(t);
@@ -482,7 +481,7 @@ impl Receiver {
         self.acknowledge_in_time(ctx, p, now_ack);
     }
 
-    /// A segment up to `end` is the next in order. Whether it is acknowledged at once.
+    /// Takes in a segment up to `end` that is next in order. Returns whether it is acknowledged at once.
     fn deliver(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet, end: u64) -> bool {
         let before = self.delivered();
         let had_gap = !self.ooo.is_empty();
@@ -513,13 +512,13 @@ impl Receiver {
         now_ack
     }
 
-    /// All that the sender sends has come: the whole transfer, unless its stop cut it short.
+    /// Notes the completion of the transfer once the sender's last byte has arrived, unless its stop cut it short.
     #[cold]
     fn complete(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let flow = ctx.net.flow(self.flow);
         let whole = self.delivered() >= flow.app.end().unwrap_or(0);
         if !whole || ctx.net.duplex(self.flow).is_some_and(|duplex| duplex.close.is_some()) {
-            // of a connection for each query others follow
+            // other connections follow if each query has its own
             return;
         }
         // a FIN may come long after the last byte
@@ -527,7 +526,7 @@ impl Receiver {
         ctx.announce(self.flow, Done::Received);
     }
 
-    /// One of the receiver's timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         let t = ctx.net.transport(self.transport);
         if self.side != NO_SIDE {

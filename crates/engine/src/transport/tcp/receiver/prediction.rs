@@ -1,21 +1,22 @@
-//! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): the way of the segment that comes next, while
-//! nothing is missing. What `Receiver::data` does with it, without the rules that have no say in it.
+//! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): fast path of the next segment while nothing is
+//! missing. Does what `Receiver::data` does, without the rules that cannot apply.
 
 use super::*;
 
 impl Receiver {
-    /// Whether the rules of `t` let segments be predicted. Those do not that look at every segment.
+    /// Returns whether the rules of `t` allow prediction. Rules that look at every segment do not.
     pub(super) fn is_predictable(t: &TransportSpec) -> bool {
         !(t.classic_quickack || t.window_growth || t.push_ack || t.read_ack || t.cwr_ack)
     }
 
-    /// No segment is predicted from now on.
+    /// Turns off prediction.
     pub(in crate::transport) fn spell_out(&mut self) {
         (self.predictable, self.in_order) = (false, false);
     }
 
-    /// Whether nothing is missing, or waits to be told or done with the next segment. [`Receiver::in_order`] remembers
-    /// it from one segment to the next, so that one that is as predicted reads one flag and not the state of each rule.
+    /// Returns whether nothing is missing, and nothing waits to be reported or done with the next segment.
+    /// [`Receiver::in_order`] keeps the result, so that a predicted segment reads one flag and not the state of each
+    /// rule.
     pub(super) fn is_in_order(&self) -> bool {
         self.predictable
             && self.side == NO_SIDE
@@ -31,7 +32,7 @@ impl Receiver {
             && self.cnp.interval == Time::ZERO
     }
 
-    /// Whether a packet is the next data segment, whole, and nothing besides.
+    /// Returns whether a packet is the next data segment, complete, and nothing else.
     #[inline(always)]
     pub(super) fn predicts(&self, p: &Packet) -> bool {
         p.is(Kind::Data)
@@ -43,7 +44,7 @@ impl Receiver {
             && !p.has(flag::SLOW_PATH)
     }
 
-    /// Takes a segment in that is as predicted.
+    /// Handles a predicted segment.
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) {
         let (marked, mut now_ack) = self.take_ecn(ctx, t, p);
@@ -76,7 +77,7 @@ impl Receiver {
             self.delay_ack(ctx, t);
         }
     }
-    /// Does what [`Receiver::acknowledge`] does with data, while all is in order.
+    /// Does what [`Receiver::acknowledge`] does for data, while all is in order.
     #[inline(always)]
     fn acknowledge_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let wnd = self.window.offer(self.next, t);

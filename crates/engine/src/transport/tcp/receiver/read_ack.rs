@@ -1,15 +1,15 @@
-//! ACKs that an application causes by reading what has come (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf): of what
-//! seems to be the end of something. It reads at once here.
+//! ACKs caused by the reads of the application (Linux, tcp_measure_rcv_mss and tcp_cleanup_rbuf), for segments that
+//! look like the end of a message. Here the application reads at once.
 
 use super::*;
 
-/// The least segment size of a sender (TCP_MIN_MSS).
+/// Smallest segment size of a sender (TCP_MIN_MSS).
 const LEAST_MSS: u32 = 88;
-/// An IP header, which is part of a segment's.
+/// Size of an IP header, which counts as a part of the segment's header.
 const IP_HEADER: u32 = 20;
 
 impl Receiver {
-    /// The application reads a segment in order. Whether that acknowledges it (tcp_cleanup_rbuf).
+    /// Reads a segment in order. Returns whether that acknowledges it (tcp_cleanup_rbuf).
     #[cold]
     pub(super) fn is_read(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         self.measure(t, p);
@@ -17,7 +17,7 @@ impl Receiver {
         self.acks.pushed > u8::from(interactive)
     }
 
-    /// Guesses the sender's segments, and notes those that end something (tcp_measure_rcv_mss).
+    /// Estimates the sender's segment size, and notes segments that end a message (tcp_measure_rcv_mss).
     fn measure(&mut self, t: &TransportSpec, p: &Packet) {
         let (len, before) = (p.len as u32, std::mem::take(&mut self.lengths.shorter));
         let (acks, lengths) = (&mut self.acks, &mut self.lengths);
@@ -29,7 +29,7 @@ impl Receiver {
             return;
         }
         let header = t.header.saturating_sub(IP_HEADER);
-        // headers count here, options do not there (struct tcphdr)
+        // headers count here, options do not in the kernel (struct tcphdr)
         let least = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { LEAST_MSS };
         if len + header >= least + 20 {
             lengths.shorter = len;

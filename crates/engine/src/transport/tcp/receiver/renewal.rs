@@ -1,11 +1,10 @@
-//! Connections of a flow, one after the other: each query has its own. State is as fresh as that of a first connection;
-//! counts go on.
+//! Successive connections of a flow, one per query. Each begins with fresh state; counters continue.
 
 use super::*;
 
 impl Receiver {
-    /// The next connection takes its place, whose numbers are so far `ahead` on the wire. The one that was, and the
-    /// window that is offered now.
+    /// Replaces the connection by the next one, whose numbers on the wire are offset by `ahead`. Returns the former
+    /// one, and the window offered now.
     pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> (Receiver, u32) {
         let mut next = Receiver::new(net, self.flow, self.ip.host);
         let wnd = next.make_duplex(net, self.side, self.sink.message_size);
@@ -18,7 +17,7 @@ impl Receiver {
         (last, wnd)
     }
 
-    /// Exchanges what all connections of a flow share: what is beneath them, and counts.
+    /// Exchanges the state that all connections of a flow share: IP layer and counters.
     pub fn lend(&mut self, to: &mut Receiver) {
         std::mem::swap(&mut self.ip, &mut to.ip);
         std::mem::swap(&mut self.ip.ahead, &mut to.ip.ahead);
@@ -28,19 +27,19 @@ impl Receiver {
         std::mem::swap(&mut self.sink.earlier, &mut to.sink.earlier);
     }
 
-    /// The peer has closed, and all before that has come.
+    /// Returns whether the peer has closed and all before that has arrived.
     pub fn has_ended(&self) -> bool {
         self.fin_at.is_some_and(|fin| self.next > fin)
     }
 
-    /// The application has reset the connection: nothing is taken or acknowledged any more.
+    /// Notes that the application has reset the connection: nothing is taken or acknowledged any more.
     pub fn abandon(&mut self) {
         (self.sink.closed, self.in_order) = (true, false);
         self.acks.deadline = NEVER;
     }
 
-    /// A packet of a connection came that is gone: it counts as one that arrived, and data as late unless it was sent
-    /// again. Whether the peer waits for an answer.
+    /// Counts a packet of a former connection as arrived, and its data as late unless it is a retransmission. Returns
+    /// whether the peer waits for an answer.
     pub fn take_late(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ahead: (u64, u64)) -> bool {
         if p.len > p.size && p.is_trimmed() {
             self.ip.count_trimmed(ctx, p);
@@ -58,7 +57,7 @@ impl Receiver {
         whole && p.is(Kind::Data) && (p.len > 0 || p.has(flag::FIN))
     }
 
-    /// Answers what comes again of a connection that is gone: all of it has come, up to `ack` (TIME-WAIT).
+    /// Acknowledges repeated data of a former connection: all up to `ack` has arrived (TIME-WAIT).
     pub fn answer_late(&mut self, ctx: &mut NodeCtx<impl Effects>, ack: u64) {
         let size = ctx.net.transport(self.transport).ack_size;
         let mut packet = self.answer(ctx, Kind::Ack, ack, self.base_flags, size);
@@ -68,7 +67,7 @@ impl Receiver {
         ctx.send(self.ip.host, &packet, None);
     }
 
-    /// The numbers of a two-way connection's packet as they are on the wire.
+    /// Shifts the numbers of a packet to those on the wire, on a two-way connection.
     #[inline(always)]
     pub(super) fn shift(&self, ctx: &NodeCtx<impl Effects>, packet: &mut Packet) {
         if self.side != NO_SIDE {
@@ -76,7 +75,7 @@ impl Receiver {
         }
     }
 
-    /// The number of an ACK: one more than the next byte of its host.
+    /// Number of an ACK: one more than the host's next byte.
     #[cold]
     pub(super) fn number(&self, ctx: &NodeCtx<impl Effects>) -> u64 {
         ctx.sides[self.side as usize].nxt + 1

@@ -1,24 +1,24 @@
-//! Reports of ACKs beyond their number: SACK blocks (RFC 2018), and duplicate SACKs (RFC 2883).
+//! Contents of ACKs beyond their number: SACK blocks (RFC 2018), and duplicate SACKs (RFC 2883).
 
 use crate::event::packet::{Blocks, Ext};
 use crate::spec::TransportSpec;
 use crate::transport::ranges::Ranges;
 
-/// Bytes of options after a TCP header, and of a time-stamp option without its padding.
+/// Size of the options after a TCP header, and of a time-stamp option without padding, in bytes.
 const OPTIONS: u32 = 40;
 const TIMESTAMPS: u32 = 10;
 
-/// The report of the next ACK on the segments out of order, `ooo`, beyond `next`.
+/// Report of the next ACK on the out-of-order segments `ooo` beyond `next`.
 #[derive(Clone, Default, Debug)]
 pub struct SackBlocks {
-    /// Segments that arrived lately, newest first (RFC 2018's order of blocks).
+    /// Latest segments, newest first (RFC 2018's order of blocks).
     recent: [u64; 4],
-    /// The bytes that came again; empty where none have.
+    /// Bytes received again; empty if none were.
     pub again: (u64, u64),
 }
 
 impl SackBlocks {
-    /// `seq` arrived beyond a hole: its block comes first now, and counts once (RFC 2018 section 4).
+    /// Moves the block of `seq`, which arrived beyond a hole, to the front, where it counts once (RFC 2018 section 4).
     pub fn remember(&mut self, ooo: &Ranges, next: u64, seq: u64) {
         let (start, end) = ooo.find(seq).unwrap_or((seq, seq + 1));
         let same = |at: u64| (start..end).contains(&at) || at < next;
@@ -31,20 +31,20 @@ impl SackBlocks {
         }
     }
 
-    /// The next ACK is to report that these bytes came again (RFC 2883).
+    /// Reports in the next ACK that these bytes arrived again (RFC 2883).
     pub fn came_again(&mut self, t: &TransportSpec, start: u64, end: u64) {
         if t.dsack && t.sack {
             self.again = (start, end);
         }
     }
 
-    /// Whether something came again.
+    /// Returns whether there are repeated bytes to report.
     #[inline]
     pub fn has_again(&self) -> bool {
         self.again.0 < self.again.1
     }
 
-    /// SACK blocks, the newest first, after what came again.
+    /// SACK blocks, the newest first, after the repeated bytes.
     pub fn blocks(&self, ooo: &Ranges, next: u64) -> [(u64, u64); 4] {
         let mut blocks = [(0, 0); 4];
         let first = usize::from(self.has_again());
@@ -63,13 +63,13 @@ impl SackBlocks {
         blocks
     }
 
-    /// They, as a packet carries them.
+    /// Encodes the blocks for a packet.
     pub fn report(&self, ooo: &Ranges, next: u64) -> Ext {
         Ext { sack: Blocks::of(&self.blocks(ooo, next)), ..Ext::default() }
     }
 }
 
-/// Keeps the blocks of an ACK that its options have room for; returns the bytes they add.
+/// Drops the blocks for which an ACK's options have no room; returns the bytes of the others.
 #[cold]
 pub fn lay_out(ext: &mut Ext, t: &TransportSpec) -> u32 {
     let room = (OPTIONS - 2 - if t.timestamps { TIMESTAMPS } else { 0 }) / 8;

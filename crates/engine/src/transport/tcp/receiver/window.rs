@@ -1,38 +1,38 @@
-//! The window that is offered: what the buffer has room for, scaled (RFC 7323), moved by whole segments (RFC 1122
-//! 4.2.3.3), and growing where it does.
+//! Offered window: free buffer space, scaled (RFC 7323), moved by whole segments (RFC 1122 4.2.3.3), and growing if
+//! configured.
 
 use crate::spec::TransportSpec;
 use incast_cc::{Rate, Time};
 
-/// The most that a window field without scaling can say; in whole segments, where a window that grows begins.
+/// Largest window without scaling, in bytes. A growing window begins with this, in whole segments.
 pub const UNSCALED: u64 = 65_535;
 
-/// The receive window.
+/// Receive window.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// The most that may be offered, where it grows.
+    /// Upper bound of a growing window.
     limit: u64,
-    /// Right edge of what was offered.
+    /// Right edge of the offered window.
     pub edge: u64,
-    /// An application that does not read at once.
+    /// Application that does not read at once.
     reader: Option<Box<Reader>>,
-    /// Units of what is offered: two to this power.
+    /// Window scale: power of two of the unit.
     scale: u8,
 }
 
-/// An application that reads at a rate.
+/// Application that reads at a rate.
 #[derive(Clone, Debug)]
 struct Reader {
     rate: Rate,
     /// Unread bytes at `read_at`.
     unread: u64,
     read_at: Time,
-    /// When an update is planned; [`Time::NEVER`] if none is.
+    /// Time of the planned update; [`Time::NEVER`] if none is planned.
     update_at: Time,
 }
 
 impl Reader {
-    /// It has read since the last look; then `fresh` bytes come in order.
+    /// Reads what is due since the last call, then adds `fresh` in-order bytes.
     fn read(&mut self, now: Time, fresh: u64) {
         let bits = (now - self.read_at).0 as u128 * self.rate.0 as u128 / 1_000_000_000_000;
         let bytes = (bits / 8) as u64;
@@ -48,8 +48,8 @@ impl Reader {
 }
 
 impl Window {
-    /// The window of an empty buffer, whose application reads at `read_rate`. One that grows begins with 65,160 bytes
-    /// where segments have 1448; the scale is the least that lets the whole buffer be offered.
+    /// Window of an empty buffer, whose application reads at `read_rate`. A growing window begins with 65,160 bytes for
+    /// segments of 1448; the scale is the smallest that can offer the whole buffer.
     pub fn new(t: &TransportSpec, read_rate: Rate) -> Window {
         let mss = t.mss as u64;
         let first = (UNSCALED / mss * mss).max(mss).min(t.receive_buffer / 2);
@@ -59,23 +59,23 @@ impl Window {
         Window { limit, edge: 0, reader: (read_rate != Rate::INFINITE).then(|| Box::new(reader)), scale }
     }
 
-    /// Whether it is yet to grow.
+    /// Returns whether the window can still grow.
     #[inline(always)]
     pub fn is_growing(&self, t: &TransportSpec) -> bool {
         t.window_growth && self.limit < t.receive_buffer / 2
     }
 
-    /// It grows by two segments.
+    /// Grows the window by two segments.
     pub fn grow(&mut self, t: &TransportSpec) {
         self.limit = (self.limit + 2 * t.mss as u64).min(t.receive_buffer / 2);
     }
 
-    /// Whether the application reads what has come at once.
+    /// Returns whether the application reads arrived data at once.
     pub fn is_read_at_once(&self) -> bool {
         self.reader.is_none()
     }
 
-    /// The application has read since the last look; then `fresh` bytes come in order.
+    /// Reads what is due since the last call, then adds `fresh` in-order bytes.
     #[inline]
     pub fn read(&mut self, now: Time, fresh: u64) {
         if let Some(reader) = &mut self.reader {
@@ -83,15 +83,14 @@ impl Window {
         }
     }
 
-    /// The window offered now, bytes: the buffer less what the application has not read (bytes
-    /// beyond a hole lie inside the window), in units of the scale, never below what was offered
-    /// before.
+    /// Window offered now, in bytes: the buffer less unread data (bytes beyond a hole lie inside the window), in units
+    /// of the scale, never below an earlier offer.
     #[inline]
     pub fn offer(&mut self, next: u64, t: &TransportSpec) -> u32 {
         let unread = self.reader.as_ref().map_or(0, |reader| reader.unread);
         let free = t.receive_buffer.saturating_sub(unread).min(self.limit);
         let wnd = (free >> self.scale).min(UNSCALED) << self.scale;
-        // receiver silly-window avoidance: move the edge by a segment or half the buffer at least
+        // silly-window avoidance: move the edge by at least a segment or half the buffer
         let right = next + wnd;
         let step = (t.mss as u64).min(t.receive_buffer / 2);
         if right < self.edge || (wnd < t.receive_buffer / 2 && right < self.edge + step) {
@@ -101,7 +100,7 @@ impl Window {
         wnd as u32
     }
 
-    /// With a slow reader and a shut window, plans the update that opens it again.
+    /// Plans the update that reopens a closed window of a slow reader.
     #[inline]
     pub fn plan_update(&mut self, next: u64, now: Time, t: &TransportSpec) -> Option<Time> {
         let reader = self.reader.as_mut()?;
@@ -114,7 +113,7 @@ impl Window {
         Some(reader.update_at)
     }
 
-    /// Whether the update that was planned is due now; none is planned then.
+    /// Returns whether the planned update is due now, and clears it then.
     pub fn is_update_due(&mut self, now: Time) -> bool {
         let due = |reader: &&mut Box<Reader>| reader.update_at == now;
         self.reader.as_mut().filter(due).map(|reader| reader.update_at = Time::NEVER).is_some()

@@ -1,28 +1,27 @@
-//! Late segments: what others have overtaken is waited for before it is lost.
+//! Late segments: overtaken segments are waited for before they count as lost.
 
 use super::*;
 
 impl Scoreboard {
-    /// A scoreboard that waits for segments that others have overtaken; `trigger` consecutive ones are lost.
+    /// Scoreboard that waits for overtaken segments; a run of `trigger` of them is lost.
     pub fn waiting_for_late(trigger: u32) -> Scoreboard {
         let late = LateSegments { trigger, below: 0, waiting: VecDeque::new() };
         Scoreboard { late: Some(Box::new(late)), ..Scoreboard::default() }
     }
 
-    /// Segments that others have overtaken are waited for.
+    /// Returns whether overtaken segments are waited for.
     #[inline]
     pub fn waits_for_late(&self) -> bool {
         self.late.is_some()
     }
 
-    /// When the first wait ends that is not over yet.
+    /// End of the first pending wait.
     pub fn late_until(&self) -> Option<Time> {
         self.late.as_ref()?.waiting.iter().map(|one| one.until).min()
     }
 
-    /// Brings the late segments up to date at `now`. A segment with at least `dupthresh` SACKed ones above it is late;
-    /// it is waited for as long as `wait` says at that time, and then to be sent again. Returns whether a run of them
-    /// is lost.
+    /// Updates the late segments at `now`. A segment with at least `dupthresh` SACKed segments above it is late: it is
+    /// waited for during `wait`, then retransmitted. Returns whether a run of late segments is lost.
     pub fn update_late(&mut self, dupthresh: u32, now: Time, wait: Time) -> bool {
         let frontier = self.frontier_by_segments(dupthresh);
         let Some(mut late) = self.late.take() else { return false };
@@ -50,8 +49,8 @@ impl Scoreboard {
         lost
     }
 
-    /// Loses what is not lost yet of every run of at least `trigger` consecutive segments that are late or were before
-    /// they were lost. Returns whether there was any.
+    /// Marks as lost all missing segments of every run of at least `trigger` consecutive late ones (including those
+    /// already lost). Returns whether there was any.
     fn lose_runs(&mut self, late: &LateSegments) -> bool {
         let mut found = false;
         let mut done = 0;

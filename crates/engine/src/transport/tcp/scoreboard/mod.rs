@@ -1,9 +1,9 @@
-//! The scoreboard: sent segments that are not yet acknowledged, one entry each, in order.
+//! Scoreboard: sent segments that are not yet acknowledged, one entry each, in order.
 //!
-//! RFC 6675: a segment is lost when at least `dupthresh` separate SACKed runs, or more than
-//! `dupthresh - 1` full segments of SACKed bytes, lie above it. That is monotone (what is below a
-//! lost segment is lost or SACKed), so one frontier says it all, and every segment is visited once
-//! when the frontier passes it. `pipe` counts the copies believed to be in the network.
+//! RFC 6675: a segment is lost when at least `dupthresh` separate SACKed runs, or more than `dupthresh - 1` full
+//! segments of SACKed bytes, lie above it. The rule is monotone (everything below a lost segment is lost or SACKed), so
+//! one frontier suffices, and every segment is visited once, when the frontier passes it. `pipe` counts the copies
+//! believed to be in the network.
 
 mod late;
 mod ns3;
@@ -23,9 +23,9 @@ struct Segment {
     len: u16,
     sacked: bool,
     lost: bool,
-    /// Sent again since it was last given up.
+    /// Retransmitted since it was last marked lost.
     retransmitted: bool,
-    /// Sent again at any time.
+    /// Retransmitted at any time.
     ever: bool,
     /// Copies counted in `pipe`.
     copies: u8,
@@ -40,32 +40,32 @@ impl Segment {
         Hole { seq: self.seq, len: self.len as u32 }
     }
 
-    /// To be sent again.
+    /// Returns whether the segment is to be retransmitted.
     fn is_pending(&self) -> bool {
         self.lost && !self.sacked && !self.retransmitted
     }
 }
 
-/// A segment that others have overtaken.
+/// Segment that others have overtaken.
 #[derive(Clone, Copy, Debug)]
 struct Overtaken {
     seq: u64,
-    /// It is sent again then.
+    /// Time of its retransmission.
     until: Time,
 }
 
-/// The late segments of [`incast_cc::Late`]. The frontier below which they are moves like that of losses, so that
-/// they come to be late in the order of their sequence numbers.
+/// Late segments of [`incast_cc::Late`]. Their frontier moves like that of losses, so that segments become late in the
+/// order of their sequence numbers.
 #[derive(Clone, Debug)]
 struct LateSegments {
     trigger: u32,
-    /// A segment below it that is neither acknowledged nor SACKed is late or lost.
+    /// Frontier: a segment below it that is neither acknowledged nor SACKed is late or lost.
     below: u64,
-    /// Late and not yet lost; some may have arrived since.
+    /// Late segments, not yet lost; some may have arrived since.
     waiting: VecDeque<Overtaken>,
 }
 
-/// A segment to send again.
+/// Segment to retransmit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hole {
     /// First byte.
@@ -74,44 +74,44 @@ pub struct Hole {
     pub len: u32,
 }
 
-/// Outstanding segments. What an ACK in order reads and writes comes last, beside the controller in a sender.
+/// Outstanding segments. Fields for an in-order ACK come last, next to the controller in a sender.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
     sacked: Ranges,
-    /// Found to be lost since [`take_found_lost`](Scoreboard::take_found_lost), bytes.
+    /// Bytes found lost since the last [`take_found_lost`](Scoreboard::take_found_lost).
     found_lost: u64,
-    /// Unsacked segments below it are lost.
+    /// Frontier of losses: unsacked segments below it are lost.
     lost_below: u64,
-    /// Lost segments below it have been sent again.
+    /// Frontier of retransmissions: lost segments below it have been retransmitted.
     retransmit_from: u64,
-    /// Nothing below it is left for rule 3 of NextSeg.
+    /// Frontier of NextSeg's rule 3: no candidate is left below it.
     unproven_from: u64,
-    /// Send times, where losses are told by them.
+    /// Send times, if kept.
     rack: Option<Box<Rack>>,
-    /// Segments that others have overtaken, where they are waited for.
+    /// Overtaken segments, if they are waited for.
     late: Option<Box<LateSegments>>,
-    /// Whether a segment that ends here or below arrives in its first copy is of interest.
+    /// Upper end of the segments whose first copy is watched for its arrival.
     watch: u64,
-    /// Lost, unsacked, not sent again.
+    /// Number of lost, unsacked segments to be retransmitted.
     pending: u32,
-    /// Sent again since they were last given up, SACKed or not.
+    /// Number of segments retransmitted since they were last marked lost, SACKed or not.
     again: u32,
-    /// Full segment of a scoreboard as ns-3 keeps it; 0 elsewhere.
+    /// Full segment size of ns-3's scoreboard; 0 elsewhere.
     ns3: u32,
-    /// A segment below [`watch`](Scoreboard::watch) has arrived in its first copy.
+    /// Set if a segment below [`watch`](Scoreboard::watch) has arrived in its first copy.
     original: bool,
-    /// The latest acknowledgement covered a segment that was sent again at some time.
+    /// Set if the latest acknowledgement covered a segment that was ever retransmitted.
     acked_again: bool,
     pipe: u64,
     segments: VecDeque<Segment>,
 }
 
 impl Scoreboard {
-    /// Where begins what an ACK in order reads and writes.
+    /// Offset of the fields for an in-order ACK.
     pub const HOT: usize = offset_of!(Scoreboard, pipe);
 
-    /// Brings near its first segment.
+    /// Prefetches the first segment.
     #[inline]
     pub fn prefetch(&self) {
         if let Some(first) = self.segments.front() {
@@ -119,24 +119,25 @@ impl Scoreboard {
         }
     }
 
-    /// The last segment goes again as a probe: as what RTT samples and RACK go by, but it is in flight once.
+    /// Notes a tail loss probe of the last segment: a retransmission for RTT samples and RACK, but counted in flight
+    /// once.
     pub fn probed(&mut self, seq: u64) {
         let i = self.index_of(seq);
         self.segments[i].ever = true;
     }
 
-    /// The last outstanding segment.
+    /// Last outstanding segment.
     pub fn last(&self) -> Option<Hole> {
         self.segments.back().map(Segment::hole)
     }
 
-    /// Whether anything is SACKed, lost, or under way for the second time.
+    /// Returns whether anything is SACKed, lost, or retransmitted.
     pub fn is_disordered(&self) -> bool {
         debug_assert_eq!(self.again as usize, self.segments.iter().filter(|s| s.retransmitted).count());
         self.has_sacked() || self.pending > 0 || self.again > 0 || self.segments.front().is_some_and(|s| s.ever)
     }
 
-    /// Whether at least `n` segments are SACKed.
+    /// Returns whether at least `n` segments are SACKed.
     pub fn has_sacked_segments(&self, n: u32) -> bool {
         let runs = self.sacked.as_slice().iter().rev().map(|(a, b)| self.index_of(*b) - self.index_of(*a));
         runs.scan(0, |sum, run| {
@@ -146,13 +147,13 @@ impl Scoreboard {
         .any(|sum| sum >= n as usize)
     }
 
-    /// Segment `i` is lost, in its latest copy too, and has to go again.
+    /// Marks segment `i` lost, its latest copy included, and queues it for retransmission.
     fn give_up(&mut self, i: usize) {
         self.found_lost += self.segments[i].len as u64;
         self.queue_again(i);
     }
 
-    /// Segment `i` has to go again: none of its copies is in the network.
+    /// Queues segment `i` for retransmission: none of its copies is in the network.
     fn queue_again(&mut self, i: usize) {
         let s = &mut self.segments[i];
         s.lost = true;
@@ -164,12 +165,12 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(s.seq);
     }
 
-    /// Outstanding segments.
+    /// Number of outstanding segments.
     pub fn len(&self) -> u32 {
         self.segments.len() as u32
     }
 
-    /// Lost ones among them where nothing is SACKed: they are the first.
+    /// Number of lost segments if nothing is SACKed: they are the first ones.
     pub fn lost_at_front(&self) -> u32 {
         self.segments.partition_point(|s| s.lost) as u32
     }
@@ -180,32 +181,32 @@ impl Scoreboard {
         self.pipe
     }
 
-    /// Nothing is outstanding.
+    /// Returns whether nothing is outstanding.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// A new segment was sent.
+    /// Adds a new segment.
     #[inline]
     pub fn sent(&mut self, seq: u64, len: u32) {
         self.segments.push_back(Segment { seq, len: len as u16, copies: 1, ..Segment::default() });
         self.pipe += len as u64;
     }
 
-    /// Whether losses are told by SACK alone, and nothing else is kept of a segment.
+    /// Returns whether losses are detected by SACK alone, and nothing else is kept of a segment.
     pub fn is_plain(&self) -> bool {
         self.rack.is_none() && self.late.is_none() && self.ns3 == 0
     }
 
-    /// Nothing is SACKed, lost, or sent again and not yet acknowledged, and every loss was told of.
+    /// Returns whether nothing is SACKed, lost, or retransmitted and unacknowledged, and every loss was reported.
     #[inline(always)]
     pub fn is_in_order(&self) -> bool {
         self.pending == 0 && self.again == 0 && self.found_lost == 0 && self.sacked.is_empty()
     }
 
-    /// Everything below `una` was acknowledged on a [plain](Scoreboard::is_plain) scoreboard [in
-    /// order](Scoreboard::is_in_order), while no timeout asks for originals.
+    /// Acknowledges everything below `una` on a [plain](Scoreboard::is_plain) scoreboard [in
+    /// order](Scoreboard::is_in_order), while no original is watched for.
     #[inline(always)]
     pub fn acked_in_order(&mut self, una: u64) {
         while let Some(s) = self.segments.front_mut() {
@@ -223,7 +224,7 @@ impl Scoreboard {
         self.shrink();
     }
 
-    /// The deque walks through all of its memory: gives back what a past window needed.
+    /// Gives back the memory of a past larger window, since the deque walks through all of its memory.
     #[inline(always)]
     fn shrink(&mut self) {
         if self.segments.capacity() > 32 && self.segments.len() * 4 < self.segments.capacity() {
@@ -231,8 +232,8 @@ impl Scoreboard {
         }
     }
 
-    /// Everything below `una` was acknowledged. Returns the bytes which SACK had not reported
-    /// before, and whether any of the acknowledged segments had been sent again.
+    /// Acknowledges everything below `una`. Returns the bytes that SACK had not reported before, and whether any of the
+    /// segments had been retransmitted.
     #[inline]
     pub fn acked(&mut self, una: u64) -> (u64, bool) {
         let (mut delivered, mut retransmitted) = (0, false);
@@ -270,7 +271,7 @@ impl Scoreboard {
             retransmitted |= s.retransmitted && (self.ns3 == 0 || self.tells_ns3(s, start, una));
             self.segments.pop_front();
         }
-        // the ACK of a segment that has since been gathered into a longer one
+        // ACK of a segment that has since been gathered into a longer one
         if let Some(s) = self.segments.front_mut()
             && s.seq < una
         {
@@ -291,7 +292,7 @@ impl Scoreboard {
         self.segments.partition_point(|s| s.seq < seq)
     }
 
-    /// A SACK block above `una`. Returns the bytes it newly reports.
+    /// Adds a SACK block above `una`. Returns the newly reported bytes.
     pub fn sack(&mut self, start: u64, end: u64, una: u64) -> u64 {
         let start = start.max(una);
         if start >= end {
@@ -346,7 +347,7 @@ impl Scoreboard {
         newly
     }
 
-    /// Whether SACK has reported anything above the cumulative acknowledgement.
+    /// Returns whether SACK has reported anything above the cumulative acknowledgement.
     pub fn has_sacked(&self) -> bool {
         !self.sacked.is_empty()
     }
@@ -383,7 +384,7 @@ impl Scoreboard {
             if !s.sacked && !s.lost {
                 s.lost = true;
                 self.found_lost += s.len as u64;
-                // a copy that was sent again on suspicion is still under way
+                // a copy that was retransmitted on suspicion is still in flight
                 let under_way = s.copies.min(s.retransmitted as u8);
                 self.pipe -= s.len as u64 * (s.copies - under_way) as u64;
                 s.copies = under_way;
@@ -397,8 +398,8 @@ impl Scoreboard {
         found
     }
 
-    /// After a timeout everything that is not SACKed is lost and may be sent again. What SACK
-    /// reported is kept, as Linux and ns-3 do (RFC 2018 section 8 would forget it).
+    /// Marks everything that is not SACKed lost after a timeout. SACK information is kept, as Linux and ns-3 do (RFC
+    /// 2018 section 8 would drop it).
     pub fn timed_out(&mut self, una: u64, nxt: u64) {
         self.pipe = 0;
         self.pending = 0;
@@ -414,7 +415,7 @@ impl Scoreboard {
         }
     }
 
-    /// Repairs begin at `una`, with what is not SACKed below `lost_below` lost.
+    /// Restarts the repairs at `una`; unsacked segments below `lost_below` are lost.
     fn begin_again(&mut self, una: u64, lost_below: u64) {
         (self.lost_below, self.retransmit_from, self.unproven_from) = (lost_below, una, una);
         if let Some(late) = &mut self.late {
@@ -422,38 +423,37 @@ impl Scoreboard {
         }
     }
 
-    /// Recovery without SACK takes the latest copy of the first outstanding segment for lost. (One that waits to be
-    /// sent again has been given up before.)
+    /// Counts the latest copy of the first outstanding segment as lost (recovery without SACK). A segment that waits
+    /// for retransmission has been counted before.
     pub fn first_is_taken_for_lost(&mut self) {
         let lost = self.segments.front().filter(|s| !s.is_pending());
         self.found_lost += lost.map_or(0, |s| s.len as u64);
     }
 
-    /// Bytes found to be lost since the last call, other than by a timeout or by trimming.
+    /// Bytes found lost since the last call, except by a timeout or by trimming.
     #[inline]
     pub fn take_found_lost(&mut self) -> u64 {
         std::mem::take(&mut self.found_lost)
     }
 
-    /// From now on it is of interest whether a segment that ends at `edge` or below arrives in its first
-    /// copy; 0 ends that.
+    /// Watches whether a segment that ends at `edge` or below arrives in its first copy; 0 stops that.
     pub fn watch_below(&mut self, edge: u64) {
         self.watch = edge;
         self.original = false;
     }
 
-    /// Whether one has since the last call.
+    /// Returns whether a watched segment has arrived in its first copy since the last call.
     #[inline]
     pub fn original_arrived(&mut self) -> bool {
         std::mem::take(&mut self.original)
     }
 
-    /// Whether the latest acknowledgement covered a segment that was sent again at some time.
+    /// Returns whether the latest acknowledgement covered a segment that was ever retransmitted.
     pub fn acked_again(&self) -> bool {
         self.acked_again
     }
 
-    /// Nothing is lost after all: every segment that is not SACKed is in flight, in all its copies.
+    /// Undoes all losses: every segment that is not SACKed is in flight, in all its copies.
     pub fn nothing_is_lost(&mut self, una: u64) {
         self.pipe = 0;
         self.pending = 0;
@@ -478,8 +478,8 @@ impl Scoreboard {
         }
     }
 
-    /// A copy of the segment at `seq` was cut to its header: it has to go again, but was not lost on its way. `None` if
-    /// it is no longer outstanding.
+    /// Queues the segment at `seq` for retransmission, as a copy of it was trimmed; this is no loss. `None` if it is no
+    /// longer outstanding.
     pub fn trimmed(&mut self, seq: u64) -> Option<Hole> {
         let i = self.index_of(seq);
         let s = self.segments.get(i).copied().filter(|s| s.seq == seq && !s.sacked)?;
@@ -489,7 +489,7 @@ impl Scoreboard {
         Some(s.hole())
     }
 
-    /// The next lost segment not yet sent again.
+    /// Next lost segment to be retransmitted.
     #[inline]
     pub fn next_hole(&mut self) -> Option<Hole> {
         if self.pending > 0 { self.next_pending() } else { None }
@@ -502,8 +502,8 @@ impl Scoreboard {
         Some(hole)
     }
 
-    /// The first segment that SACK neither reports nor proves lost, below the highest SACKed
-    /// byte, and not yet sent again (RFC 6675 NextSeg rule 3).
+    /// First segment below the highest SACKed byte that is neither SACKed, nor lost, nor retransmitted (RFC 6675
+    /// NextSeg rule 3).
     pub fn next_unproven(&mut self) -> Option<Hole> {
         let highest = self.sacked.as_slice().last()?.0;
         let from = self.index_of(self.lost_below.max(self.unproven_from));
@@ -516,23 +516,23 @@ impl Scoreboard {
         None
     }
 
-    /// Whether the first outstanding segment is lost (then, and only then, any is).
+    /// Returns whether the first outstanding segment is lost (then, and only then, any is).
     pub fn first_is_lost(&self) -> bool {
         self.segments.front().is_some_and(|s| s.lost)
     }
 
-    /// The first outstanding segment.
+    /// First outstanding segment.
     pub fn first(&self) -> Option<Hole> {
         self.segments.front().map(Segment::hole)
     }
 
-    /// The last outstanding segment, if it is neither SACKed nor sent again (RFC 6675 rescue).
+    /// Last outstanding segment, if it is neither SACKed nor retransmitted (RFC 6675 rescue).
     pub fn last_unsacked(&self) -> Option<Hole> {
         self.segments.back().filter(|s| !s.sacked && !s.retransmitted).map(Segment::hole)
     }
 
-    /// A segment was sent again; it counts in `pipe` unless `replaces` says that the lost copy
-    /// was never taken out (recovery without SACK).
+    /// Notes a retransmission. It counts in `pipe` unless it `replaces` a lost copy that was never taken out (recovery
+    /// without SACK).
     pub fn retransmitted(&mut self, seq: u64, replaces: bool) {
         let i = self.index_of(seq);
         if let Some(s) = self.segments.get_mut(i) {

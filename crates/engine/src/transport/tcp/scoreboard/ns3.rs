@@ -1,30 +1,30 @@
-//! The scoreboard as ns-3 keeps it.
+//! Scoreboard with the rules of ns-3.
 
 use super::*;
 
 impl Scoreboard {
-    /// A scoreboard as ns-3 keeps it, for full segments of `mss`: a retransmission counts once, and as in flight
-    /// until it is acknowledged, whatever SACK says of it.
+    /// Scoreboard with ns-3's rules, for full segments of `mss`: a retransmission counts once, and as in flight until
+    /// it is acknowledged, whatever SACK reports.
     pub fn of_ns3(mss: u32) -> Scoreboard {
         Scoreboard { ns3: mss, ..Scoreboard::default() }
     }
 
-    /// Whether ns-3 sees a retransmission in `s`, acknowledged from `start` to `una`: it looks at whole segments
-    /// back from the end.
+    /// Returns whether ns-3 sees a retransmission in `s`, acknowledged from `start` to `una`: it checks whole segments,
+    /// counted back from the end.
     #[cold]
     pub(super) fn tells_ns3(&self, s: &Segment, start: u64, una: u64) -> bool {
         let (behind, mss) = (una - s.end(), self.ns3 as u64);
         !s.sacked && behind % mss == 0 && behind / mss < (una - start) / mss
     }
 
-    /// The same by ns-3's count: a segment is lost when at least `dupthresh` SACKed segments,
-    /// whatever their size, lie above it.
+    /// Moves the loss frontier by ns-3's count: a segment is lost when at least `dupthresh` SACKed segments of any size
+    /// lie above it.
     pub fn update_lost_by_segments(&mut self, dupthresh: u32) -> bool {
         let frontier = self.frontier_by_segments(dupthresh);
         self.lose_below(frontier)
     }
 
-    /// Where at least `dupthresh` SACKed segments begin; 0 where there are fewer.
+    /// Sequence number from which at least `dupthresh` SACKed segments begin; 0 if there are fewer.
     pub(super) fn frontier_by_segments(&self, dupthresh: u32) -> u64 {
         let mut above = 0;
         for (a, b) in self.sacked.as_slice().iter().rev() {
@@ -38,8 +38,8 @@ impl Scoreboard {
         0
     }
 
-    /// Fills `hole` up to `mss` bytes from the segment behind it, if that is as lost and has not
-    /// been sent again either: ns-3 cuts what it sends again anew.
+    /// Fills `hole` up to `mss` bytes from the next segment, if that is lost too and not retransmitted either: ns-3
+    /// segments retransmissions anew.
     pub fn gather(&mut self, hole: Hole, mss: u32) -> Hole {
         let i = self.index_of(hole.seq);
         let (Some(first), Some(next)) = (self.segments.get(i), self.segments.get(i + 1)) else { return hole };
@@ -65,7 +65,7 @@ impl Scoreboard {
         Hole { len: hole.len + taken as u32, ..hole }
     }
 
-    /// Segment `i` counts as not sent again, if it was.
+    /// Clears the retransmission of segment `i`, if there was one.
     pub(super) fn forget_retransmission(&mut self, i: usize) {
         if let Some(s) = self.segments.get_mut(i)
             && s.retransmitted
@@ -82,13 +82,13 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a retransmission that nothing acknowledged ends at `end`.
+    /// Returns whether an unacknowledged retransmission ends at `end`.
     pub fn retransmitted_to(&self, end: u64) -> bool {
         let s = self.index_of(end).checked_sub(1).and_then(|i| self.segments.get(i));
         s.is_some_and(|s| s.end() == end && s.retransmitted && !s.sacked)
     }
 
-    /// Whether `seq` lies below the highest SACKed segment, or nothing is SACKed.
+    /// Returns whether `seq` lies below the highest SACKed segment, or nothing is SACKed.
     pub fn is_below_sacked(&self, seq: u64) -> bool {
         self.sacked.as_slice().last().is_none_or(|(_, end)| seq < *end)
     }

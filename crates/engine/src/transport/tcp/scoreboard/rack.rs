@@ -1,33 +1,31 @@
-//! Recent acknowledgement (RFC 8985): a segment is lost when one that was sent after it has arrived, and
-//! its own time is over.
+//! RACK (RFC 8985): a segment is lost when one that was sent after it has arrived, and its own time is over.
 //!
-//! Kept beside the scoreboard, and only where asked for: when each outstanding segment was last sent, and
-//! which were sent again, in that order. First transmissions leave in order of sequence numbers, so that
-//! the scoreboard's frontier serves them.
+//! State beside the scoreboard, if configured: the last send time of each outstanding segment, and the retransmissions
+//! in order. First transmissions leave in order of sequence numbers, so that the scoreboard's frontier serves them.
 
 use incast_cc::{Bytes, Delivery, Time};
 use std::collections::VecDeque;
 
-/// A segment that was sent again.
+/// Retransmitted segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Resent {
-    /// When.
+    /// Time of the retransmission.
     pub at: Time,
-    /// Its first byte.
+    /// First byte.
     pub seq: u64,
-    /// Its end.
+    /// Byte after the last.
     pub end: u64,
 }
 
 /// State at the sending of a segment, for samples of the delivery rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Departed {
-    /// When it was sent last.
+    /// Time of the last transmission.
     sent: Time,
-    /// Bytes that had been delivered, and when the last of them was.
+    /// Bytes delivered by then, and the time of the latest delivery.
     delivered: u64,
     delivered_at: Time,
-    /// When the first segment of its interval was sent.
+    /// Send time of the first segment of its interval.
     first_sent: Time,
     app_limited: bool,
 }
@@ -35,19 +33,19 @@ pub struct Departed {
 /// Delivery rates as Linux samples them (net/ipv4/tcp_rate.c).
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
-    /// One an outstanding segment.
+    /// Entries of the outstanding segments.
     pub departed: VecDeque<Departed>,
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
-    /// Samples are limited by the application until so much has been delivered.
+    /// Delivered bytes up to which samples count as limited by the application.
     limited_to: u64,
-    /// The segment that the ACK at work reports at whose sending the most had been delivered.
+    /// Segment reported by the current ACK at whose transmission the most had been delivered.
     reported: Option<Departed>,
 }
 
 impl DeliveryRate {
-    /// A segment is sent at `now`, the `i`-th outstanding one; `idle` if nothing else is in flight.
+    /// Notes the transmission of the `i`-th outstanding segment at `now`; `idle` if nothing else is in flight.
     pub fn send(&mut self, i: usize, now: Time, idle: bool) {
         if idle {
             (self.first_sent, self.delivered_at) = (now, now);
@@ -65,7 +63,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The ACK at work reports a segment.
+    /// Notes a segment that the current ACK reports.
     pub fn report(&mut self, one: Departed) {
         if self.reported.is_none_or(|best| {
             one.delivered > best.delivered || one.delivered == best.delivered && one.sent > best.sent
@@ -74,12 +72,12 @@ impl DeliveryRate {
         }
     }
 
-    /// The application has nothing to send, with so much in flight.
+    /// Notes that the application has nothing to send, with `in_flight` bytes in flight.
     pub fn limit(&mut self, in_flight: u64) {
         self.limited_to = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample of an ACK at `now` that newly reports `delivered` bytes.
+    /// Sample of an ACK at `now` that newly reports `delivered` bytes.
     pub fn sample(&mut self, now: Time, delivered: u64, min_rtt: Time) -> Option<Delivery> {
         let one = self.reported.take()?;
         self.delivered += delivered;
@@ -92,7 +90,7 @@ impl DeliveryRate {
         let interval = sending.max(now - one.delivered_at);
         Some(Delivery {
             delivered: Bytes(self.delivered - one.delivered),
-            // quicker than the quickest round trip: not to be trusted
+            // shorter than the smallest round trip: unreliable
             interval: if interval < min_rtt { Time::ZERO } else { interval },
             prior: one.delivered,
             total: self.delivered,
@@ -101,20 +99,20 @@ impl DeliveryRate {
     }
 }
 
-/// Reordering, and what is left for it (RFC 8985 section 6.2, steps 3 and 4).
+/// Reordering state, and the window for it (RFC 8985 section 6.2, steps 3 and 4).
 #[derive(Clone, Debug)]
 pub struct Reordering {
-    /// A segment that was sent once arrived after one behind it.
+    /// Set if a segment that was sent once arrived after a later one.
     pub seen: bool,
-    /// Quarters of the shortest round trip that are left for it.
+    /// Reordering window, in quarters of the smallest round trip.
     pub steps: u8,
-    /// Recoveries without a duplicate SACK until it is one again.
+    /// Recoveries without a duplicate SACK until the window is one quarter again.
     persists: u8,
-    /// Duplicate SACKs before this is acknowledged belong to the latest step.
+    /// End of the round of the latest step: duplicate SACKs before its acknowledgement belong to that step.
     round_end: u64,
 }
 
-/// Recoveries for which a wider window stays (RFC 8985 section 6.2, step 4; Linux, TCP_RACK_RECOVERY_THRESH).
+/// Recoveries for which a widened window stays (RFC 8985 section 6.2, step 4; Linux, TCP_RACK_RECOVERY_THRESH).
 const RECOVERIES: u8 = 16;
 
 impl Default for Reordering {
@@ -124,8 +122,8 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// A duplicate SACK: what went again had not been lost. Once a round trip the window grows, if reordering can
-    /// be why.
+    /// Widens the window on a duplicate SACK, since the retransmitted segment had not been lost: once per round trip,
+    /// if reordering can be the cause.
     pub fn widen(&mut self, una: u64, nxt: u64) {
         if self.seen && una >= self.round_end {
             self.steps = self.steps.saturating_add(1);
@@ -134,7 +132,7 @@ impl Reordering {
         }
     }
 
-    /// A recovery is over.
+    /// Counts the end of a recovery.
     pub fn recovered(&mut self) {
         self.persists = self.persists.saturating_sub(1);
         if self.persists == 0 {
@@ -143,53 +141,52 @@ impl Reordering {
     }
 }
 
-/// Send times, and the latest transmission known to have arrived.
+/// Send times, and the latest transmission that is known to have arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Rack {
-    /// Losses are told by send times; otherwise these only give RTT samples.
+    /// Set if losses are detected by send times; otherwise these only give RTT samples.
     pub tells: bool,
-    /// When each outstanding segment was last sent.
+    /// Last send time of each outstanding segment.
     pub times: VecDeque<Time>,
-    /// Segments sent again, oldest first.
+    /// Retransmissions, oldest first.
     pub resent: VecDeque<Resent>,
-    /// The transmission that was sent last of those that arrived: when, and its segment's end.
+    /// Latest transmission among those that arrived: send time, and end of the segment.
     latest: (Time, u64),
-    /// RTT of the transmission that was reported last, or of the last that the ACK at work acknowledges.
+    /// RTT of the last reported transmission, or of the last one that the current ACK acknowledges.
     rtt: Time,
     by_ack: bool,
-    /// Something was reported since the last look.
+    /// Set if anything was reported since the last check.
     advanced: bool,
-    /// Now.
+    /// Current time.
     pub now: Time,
     min_rtt: Time,
-    /// The ACK at work leaves something overtaken that is not lost yet: how long until all of it is. Only if
-    /// `timed`.
+    /// Time until all overtaken segments are lost, if the current ACK leaves some that are not. Only if `timed`.
     pub wait: Option<Time>,
-    /// A timer waits for it.
+    /// Set if a timer waits for `wait`.
     pub timed: bool,
-    /// The ACK at work shows a loss of what was sent again.
+    /// Set if the current ACK shows the loss of a retransmission.
     pub lost_again: bool,
-    /// Where the window for reordering follows it.
+    /// Reordering state, if the window adapts to it.
     pub reordering: Option<Reordering>,
-    /// End of what SACK had reported before the ACK at work.
+    /// End of the data that SACK had reported before the current ACK.
     sacked_to: u64,
-    /// When the first and the last segment were sent that the ACK at work newly acknowledges, or newly reports
-    /// by SACK, of those that were sent once.
+    /// First and last send time of the segments that the current ACK newly acknowledges, and of those that it newly
+    /// reports by SACK; only segments sent once.
     acked: Option<(Time, Time)>,
     sacked: Option<(Time, Time)>,
-    /// It acknowledges some that was sent again.
+    /// Set if the current ACK acknowledges a retransmitted segment.
     again: bool,
-    /// Samples of the delivery rate, where they are asked for.
+    /// Delivery-rate samples, if configured.
     pub rate: Option<DeliveryRate>,
 }
 
 impl Rack {
-    /// Nothing was sent yet.
+    /// State before the first transmission.
     pub fn new(tells: bool) -> Rack {
         Rack { tells, ..Rack::default() }
     }
 
-    /// An ACK arrived at `now`; SACK has reported segments up to `sacked_to`.
+    /// Begins an ACK at `now`; SACK has reported segments up to `sacked_to`.
     pub fn begin(&mut self, now: Time, min_rtt: Time, sacked_to: u64) {
         self.now = now;
         self.min_rtt = min_rtt;
@@ -198,7 +195,7 @@ impl Rack {
         (self.acked, self.sacked, self.again) = (None, None, false);
     }
 
-    /// A segment sent at `sent` is acknowledged; `again`: it was sent again at some time.
+    /// Notes the acknowledgement of a segment sent at `sent`; `again`: it was ever retransmitted.
     pub fn acknowledged(&mut self, sent: Time, again: bool, was_sacked: bool) {
         self.again |= again;
         if !again && !was_sacked {
@@ -206,20 +203,20 @@ impl Rack {
         }
     }
 
-    /// A segment sent at `sent`, and once, is reported by SACK.
+    /// Notes the SACK of a segment sent at `sent`, and once.
     pub fn reported(&mut self, sent: Time) {
         self.sacked = Some(self.sacked.map_or((sent, sent), |(first, last)| (first.min(sent), last.max(sent))));
     }
 
-    /// RTT samples of the ACK at work: of what it acknowledges, if none of that was sent again, and of what
-    /// its SACKs report; of each the longest and the shortest.
+    /// RTT samples of the current ACK: of the acknowledged segments, if none was retransmitted, and of the SACKed ones;
+    /// the longest and the shortest of each.
     pub fn samples(&self) -> [Option<(Time, Time)>; 2] {
         let rtt = |sent: Option<(Time, Time)>| sent.map(|(first, last)| (self.now - first, self.now - last));
         [rtt(self.acked.filter(|_| !self.again)), rtt(self.sacked)]
     }
 
-    /// The segment of `len` bytes at `seq`, last sent at `sent`, has arrived: it is `acked`, or SACKed. The ACK of a
-    /// segment sent again that comes sooner than the quickest round trip is for an earlier copy.
+    /// Notes the arrival of the segment of `len` bytes at `seq`, last sent at `sent`: `acked` or SACKed. An ACK of a
+    /// retransmission that arrives sooner than the smallest round trip is for an earlier copy.
     #[inline]
     pub fn arrived(&mut self, sent: Time, seq: u64, len: u16, again: bool, acked: bool) {
         if !self.tells {
@@ -233,7 +230,7 @@ impl Rack {
             return;
         }
         self.advanced = true;
-        // Linux looks at SACKs first
+        // Linux processes SACKs first
         if acked || !self.by_ack || !self.timed {
             self.rtt = rtt;
         }
@@ -241,22 +238,22 @@ impl Rack {
         self.latest = self.latest.max((sent, seq + len as u64));
     }
 
-    /// Whether there is news since the last call.
+    /// Returns whether anything was reported since the last call.
     pub fn advanced(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Whether a transmission at `sent` of the segment that ends at `end` is lost.
+    /// Returns whether a transmission at `sent` of the segment that ends at `end` is lost.
     pub fn gives_up(&self, sent: Time, end: u64, reordering: Time) -> bool {
         self.is_overtaken(sent, end) && self.now - sent >= self.rtt + reordering
     }
 
-    /// Whether something that was sent after a transmission at `sent` of the segment that ends at `end` has arrived.
+    /// Returns whether a later transmission than the one at `sent`, of the segment that ends at `end`, has arrived.
     pub fn is_overtaken(&self, sent: Time, end: u64) -> bool {
         (sent, end) < self.latest
     }
 
-    /// How long a transmission at `sent` may still be under way.
+    /// Time for which a transmission at `sent` may still be in flight.
     pub fn left(&self, sent: Time, reordering: Time) -> Time {
         (sent + self.rtt + reordering).saturating_sub(self.now)
     }

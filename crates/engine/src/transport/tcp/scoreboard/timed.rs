@@ -1,15 +1,15 @@
-//! Send times beside the scoreboard: losses told by them (RFC 8985), RTT samples of segments, delivery rates.
+//! Send times of the scoreboard's segments: losses by time (RFC 8985), RTT samples of segments, delivery rates.
 
 use super::*;
 
 impl Scoreboard {
-    /// A scoreboard that keeps send times, and tells losses by them if `tells`.
+    /// Scoreboard that keeps send times, and detects losses by them if `tells`.
     pub fn with_times(tells: bool) -> Scoreboard {
         Scoreboard { rack: Some(Box::new(Rack::new(tells))), ..Scoreboard::default() }
     }
 
-    /// Notes for how long what was overtaken is to be waited for, if `timed`; and, if `adapts`, reordering: the
-    /// reordering window follows it.
+    /// Sets two options: `timed` notes how long overtaken segments are waited for; `adapts` lets the reordering window
+    /// follow the reordering seen.
     pub fn reordering(mut self, timed: bool, adapts: bool) -> Scoreboard {
         if let Some(rack) = &mut self.rack {
             rack.timed = timed;
@@ -25,20 +25,20 @@ impl Scoreboard {
         self
     }
 
-    /// The delivery rate that the ACK at work shows, at `now`, with `delivered` bytes newly reported.
+    /// Delivery rate shown by the current ACK, at `now`, with `delivered` bytes newly reported.
     pub fn delivery(&mut self, now: Time, delivered: u64, min_rtt: Time) -> Option<Delivery> {
         self.rack.as_mut()?.rate.as_mut()?.sample(now, delivered, min_rtt)
     }
 
-    /// The application has nothing to send.
+    /// Notes that the application has nothing to send.
     pub fn limited_by_application(&mut self) {
         if let Some(rate) = self.rack.as_mut().and_then(|rack| rack.rate.as_mut()) {
             rate.limit(self.pipe);
         }
     }
 
-    /// The segment at `seq` was sent, for the first time or again, at `now`; `clock` is what the clock that times
-    /// segments says then. Delivery rates go by the exact time.
+    /// Notes the transmission or retransmission of the segment at `seq` at `now`; `clock` is the reading of the clock
+    /// that times segments. Delivery rates use the exact time.
     #[inline]
     pub fn stamp(&mut self, seq: u64, clock: Time, now: Time) {
         if let Some(rack) = &mut self.rack
@@ -46,7 +46,7 @@ impl Scoreboard {
             && let Some(s) = self.segments.get(i)
         {
             if let Some(rate) = &mut rack.rate {
-                // as Linux asks: nothing else is outstanding, whatever is believed to be in flight
+                // as in Linux: nothing else is outstanding, whatever is believed to be in flight
                 rate.send(i, now, self.segments.len() == 1);
             }
             match rack.times.get_mut(i) {
@@ -61,7 +61,7 @@ impl Scoreboard {
         }
     }
 
-    /// An ACK arrives at `now`; `min_rtt` is the quickest round trip so far.
+    /// Begins an ACK at `now`; `min_rtt` is the smallest round trip so far.
     #[inline]
     pub fn begin_ack(&mut self, now: Time, min_rtt: Time) {
         if let Some(rack) = &mut self.rack {
@@ -69,13 +69,13 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what RFC 8985 takes for lost, with so much time for reordering, if an ACK has brought news. Whether new
+    /// Marks losses by RFC 8985 with a window of `reordering`, if an ACK has reported anything new. Returns whether new
     /// losses were found, of first or later transmissions.
     pub fn update_lost_by_time(&mut self, reordering: Time) -> bool {
         self.rack.as_mut().is_some_and(|rack| rack.advanced()) && self.look_again(None, reordering)
     }
 
-    /// The same without news, at `now`, when the wait for what may be reordered is over.
+    /// As [`Scoreboard::update_lost_by_time`], without a new report: at `now`, when the reordering wait is over.
     pub fn look_again(&mut self, now: Option<Time>, reordering: Time) -> bool {
         let Some(mut rack) = self.rack.take() else { return false };
         rack.now = now.unwrap_or(rack.now);
@@ -84,20 +84,20 @@ impl Scoreboard {
         found
     }
 
-    /// How long the last of what was overtaken, and is not lost by the ACK at work, may still be under way; `None` if
-    /// nothing is, the ACK tells nothing new, or it is not waited for.
+    /// Time for which the last overtaken segment that the current ACK leaves may still be in flight. `None` if there is
+    /// none, if the ACK reports nothing new, or if there is no timer for it.
     #[inline]
     pub fn reordering_wait(&self) -> Option<Time> {
         self.rack.as_ref()?.wait
     }
 
-    /// Whether the ACK at work shows that something that was sent again is lost again.
+    /// Returns whether the current ACK shows the loss of a retransmission.
     pub fn resent_is_lost(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.lost_again && rack.timed)
     }
 
-    /// Quarters of the shortest round trip that are left for reordering, where it is `sure` that nothing is reordered
-    /// as far as was seen: none then.
+    /// Reordering window in quarters of the smallest round trip; 0 if it is `sure` that nothing was reordered, as far
+    /// as was seen.
     pub fn reordering_steps(&self, sure: bool) -> u64 {
         match self.rack.as_ref().and_then(|rack| rack.reordering.as_ref()) {
             Some(seen) if seen.seen => seen.steps.into(),
@@ -107,14 +107,14 @@ impl Scoreboard {
         }
     }
 
-    /// The ACK at work reports something that came twice; `una` and `nxt` tell round trips apart.
+    /// Notes that the current ACK reports a duplicate; `una` and `nxt` tell round trips apart.
     pub fn reported_twice(&mut self, una: u64, nxt: u64) {
         if let Some(reordering) = self.rack.as_mut().and_then(|rack| rack.reordering.as_mut()) {
             reordering.widen(una, nxt);
         }
     }
 
-    /// Losses are repaired.
+    /// Counts the end of a recovery.
     #[inline]
     pub fn recovered(&mut self) {
         if let Some(reordering) = self.rack.as_mut().and_then(|rack| rack.reordering.as_mut()) {
@@ -155,16 +155,16 @@ impl Scoreboard {
         found
     }
 
-    /// Which segment it is that was sent again so, if nothing is known of that copy.
+    /// Index of the retransmitted segment, if nothing is known of that copy.
     fn still_out(&self, rack: &Rack, r: &Resent) -> Option<usize> {
         let i = self.index_of(r.seq);
         let s = self.segments.get(i)?;
         (s.seq == r.seq && s.retransmitted && !s.sacked && rack.times[i] == r.at).then_some(i)
     }
 
-    /// When the last was sent of what something sent later has overtaken, from the `from`-th segment on or for the
-    /// second time. What was sent once left in order, so that the look ends at the first of it that nothing has
-    /// overtaken: in order, at the `from`-th.
+    /// Latest send time among the overtaken segments: those from the `from`-th on, and retransmitted ones. Segments
+    /// sent once left in order, so that the search ends at the first one that was not overtaken; without reordering, at
+    /// the `from`-th.
     fn latest_overtaken(&self, rack: &Rack, from: usize) -> Option<Time> {
         let mut i = from;
         let mut latest = None;
@@ -187,13 +187,13 @@ impl Scoreboard {
         latest.max(overtaken.filter(open).last().map(|r| r.at))
     }
 
-    /// RTT samples of the ACK at work, where send times are kept: of what it acknowledges, and of what its
-    /// SACKs report; of each the longest and the shortest.
+    /// RTT samples of the current ACK, if send times are kept: of the acknowledged segments, and of the SACKed ones;
+    /// the longest and the shortest of each.
     pub fn samples(&self) -> [Option<(Time, Time)>; 2] {
         self.rack.as_ref().map_or([None; 2], |rack| rack.samples())
     }
 
-    /// When the first outstanding segment was last sent, where send times are kept.
+    /// Last send time of the first outstanding segment, if send times are kept.
     pub fn first_sent(&self) -> Option<Time> {
         self.rack.as_ref()?.times.front().copied()
     }

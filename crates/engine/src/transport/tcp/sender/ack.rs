@@ -1,35 +1,35 @@
-//! Processing of an ACK, in order: what it acknowledges, the RTT sample, losses, the controller, the timers, and the
+//! Processing of an ACK, in order: acknowledged data, the RTT sample, losses, the controller, the timers, and the
 //! segments that may now be sent.
 
 use super::*;
 
-/// The news of an acknowledgement, bytes.
+/// Contents of an acknowledgement, in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct News {
     pub(super) acked: u64,
-    /// Segments among it.
+    /// Acknowledged segments.
     pub(super) segments: u32,
-    /// It counts as a duplicate.
+    /// Set if the ACK counts as a duplicate.
     pub(super) duplicate: bool,
-    /// It says nothing new at all.
+    /// Set if the ACK reports nothing new at all.
     pub(super) idle: bool,
-    /// Newly acknowledged or SACKed.
+    /// Bytes newly acknowledged or SACKed.
     pub(super) delivered: u64,
     pub(super) newly_sacked: u64,
-    /// Reported to have come twice.
+    /// Bytes reported as received twice.
     pub(super) twice: u64,
-    /// It acknowledges a segment that had been sent again.
+    /// Set if the ACK covers a retransmitted segment.
     pub(super) was_retransmitted: bool,
-    /// It echoes a mark.
+    /// Set if the ACK echoes a mark.
     pub(super) marked: bool,
-    /// The peer's window reaches further than before.
+    /// Set if the peer's window reaches further than before.
     pub(super) opens: bool,
-    /// The time stamp that it echoes; [`NEVER`] without time stamps.
+    /// Echoed time stamp; [`NEVER`] without time stamps.
     pub(super) echoed: Time,
 }
 
 impl News {
-    /// The news of an ACK that is as predicted, and echoes a mark.
+    /// Contents of a predicted ACK that echoes a mark.
     #[inline(always)]
     pub(super) fn predicted(acked: u64, opens: bool, echoed: Time) -> News {
         News {
@@ -62,7 +62,7 @@ impl Sender {
         self.on_other_ack(ctx, p, ext, ack);
     }
 
-    /// An ACK that is not as predicted.
+    /// Handles an ACK that was not predicted.
     #[inline(never)]
     fn on_other_ack(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) {
         let t = ctx.net.transport(self.transport);
@@ -82,7 +82,7 @@ impl Sender {
             self.tell_delivery(ctx.now, t, news.delivered);
         }
 
-        // losses, and reductions that were mistaken
+        // losses, and undone reductions
         let ece = self.preempt_by_ecn(ctx, t, &news);
         self.recovery.newly_lost = false;
         self.undo.due |= news.marked;
@@ -101,8 +101,8 @@ impl Sender {
             self.recovery.disorder = self.board.is_disordered();
         }
 
-        // controller and reductions. The host's share: in the receiving host, and in this one since the ACK reached
-        // its NIC
+        // controller and reductions; the host's share of the RTT is spent in the receiving host, and in this one since
+        // the ACK reached its NIC
         let host = p.host_delay() + ctx.held;
         self.cc.on_ack(&Ack {
             now: ctx.now,
@@ -134,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// Takes in what an ACK up to `ack` says.
+    /// Reads an ACK up to `ack`.
     #[inline(always)]
     fn read_ack(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>, ack: u64) -> News {
         let t = ctx.net.transport(self.transport);
@@ -163,13 +163,14 @@ impl Sender {
             delivered += newly_sacked;
             if t.undo || t.tail_loss_probe || t.adaptive_reordering {
                 twice = self.undo.duplicate_sack(ack, &blocks);
-                // that they have left the network counts with undo alone: the other switches are worth what they are
+                // duplicates that left the network count with `undo` only; the other switches measure the effect of
+                // their own rules
                 if t.undo {
                     delivered += twice;
                 }
             }
         }
-        // the byte that FIN takes is no data
+        // the sequence number of the FIN is no data
         if self.closing.fin && acked > 0 && Some(self.una) == self.app.end().map(|e| e + 1) {
             delivered = delivered.saturating_sub(1);
         }
@@ -190,7 +191,7 @@ impl Sender {
         }
     }
 
-    /// Reductions that an ACK calls for, and the window of one that is under way.
+    /// Applies the reductions that an ACK calls for, and sets the window of a current one.
     #[inline]
     pub(super) fn reduce(
         &mut self,
@@ -229,7 +230,7 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer starts anew when new data was acknowledged (RFC 6298 5.3).
+    /// Restarts the retransmission timer when new data was acknowledged (RFC 6298 5.3).
     #[inline(always)]
     pub(super) fn restart_timers(
         &mut self,
@@ -238,10 +239,10 @@ impl Sender {
         news: &News,
         later_sample: bool,
     ) {
-        // a window below a segment may hold everything back: then the timer alone moves things on
+        // a window below a segment may hold everything back: only the timer ends that
         let stalled = !t.least_segment && self.app.written > self.nxt;
         if self.board.is_empty() && !stalled {
-            // the answer to a probe of a window that is still shut leaves the persist timer alone
+            // the answer to a probe of a window that is still closed leaves the persist timer alone
             if self.timer.waiting != Waiting::Window || news.opens {
                 self.timer.deadline = NEVER;
                 self.timer.waiting = Waiting::Ack;
@@ -262,7 +263,7 @@ impl Sender {
         }
     }
 
-    /// The delivery rate that an ACK shows.
+    /// Reports the delivery rate of an ACK to the controller.
     #[cold]
     fn tell_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
@@ -272,7 +273,7 @@ impl Sender {
         }
     }
 
-    /// What an ACK returns for controllers that have asked for it.
+    /// Reports to the controller what an ACK returns from ports and switches.
     #[cold]
     pub(super) fn tell_aside(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, aside: &Aside) {
         match aside {
@@ -287,7 +288,7 @@ impl Sender {
         }
     }
 
-    /// The stamps that an ACK returns.
+    /// Reports the port stamps that an ACK returns.
     fn tell_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
         let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
         let mut hops = [none; STAMPS];

@@ -1,16 +1,16 @@
-//! How a connection opens and ends (RFC 9293), or a direction of a two-way one.
+//! Opening and closing of a connection (RFC 9293), or of a direction of a two-way one.
 
 use super::*;
 
 impl Sender {
-    /// Its trigger opens it, unless its start is yet to come.
+    /// Opens the flow on its trigger, unless its start time lies ahead.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.opening.triggered(ctx.now) {
             self.start(ctx);
         }
     }
 
-    /// The flow opens.
+    /// Starts the connection.
     pub(super) fn start(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         let spec = ctx.net.flow(self.ip.flow);
@@ -39,7 +39,7 @@ impl Sender {
 
     pub(super) fn send_syn(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
-        // ECN is asked for (RFC 3168 6.1.1), but not again: something on the way may drop such SYNs
+        // ECN is requested in the first SYN only (RFC 3168 6.1.1): a node on the path may drop such SYNs
         let asks = t.ecn_fallback && self.ecn_mode != Ecn::Off && self.timer.consecutive == 0;
         self.emit(ctx, Kind::Syn, 0, 0, if asks { flag::ECE | flag::CWR } else { 0 }, t.syn_size);
         self.arm_in(ctx, t, t.syn_timeout.saturating_mul(1 << self.timer.consecutive.min(20)));
@@ -63,7 +63,7 @@ impl Sender {
         self.app.open(ctx.now);
         self.tell_deadline(ctx);
         self.publish_timeout(ctx);
-        // what the buffer refuses for ever is all that there was to send (ns-3's BulkSendApplication)
+        // data that the buffer always refuses ends the flow (ns-3's BulkSendApplication)
         let refused = t.whole_writes && self.app.is_refused(t.send_buffer);
         if refused {
             self.app.stop();
@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// The handshake's window bounds segments: the controller's are as large.
+    /// Bounds the segment size by the window of the handshake; the controller is rebuilt for it.
     #[cold]
     fn bound_mss(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec) {
         let mss = self.peer.bound(t.mss, t.header);
@@ -85,7 +85,7 @@ impl Sender {
         }
     }
 
-    /// A lone SYN is one byte to the controller.
+    /// Reports the acknowledgement of a lone SYN as one byte to the controller.
     pub(super) fn syn_acked(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let latest = Some(self.rtt.latest);
         self.cc.on_ack(&Ack {
@@ -101,7 +101,7 @@ impl Sender {
         });
     }
 
-    /// A packet for the sender: SYN-ACK, or an acknowledgement.
+    /// Handles a packet: a SYN-ACK or an acknowledgement.
     #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if self.was_in_order && p.is(Kind::Ack) && !p.has(flag::FIN) {
@@ -111,7 +111,7 @@ impl Sender {
         self.on_packet_in_state(ctx, p, ext);
     }
 
-    /// A packet that may mean something else where the connection stands, or ends it.
+    /// Handles a packet whose meaning depends on the state of the connection, or that ends it.
     #[inline(never)]
     fn on_packet_in_state(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if p.is(Kind::Rst) {
@@ -127,7 +127,7 @@ impl Sender {
                         side.without_ecn = true;
                     }
                 }
-                // ns-3 takes the time stamp's word also for a SYN that was sent again
+                // ns-3 uses the time stamp also after a retransmitted SYN
                 if self.timer.consecutive == 0 || t.timestamps && t.repeats_first_stamp() {
                     self.take_rtt(ctx, p.echo());
                 }
@@ -146,7 +146,7 @@ impl Sender {
             Connection::Open if p.is(Kind::Ack) => {
                 self.tell_entropy(ctx, p);
                 if self.closing.by_peer && self.closing.fin {
-                    // nobody waits for the rest: what the ACK says no longer matters
+                    // nobody waits for the rest: the ACK is ignored
                     self.die();
                 } else if p.has(flag::FIN) && !(self.closing.fin && Some(p.ack) == self.app.end().map(|e| e + 1)) {
                     self.closing.by_peer = true;
@@ -178,7 +178,7 @@ impl Sender {
         }
     }
 
-    /// An ACK returns the entropy of what it answers.
+    /// Reports the entropy that an ACK returns.
     #[inline(always)]
     fn tell_entropy(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
         if let Some(entropy) = &mut self.ip.entropy {
@@ -186,12 +186,12 @@ impl Sender {
         }
     }
 
-    /// A packet of its two-way connection reached this host: one for it, or one of the other flow, which opens this
-    /// flow if it is the first, and acknowledges it.
+    /// Handles a packet of the two-way connection: of this flow, or of the other flow, which acknowledges this one and
+    /// opens it if it is the first.
     pub fn on_packet_of_connection(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if p.is_reverse() {
             if let Some(ext) = ext.filter(|_| p.is(Kind::Syn)) {
-                // the SYN-ACK opens this side; what follows echoes its time stamp
+                // the SYN-ACK opens this side; later packets echo its time stamp
                 let side = &mut ctx.sides[self.side as usize];
                 side.ext.ts = ext.ts;
                 side.open = true;
@@ -233,23 +233,23 @@ impl Sender {
         }
     }
 
-    /// The connection is open, whether data flows or not.
+    /// Returns whether the connection is open, with or without data in flight.
     pub(super) fn is_up(&self) -> bool {
         matches!(self.connection, Connection::Open | Connection::Silent)
     }
 
-    /// The connection is gone.
+    /// Ends the connection at once.
     pub(super) fn die(&mut self) {
         (self.connection, self.timer.deadline, self.in_order) = (Connection::Dead, NEVER, false);
     }
 
-    /// FIN is on the last data, unless it has already been sent as a segment of its own.
+    /// Returns whether the FIN rides on the last data; else it is sent as a segment of its own.
     #[inline]
     pub(super) fn fin_rides(&self, t: &TransportSpec) -> bool {
         t.fin_with_data && !self.closing.apart
     }
 
-    /// The application's stop time has come.
+    /// Handles the application's stop time.
     pub fn stop(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.connection, Connection::Done | Connection::Dead) {
             return;
@@ -273,7 +273,7 @@ impl Sender {
         }
     }
 
-    /// What was to end by itself ends now, and not all of it.
+    /// Records the early end of a finite flow.
     #[cold]
     fn cut(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.app.is_finite() && self.stats.finished.is_none() && !self.is_renewed(ctx.net) {
@@ -302,14 +302,14 @@ impl Sender {
         if !t.handshake {
             self.connection = Connection::Done;
         } else if self.fin_rides(t) {
-            // the answer to the peer's own FIN is sent when that comes
+            // the answer to the peer's FIN is sent on its arrival
             if self.closing.fin && self.una >= self.nxt {
                 self.connection = Connection::Done;
             }
         } else if self.closing.fin && self.una > end {
             self.connection = Connection::Done;
             if self.side == NO_SIDE {
-                // its receiver has said FIN with the ACK; of a two-way connection the other flow does
+                // the receiver has sent its FIN with the ACK; on a two-way connection the other flow does
                 self.emit(ctx, Kind::Ack, self.nxt, 0, flag::ACK, t.ack_size);
             }
         }

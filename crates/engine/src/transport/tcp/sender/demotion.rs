@@ -1,15 +1,15 @@
-//! What packets carry beside their headers: what they ask of switches, ranks, and classes by the bytes that went before
-//! them (Bai et al., PIAS, NSDI 2015, section 3.1), by the size of their transfer, or by what is left of it.
+//! Labels of packets beside their headers: requests to switches, ranks, and traffic classes by the bytes sent before
+//! (Bai et al., PIAS, NSDI 2015, section 3.1), by the size of the transfer, or by its remaining bytes.
 //!
-//! PIAS knows no sizes: the first bytes of a transfer have the highest class, and with every size of
-//! [`TransportSpec::demotion`] that it exceeds its packets fall by one. What is sent again has the class of its place.
-//! By the whole size all packets of a transfer have one class.
+//! PIAS does not know sizes: the first bytes of a transfer have the highest class. With every size of
+//! [`TransportSpec::demotion`] that the transfer exceeds, its packets fall by one class. A retransmission has the class
+//! of its position. By the whole size all packets of a transfer have one class.
 
 use super::*;
 use crate::app::parameters::App;
 
 impl Sender {
-    /// Adds it to `packet`, which is about to leave with what begins at `seq`.
+    /// Labels `packet`, which is about to leave and begins at `seq`.
     #[cold]
     #[inline(never)]
     pub(super) fn label(
@@ -24,13 +24,13 @@ impl Sender {
             self.ask(ctx, packet, seq, ext.get_or_insert_default());
         }
         if let Some(rank) = t.rank.filter(|_| packet.is(Kind::Data)) {
-            // the greatest where that is more than 32 bits hold
+            // saturates at 32 bits
             packet.set_rank(self.rank(ctx.net, rank, seq).min(u32::MAX.into()) as u32, ext);
         }
         if !t.demotion.is_empty() {
             let measure = match t.demotion_by {
                 Rank::Sent => {
-                    // what carries nothing belongs to what went before it
+                    // a packet without data belongs to the data before it
                     let last = if packet.len > 0 { seq } else { seq.saturating_sub(1) };
                     last % self.unit(ctx.net)
                 }
@@ -43,7 +43,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of each thing that the flow moves one after another, whose classes begin anew.
+    /// Size of the unit, in bytes, after which the flow's classes begin anew: a write or a message.
     pub(super) fn unit(&self, net: &FabricMap) -> u64 {
         let own = match net.flow(self.ip.flow).app {
             App::ClosedLoop(app) => app.write,

@@ -4,8 +4,8 @@ use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// ns-3: an ECN-Echo starts its reduction before anything else of the ACK is looked at, and in any state. Whether
-    /// the controller sees the echo.
+    /// ns-3: an ECN-Echo starts its reduction before the rest of the ACK is processed, and in any state. Returns
+    /// whether the controller sees the echo.
     #[inline(always)]
     pub(super) fn preempt_by_ecn(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) -> bool {
         if !t.ecn_preempts {
@@ -17,7 +17,7 @@ impl Sender {
         }
         self.ecn.echo &= news.marked;
         self.leave_cwr(ctx);
-        // the controller sees the ACK after this: it heeds by those before
+        // the controller sees the ACK after this: it judges by earlier ones
         if marked && self.phase != Phase::Cwr && self.cc.heeds_mark() {
             self.recovery.point = self.nxt;
             self.reduce_for_ecn(ctx, t);
@@ -40,7 +40,7 @@ impl Sender {
         self.recovery.left_inflated = false;
     }
 
-    /// A reduction for ECN ends when the data outstanding at its start is acknowledged.
+    /// Ends a reduction for ECN once the data outstanding at its start is acknowledged.
     pub(super) fn leave_cwr(&mut self, ctx: &NodeCtx<impl Effects>) {
         if self.phase == Phase::Cwr && self.una > self.ecn.cwr_end {
             self.phase = Phase::Open;

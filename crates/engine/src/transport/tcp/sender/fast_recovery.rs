@@ -1,16 +1,16 @@
-//! Fast recovery: into it, and NewReno's way through it (RFC 5681, RFC 6582).
+//! Fast recovery: its start, and NewReno's course of it (RFC 5681, RFC 6582).
 
 use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// Bytes in flight as a controller is told of them at a loss.
+    /// Bytes in flight, as reported to the controller at a loss.
     pub(super) fn flight(&self, t: &TransportSpec) -> u64 {
         match t.loss_flight {
             // limited transmit's segments are not part of the flight (RFC 5681)
             LossFlight::Outstanding => (self.nxt - self.una).saturating_sub(self.recovery.limited),
             LossFlight::Pipe if t.sack => self.board.pipe(),
-            // each duplicate says that a segment has arrived
+            // each duplicate stands for a segment that has arrived
             LossFlight::Pipe => (self.nxt - self.una).saturating_sub(self.recovery.dupacks as u64 * self.mss as u64),
         }
     }
@@ -23,8 +23,8 @@ impl Sender {
 
     pub(super) fn enter_recovery(&mut self, ctx: &mut NodeCtx<impl Effects>, delivered: u64, marked: bool) {
         let t = ctx.net.transport(self.transport);
-        // with classic ECN one reduction a window: a mark has already brought it (RFC 3168 6.1.2).
-        // DCTCP reacts to a loss all the same (RFC 8257 3.5).
+        // with classic ECN one reduction per window, and a mark has already caused it (RFC 3168 6.1.2); DCTCP reacts to
+        // a loss all the same (RFC 8257 3.5)
         let window = self.window();
         if !(self.phase == Phase::Cwr && self.ecn_mode == Ecn::Classic) {
             self.cc.on_loss(&self.congestion(ctx));
@@ -38,7 +38,7 @@ impl Sender {
         self.phase = Phase::Recovery;
         (self.recovery.partial_acks, self.recovery.rescued) = (0, false);
         if reducing {
-            // Linux goes on with the reduction that is under way
+            // Linux continues the current reduction
             self.recovery.point = self.ecn.cwr_end;
             self.prr.ssthresh = self.cc.cwnd();
         } else {
@@ -52,8 +52,7 @@ impl Sender {
             if t.recovery == Recovery::PrrNs3 {
                 self.reduce_rate_as_ns3(delivered, true, false);
             }
-            // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR counts
-            // it in what it lets out
+            // the first retransmission goes whatever is in flight (RFC 6675 step 4.3); PRR includes it in its budget
             let hole = match t.recovery {
                 _ if t.scoreboard == Rules::Ns3 => self.board.first(),
                 Recovery::Prr | Recovery::Linux => None,
@@ -76,22 +75,22 @@ impl Sender {
         }
     }
 
-    /// A reduction begins that may have to be undone.
+    /// Begins a reduction that may have to be undone.
     pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
         if t.undo {
-            // a probe that sent old data again may be reported as a duplicate too
+            // a probe that repeated old data may be reported as a duplicate too
             let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
             self.undo = Undo { marker: Some(self.una), again, due, ..Undo::default() };
         }
     }
 
-    /// Where a recovery that begins now is over: all below has been sent, or sent again by go-back-N.
+    /// End of a recovery that begins now: all below has been sent, or retransmitted by go-back-N.
     pub(super) fn sent_again_to(&mut self, t: &TransportSpec) -> u64 {
         let again = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
         again.map_or(self.nxt, |hole| hole.seq)
     }
 
-    /// An ACK ends the recovery. Whether something is lost that was sent during it.
+    /// Ends the recovery. Returns whether a segment sent during it is lost.
     pub(super) fn leave_recovery(&mut self, now: Time, t: &TransportSpec, news: &News) -> bool {
         self.phase = Phase::Open;
         self.recovery.dupacks = 0;
@@ -104,7 +103,7 @@ impl Sender {
         t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t)
     }
 
-    /// An ACK during a recovery with SACK: the scoreboard says what goes again, as the window lets it.
+    /// Handles an ACK during a recovery with SACK: the scoreboard selects retransmissions, as the window allows.
     pub(super) fn go_on_with_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) {
         let News { acked, duplicate, delivered, was_retransmitted, .. } = *news;
         self.recovery.newly_lost = self.update_lost(t);
@@ -121,8 +120,8 @@ impl Sender {
         }
     }
 
-    /// An ACK during a recovery without SACK: a partial one deflates the window and the next hole goes, a duplicate
-    /// inflates it (RFC 6582).
+    /// Handles an ACK during a recovery without SACK (RFC 6582): a partial ACK deflates the window and retransmits the
+    /// next hole, a duplicate inflates the window.
     pub(super) fn go_on_without_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, news: &News) {
         let mss = self.mss as f64;
         if news.acked > 0 {
@@ -145,9 +144,8 @@ impl Sender {
         }
     }
 
-    /// ns-3's answer to an ACK that advances but ends no recovery: unless the first segment has
-    /// been sent again already, one segment goes whatever the window: a lost one, a new one, or
-    /// the first.
+    /// Handles an ACK that advances but does not end a recovery, as ns-3 does. Unless the first segment has been
+    /// retransmitted already, one segment goes whatever the window: a lost one, a new one, or the first.
     pub(super) fn partial_ack_ns3(
         &mut self,
         ctx: &mut NodeCtx<impl Effects>,
@@ -174,13 +172,13 @@ impl Sender {
         }
     }
 
-    /// A reduction from `window` begins.
+    /// Begins a reduction from `window`.
     pub(super) fn start_prr(&mut self, t: &TransportSpec, window: f64) {
         let recover_fs = if t.recovery == Recovery::Linux { window as u64 } else { self.nxt - self.una };
         self.prr.begin(recover_fs, self.cc.cwnd());
     }
 
-    /// Whether rate reduction sets the window.
+    /// Returns whether PRR sets the window.
     pub(super) fn prr_governs(&self, t: &TransportSpec) -> bool {
         !self.profile.own_recovery
             && match self.phase {
@@ -191,7 +189,7 @@ impl Sender {
             }
     }
 
-    /// The window of rate reduction after an ACK of `delivered` bytes; `advanced`: of its number too.
+    /// Updates the window of PRR after an ACK of `delivered` bytes; `advanced`: its number advanced too.
     pub(super) fn reduce_rate(&mut self, t: &TransportSpec, delivered: u64, advanced: bool) {
         if t.recovery != Recovery::Linux {
             self.recovery.window = self.prr.window(self.board.pipe(), delivered, self.mss);
@@ -201,14 +199,14 @@ impl Sender {
         }
     }
 
-    /// The same as ns-3 has it, where arguments are as in [`Prr::window_of_ns3`].
+    /// As [`Sender::reduce_rate`], with ns-3's rules; arguments as in [`Prr::window_of_ns3`].
     pub(super) fn reduce_rate_as_ns3(&mut self, delivered: u64, duplicate: bool, safe: bool) {
         if let Some(window) = self.prr.window_of_ns3(self.board.pipe() as u32, delivered, self.mss, duplicate, safe) {
             self.recovery.window = window;
         }
     }
 
-    /// The first segment goes again, in the place of the copy that is taken for lost.
+    /// Retransmits the first segment, in place of the copy that counts as lost.
     fn retransmit_first(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(first) = self.board.first() {
             self.board.retransmitted(first.seq, true);

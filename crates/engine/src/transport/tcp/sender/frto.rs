@@ -1,10 +1,10 @@
-//! F-RTO (RFC 5682): whether a timeout was spurious.
+//! F-RTO (RFC 5682): detection of spurious timeouts.
 
 use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// An ACK while the losses of a timeout are repaired. True when a loss is found after all.
+    /// Handles an ACK while the losses of a timeout are repaired. Returns true if a loss is found after all.
     pub(super) fn after_timeout(&mut self, now: Time, t: &TransportSpec, news: &News) -> bool {
         let original = self.board.original_arrived();
         let recovered = self.una >= self.recovery.point;
@@ -24,15 +24,15 @@ impl Sender {
         if self.phase == Phase::Open {
             return t.sack && t.scoreboard != Rules::Ns3 && self.lost_again(t);
         }
-        // Linux counts no new losses before these are repaired, unless by send times
+        // Linux finds no new losses before these are repaired, unless by send times
         if t.sack && (t.recovery != Recovery::Linux || t.scoreboard == Rules::Rack) {
             self.update_lost(t);
         }
-        // what is lost in its second copy calls for a fast recovery
+        // the loss of a second copy calls for a fast recovery
         self.board.resent_is_lost()
     }
 
-    /// Takes an ACK while F-RTO is on that shows no timeout to be spurious: whether new data is to show it (step 2b).
+    /// Handles an ACK that does not show the timeout to be spurious. Returns whether new data is to show it (step 2b).
     pub(super) fn is_told_by_new_data(&mut self, news: &News) -> bool {
         if self.nxt > self.recovery.point {
             self.frto.on &= news.newly_sacked == 0 && !news.duplicate;
@@ -45,7 +45,7 @@ impl Sender {
         self.frto.new_first
     }
 
-    /// Takes back the reduction, and with it the losses that a timeout supposed.
+    /// Undoes the reduction and the losses of a timeout.
     pub(super) fn take_back_timeout(&mut self) {
         self.undo.take_back(&mut self.cc);
         self.board.nothing_is_lost(self.una);

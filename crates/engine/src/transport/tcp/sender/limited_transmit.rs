@@ -1,10 +1,10 @@
-//! Limited transmit (RFC 3042): each of the first two duplicate ACKs lets one new segment go beyond the window.
+//! Limited transmit (RFC 3042): each of the first two duplicate ACKs allows one new segment beyond the window.
 
 use super::*;
 
 impl Sender {
-    /// The bytes that duplicates before a fast retransmit let go: those beyond the window, and those that SACK took out
-    /// of the pipe without making room yet.
+    /// Bytes that duplicates before a fast retransmit allow: those beyond the window, and those that SACK took out of
+    /// the pipe without making room yet.
     #[cold]
     pub(super) fn limited_transmit(&self, t: &TransportSpec) -> (u32, u64) {
         let counts = self.phase == Phase::Open && !self.profile.own_recovery;
@@ -15,7 +15,7 @@ impl Sender {
         }
     }
 
-    /// New data was sent. With duplicates before a fast retransmit it is no part of the flight (RFC 5681).
+    /// Counts new data sent on duplicates before a fast retransmit, which is no part of the flight (RFC 5681).
     #[inline(always)]
     pub(super) fn count_limited(&mut self, len: u32) {
         if self.recovery.dupacks > 0 && self.phase == Phase::Open {

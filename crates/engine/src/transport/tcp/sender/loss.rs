@@ -1,12 +1,11 @@
-//! Loss detection: what of an ACK's news says that segments are lost (RFC 5681, RFC 6675, RFC 8985), and what an ACK
-//! does to the recovery that is under way.
+//! Loss detection: losses shown by an ACK (RFC 5681, RFC 6675, RFC 8985), and the effect of an ACK on the current
+//! recovery.
 
 use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// Brings the loss state up to date; true when a loss was found that the controller has to
-    /// react to.
+    /// Updates the loss state. Returns true if a loss was found that the controller has to react to.
     pub(super) fn recover_losses(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, news: &News) -> bool {
         if t.recovery == Recovery::Linux && !t.sack && !self.profile.own_recovery {
             return self.recover_as_reno_sack(ctx, news);
@@ -39,7 +38,7 @@ impl Sender {
         }
     }
 
-    /// Whether segments are lost, with nothing to repair so far.
+    /// Returns whether segments are lost, outside of any repair.
     #[inline(always)]
     fn find_losses(&mut self, now: Time, t: &TransportSpec, duplicate: bool) -> bool {
         if self.board.waits_for_late() {
@@ -85,13 +84,13 @@ impl Sender {
         lost
     }
 
-    /// Whether duplicates are of what was sent after the last recovery (RFC 6582 section 3.2, step 1).
+    /// Returns whether duplicates are of data sent after the last recovery (RFC 6582 section 3.2, step 1).
     fn is_beyond_recovery(&self) -> bool {
         let point = self.recovery.point;
         self.una > point || point == 0 || self.recovery.inflates && self.una == point
     }
 
-    /// Finds what the scoreboard's rules take for lost. Whether there is something new.
+    /// Marks losses by the scoreboard's rules. Returns whether there are new ones.
     pub(super) fn update_lost(&mut self, t: &TransportSpec) -> bool {
         match t.scoreboard {
             Rules::Rfc6675 => self.board.update_lost(t.dupthresh, self.mss),
@@ -100,13 +99,14 @@ impl Sender {
         }
     }
 
-    /// Late segments at `now`: whether a run of them is lost. Others whose time is over are to be sent again.
+    /// Updates the late segments at `now`: those whose wait is over are to be retransmitted. Returns whether a run of
+    /// them is lost.
     pub(super) fn update_late(&mut self, now: Time, t: &TransportSpec) -> bool {
         let wait = self.profile.late.and_then(|late| late.wait).unwrap_or(self.rtt.srtt);
         self.board.update_late(t.dupthresh, now, wait)
     }
 
-    /// A wait for a late segment may be over; the timer is set for the next.
+    /// Sets the timer for the next late segment.
     pub(super) fn watch_late(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(until) = self.board.late_until()
             && self.pace_at > until
@@ -116,8 +116,8 @@ impl Sender {
         }
     }
 
-    /// At the end of an episode: whether a segment sent during it is lost. That is a new
-    /// congestion event (RFC 6675: the next duplicate after RecoveryPoint), to be answered once more.
+    /// Returns, at the end of an episode, whether a segment sent during it is lost. That is a new congestion event (RFC
+    /// 6675: the next duplicate after RecoveryPoint), with a reduction of its own.
     pub(super) fn lost_again(&mut self, t: &TransportSpec) -> bool {
         self.update_lost(t);
         self.board.first_is_lost()

@@ -1,9 +1,9 @@
-//! The sending endpoint. This file is its state, grouped by mechanism (what RFC 9293 calls the transmission control
-//! block); each file beside it is what one mechanism does with it, and [`ack`] the order in which an ACK meets them.
+//! TCP sender. This file has its state, grouped by mechanism (RFC 9293's transmission control block). Each neighbouring
+//! file is one mechanism; [`ack`] is the order in which an ACK passes them.
 //!
 //! States follow the connection (closed, SYN sent, open, done) and, while open, loss recovery ([`Phase`]). The
-//! congestion window belongs to the controller; during fast recovery and ECN reductions of controllers without a
-//! recovery of their own, the transport stands a recovery window in front of it (NewReno's inflated window, or PRR).
+//! congestion window belongs to the controller. During fast recovery and ECN reductions, unless the controller has a
+//! recovery of its own, a recovery window of the transport replaces it (NewReno's inflated window, or PRR).
 
 mod ack;
 mod connection;
@@ -62,170 +62,170 @@ const NEVER: Time = Time::NEVER;
 /// IP and TCP header without options.
 const BARE: u32 = 40;
 
-/// Where a connection stands.
+/// State of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Connection {
-    /// Not opened yet: not started, or waiting for the other side to open it.
+    /// Not opened: not started, or waiting for the other side to open it.
     Closed,
     /// SYN sent.
     SynSent,
     /// Data may flow.
     Open,
-    /// Everything delivered and closed.
+    /// All delivered, and closed.
     Done,
     /// Reset, or given up.
     Dead,
-    /// So many timeouts passed that only headers go, one a timeout, until something comes
+    /// Probing after too many timeouts: only headers go, one per timeout, until a packet arrives
     /// ([`TransportSpec::probe_after`]).
     Silent,
 }
 
-/// How far the end of the connection has come.
+/// Progress of the connection's end.
 #[derive(Default, Debug)]
 struct Closing {
-    /// FIN was sent: as a segment of its own after the data, or on the last of it.
+    /// Set once the FIN was sent: as a segment of its own after the data, or on its last segment.
     fin: bool,
-    /// ... as a segment of its own, though `fin_with_data` would have it on the last data.
+    /// Set if the FIN was sent as a segment of its own in spite of `fin_with_data`.
     apart: bool,
-    /// When the application wrote last; only where that decides how it closes (`close_after_write`).
+    /// Time of the application's last write; only if it decides how the connection closes (`close_after_write`).
     wrote: Option<Time>,
-    /// The receiving application closed before the flow's end,
+    /// Set if the receiving application closed before the flow's end.
     by_peer: bool,
-    /// ... when everything had been sent once.
+    /// Set if it closed after everything had been sent once.
     peer_last: bool,
 }
 
 /// Explicit congestion notification.
 #[derive(Default, Debug)]
 struct EcnState {
-    /// A reduction ends when something beyond is acknowledged.
+    /// End of the reduction: it ends when something beyond is acknowledged.
     cwr_end: u64,
-    /// The next new segment says CWR.
+    /// Set if the next new segment carries CWR.
     send_cwr: bool,
-    /// ns-3's state of ECN-Echo: received and not yet answered with CWR; where it was last received, and the segment
-    /// that last carried CWR.
+    /// ns-3's state of ECN-Echo: received and not yet answered with CWR; number of the last one received, and of the
+    /// segment that last carried CWR.
     echo: bool,
     echo_at: u64,
     cwr_at: u64,
 }
 
-/// Which ACKs give RTT samples.
+/// Selection of the ACKs that give RTT samples.
 #[derive(Debug)]
 struct Samples {
-    /// Samples are of segments (Linux).
+    /// Set if samples are taken per segment (Linux).
     of_segments: bool,
-    /// ACKs up to here are none: a timeout declared it lost.
+    /// Number up to which ACKs give no samples: a timeout declared the data lost.
     not_below: u64,
-    /// A segment timed for Karn's rule: its end, and when it was sent.
+    /// Segment timed for Karn's rule: its end and its send time.
     timed: Option<(u64, Time)>,
 }
 
 /// Fast recovery.
 #[derive(Default, Debug)]
 struct RecoveryState {
-    /// It is over when all below is acknowledged.
+    /// End of the recovery: all below is acknowledged.
     point: u64,
-    /// The window meanwhile, bytes; below 0 where it is the controller's.
+    /// Recovery window in bytes; below 0 if the controller's window counts.
     window: f64,
     dupacks: u32,
-    /// As many duplicates signal a loss where SACK does not tell.
+    /// Number of duplicates that signal a loss, without SACK.
     dupthresh: u32,
-    /// Sent by limited transmit since the first duplicate, bytes.
+    /// Bytes sent by limited transmit since the first duplicate.
     limited: u64,
     partial_acks: u32,
-    /// RFC 6675's rescue retransmission went.
+    /// Set once RFC 6675's rescue retransmission went.
     rescued: bool,
-    /// The window is what the controller's is inflated by.
+    /// Set if `window` is the inflation of the controller's window.
     inflates: bool,
-    /// A timeout ended a recovery whose inflation stays.
+    /// Set if a timeout ended a recovery whose inflation stays.
     left_inflated: bool,
-    /// A loss was found with the ACK at work.
+    /// Set if the current ACK showed a loss.
     newly_lost: bool,
-    /// Nothing is repaired, but something is SACKed or was sent again (Linux: Disorder).
+    /// Set if nothing is being repaired, but segments are SACKed or were retransmitted (Linux: Disorder).
     disorder: bool,
 }
 
 /// F-RTO.
 #[derive(Default, Debug)]
 struct Frto {
-    /// The timeout may have been spurious: new data is to tell.
+    /// Set while the timeout may have been spurious, until new data shows it.
     on: bool,
-    /// ... and goes before anything is sent again.
+    /// Set if new data goes before any retransmission.
     new_first: bool,
 }
 
-/// The tail-loss probe that is out.
+/// Outstanding tail-loss probe.
 #[derive(Default, Debug)]
 struct Tlp {
-    /// Where the data ended when it went; 0 where none is out.
+    /// End of the data at the time of the probe; 0 if none is outstanding.
     to: u64,
-    /// It was old data.
+    /// Set if the probe was a retransmission.
     again: bool,
 }
 
-/// Data that a timeout gave up and that is sent again as new data (htsim's Swift).
+/// Data that a timeout gave up and that is retransmitted as new data (htsim's Swift).
 #[derive(Default, Debug)]
 struct Renumbering {
-    /// It lies between: all but the first is renumbered. Both zero where nothing is.
+    /// Range of the data: all but its first segment is renumbered. (0, 0) if there is none.
     range: (u64, u64),
-    /// Such data was lost for good.
+    /// Set if such data was lost for good.
     hung: bool,
 }
 
-/// The event that the retransmission timer waits for.
+/// Event that the retransmission timer waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Waiting {
     /// An ACK (RFC 6298).
     Ack,
-    /// The peer's window to open.
+    /// The peer's window opens.
     Window,
-    /// A tail-loss probe is to go.
+    /// A tail-loss probe is due.
     Probe,
-    /// Overtaken segments may still arrive.
+    /// Overtaken segments that may still arrive.
     Reordering,
 }
 
-/// The retransmission timer.
+/// Retransmission timer.
 #[derive(Debug)]
 struct RetransmissionTimer {
     waiting: Waiting,
-    /// When it is over; [`NEVER`] where it is off.
+    /// Time of expiry; [`NEVER`] if off.
     deadline: Time,
-    /// When the event that looks at it comes.
+    /// Time of the timer's event.
     at: Time,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     consecutive: u32,
 }
 
-/// Where timers of a tick fire in the reverse of their order: the tick of the retransmission timer, [`NEVER`] before it
-/// is set, and its number among its host's.
+/// If timers of a tick fire in reverse order of setting: tick of the retransmission timer, [`NEVER`] before it is set,
+/// and its number among the host's timers.
 #[derive(Debug)]
 struct TimerTurn {
     slot: Time,
     setting: u64,
 }
 
-/// When packets may go.
+/// Pacing.
 #[derive(Debug)]
 struct PacingState {
-    /// The pacing rate lets the next go then.
+    /// Time from which the pacing rate allows the next packet.
     from: Time,
-    /// When the last went.
+    /// Time of the last packet.
     last_send: Time,
 }
 
-/// The application's process.
+/// Process of the application.
 #[derive(Debug)]
 struct Process {
-    /// When it writes next, if a timer is set.
+    /// Time of the next write, if a timer is set.
     at: Time,
-    /// It runs.
+    /// Set while the process runs.
     woken: bool,
-    /// ... but only until it has sent a segment.
+    /// Set if the process runs only until it has sent one segment.
     interrupted: bool,
-    /// Of a message so many bytes are pushed at a time (`push_half_window`).
+    /// Bytes of a message that are pushed at a time (`push_half_window`).
     pushed: u64,
-    /// Where its writes end, not sent yet; only where segments say so (`push_ack`).
+    /// Ends of writes not yet sent; only if segments carry them (`push_ack`).
     writes: VecDeque<u64>,
 }
 
@@ -234,32 +234,32 @@ struct Process {
 struct SenderStats {
     /// Timeouts, measured.
     timeouts: u64,
-    /// All data acknowledged at the sender.
+    /// Time at which all data was acknowledged.
     finished: Option<Time>,
-    /// Its stop cut it short: then all that was written was acknowledged, or it was reset.
+    /// Time at which its stop cut the flow short: all that was written was acknowledged, or it was reset.
     stopped: Option<Time>,
-    /// Bytes that earlier connections wrote, and the shortest RTT of these.
+    /// Bytes written by former connections, and their smallest RTT.
     written: u64,
     rtt_min: Option<Time>,
 }
 
-/// RTT samples, measured, and their sum.
+/// Number and sum of measured RTT samples.
 #[derive(Default, Debug)]
 struct RttCount {
     count: u64,
     sum: Time,
 }
 
-/// A sender. First what an ACK reads and writes that is [predicted](prediction), line by line, then what is rarer.
+/// TCP sender. Fields of a [predicted](prediction) ACK come first, line by line, rarer ones last.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    /// The IP layer below it.
+    /// IP layer below.
     pub(in crate::transport) ip: IpSource,
-    /// First byte not acknowledged, and first not sent.
+    /// First unacknowledged byte, and first unsent byte.
     una: u64,
     nxt: u64,
-    /// End of the segment sent last.
+    /// End of the last segment sent.
     sent_to: u64,
     peer: PeerWindow,
     timer: RetransmissionTimer,
@@ -268,20 +268,21 @@ pub struct Sender {
     rtts: RttCount,
     transport: u32,
     group: u32,
-    /// Payload of a full segment.
+    /// Payload of a full segment, in bytes.
     mss: u32,
     /// Index of the probe observing this flow, if any.
     pub probe: Option<u32>,
-    /// [`Sender::is_in_order`], and whether it was when the event at work began. Without the flag it is to be asked.
+    /// Set if [`Sender::is_in_order`] is known to hold, and to have held when the current event began.
     in_order: bool,
     was_in_order: bool,
-    /// Whether to look again changes nothing until the next event: the window holds everything back, or all is sent.
+    /// Set if trying to send again changes nothing until the next event: the window holds everything back, or all is
+    /// sent.
     settled: bool,
-    /// The NIC had no room for what was to go.
+    /// Set if the NIC had no room.
     refused: bool,
-    /// The rules let new data go without a look at each segment.
+    /// Set if the rules let new data go without a check of each segment.
     output_is_plain: bool,
-    /// The negotiated mode of ECN.
+    /// Negotiated ECN mode.
     ecn_mode: Ecn,
     app: AppState,
 
@@ -290,23 +291,23 @@ pub struct Sender {
     board: Scoreboard,
     cc: Cc,
 
-    /// The rules let ACKs be [predicted](prediction) that say nothing but that the next data has arrived.
+    /// Set if the rules allow ACKs that only acknowledge the next data to be [predicted](prediction).
     predictable: bool,
-    /// Its packets carry more than headers: what they ask of switches, a class, or a rank.
+    /// Set if packets carry labels: requests to switches, a traffic class, or a rank.
     labels: bool,
-    /// Where the connection stands.
+    /// State of the connection.
     pub connection: Connection,
     phase: Phase,
-    /// Only what is lost goes now.
+    /// Set while only lost segments may go.
     repairs_only: bool,
-    /// Opened by the other side of a two-way connection.
+    /// Set if the other side of a two-way connection opens it.
     passive: bool,
-    /// The segment sent now opens a fast recovery or follows a timeout.
+    /// Set while the segment being sent opens a fast recovery or follows a timeout.
     restarting: bool,
     frto: Frto,
-    /// Its host's side of a two-way connection, or [`NO_SIDE`].
+    /// The host's side of a two-way connection, or [`NO_SIDE`].
     side: u32,
-    /// Probes of a shut window in a row.
+    /// Consecutive probes of a closed window.
     persist_backoff: u32,
     recovery: RecoveryState,
     undo: Undo,
@@ -317,19 +318,19 @@ pub struct Sender {
     tlp: Tlp,
     renumbering: Renumbering,
     turn: TimerTurn,
-    /// When a timer is set to go on with paced packets.
+    /// Time of the pacing timer.
     pace_at: Time,
-    /// The controller's timer that is set.
+    /// Time of the controller's timer.
     wake_at: Time,
     process: Process,
     opening: Opening,
     stats: SenderStats,
 }
 
-/// Cache lines of a sender that an ACK reads and writes which is as predicted: where they begin, and how many.
+/// Cache lines of a sender that a predicted ACK reads and writes: offsets and numbers.
 pub const HOT: [(usize, usize); 2] = [(0, 5), (512, 4)];
 
-/// Where [`Sender::standing`] reads beyond these.
+/// Offsets of fields that [`Sender::standing`] reads beyond these lines.
 pub const STANDING: [usize; 4] = [
     offset_of!(Sender, connection),
     offset_of!(Sender, recovery),
@@ -337,12 +338,12 @@ pub const STANDING: [usize; 4] = [
     offset_of!(Sender, stats) + offset_of!(SenderStats, finished),
 ];
 
-// its own, and those of scoreboard and controller
+// lines of the sender itself, and those of scoreboard and controller
 const _: () = assert!(offset_of!(Sender, samples) <= HOT[0].1 * 64);
 const _: () = assert!(offset_of!(Sender, board) + Scoreboard::HOT == HOT[1].0);
 
 impl Sender {
-    /// The sender of flow `flow` on domain-local host `host`.
+    /// Sender of flow `flow` on domain-local host `host`.
     pub fn new(net: &FabricMap, flow: FlowId, host: HostIx) -> Sender {
         let spec = net.flow(flow);
         let t = net.transport(spec.transport);
@@ -407,15 +408,15 @@ impl Sender {
         sender
     }
 
-    /// Makes it one flow of a two-way connection: `side` is its host's; `passive` if the other
-    /// host opens it.
+    /// Makes the flow one direction of a two-way connection. `side`: the host's side; `passive`: the other host opens
+    /// it.
     pub fn make_duplex(&mut self, side: u32, passive: bool) {
         self.side = side;
         self.passive = passive;
         self.ip.flags |= flag::DUPLEX;
     }
 
-    /// Adds what it knows to the flow's record.
+    /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
         self.ip.record(record);
         self.opening.record(record);
@@ -428,7 +429,7 @@ impl Sender {
         record.rtt_min_ps = self.rtt.min().into_iter().chain(self.stats.rtt_min).min().map(|t| t.0);
     }
 
-    /// Shows the state that time series are made of. Sizes in bytes, times in seconds.
+    /// Visits the state for time series: sizes in bytes, times in seconds.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("cwnd_bytes", self.window());
         visit("ssthresh_bytes", self.cc.ssthresh());
@@ -442,7 +443,7 @@ impl Sender {
         self.cc.state(visit);
     }
 
-    /// Window and state, once it has opened.
+    /// Window and state, once the flow has opened.
     pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened()?;
         let over = matches!(self.connection, Connection::Done | Connection::Dead) || self.stats.finished.is_some();
@@ -457,14 +458,14 @@ impl Sender {
         Some((window.is_finite().then(|| libm::round(window) as u64), state))
     }
 
-    /// Brings near what an acknowledgement touches beyond the sender itself.
+    /// Prefetches what an acknowledgement touches beyond the sender itself.
     #[inline]
     pub fn prefetch_board(&self) {
         self.board.prefetch();
     }
 }
 
-/// The scoreboard that a transport asks for; `timed`: RTT samples are of segments.
+/// Scoreboard of a transport; `timed`: RTT samples are taken per segment.
 fn scoreboard(t: &TransportSpec, profile: &Profile, timed: bool) -> Scoreboard {
     match t.scoreboard {
         _ if let Some(late) = profile.late.filter(|_| t.sack && profile.own_recovery) => {

@@ -1,4 +1,4 @@
-//! The output of a sender: segments as its windows, its pacing and its host let them go.
+//! Output of a sender: segments go as windows, pacing and the host's NIC allow.
 
 use super::*;
 
@@ -19,7 +19,7 @@ impl Sender {
         let ect = match self.ecn_mode {
             Ecn::Off => false,
             Ecn::Classic => !control && flags & flag::RETX == 0,
-            // what answers for a connection that is gone is not ECN-capable: no connection sends it
+            // a packet for a former connection is not ECN-capable: no connection sends it
             Ecn::Dctcp => !control || t.ect_control && self.connection != Connection::Dead,
         };
         let mut flags = flags | if ect { flag::ECT } else { 0 };
@@ -31,7 +31,7 @@ impl Sender {
         self.pacing.last_send = ctx.now;
         let mut ext = if packet.has(flag::DUPLEX) { self.piggyback(ctx, &mut packet) } else { None };
         if packet.has(flag::SLOW_PATH) && self.profile.telemetry && packet.len > 0 {
-            // ports are to stamp it
+            // ports stamp the packet
             ext.get_or_insert_default().aside = Some(Box::new(Aside::Stamps(Telemetry::default())));
         }
         if self.labels {
@@ -40,7 +40,7 @@ impl Sender {
         self.ip.send(ctx, t, &packet, ext.as_mut());
     }
 
-    /// Two-way connections: the packet acknowledges what its host has received of the other flow.
+    /// Adds to a packet of a two-way connection the acknowledgement of the other flow.
     #[cold]
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
@@ -102,7 +102,7 @@ impl Sender {
         self.pace(ctx, len);
     }
 
-    /// The congestion window in force, bytes.
+    /// Effective congestion window, in bytes.
     #[inline]
     pub(super) fn window(&self) -> f64 {
         if self.window_is_ours() { self.window_in_recovery() } else { self.cc.cwnd() }
@@ -113,7 +113,7 @@ impl Sender {
         if self.recovery.inflates { self.cc.cwnd() + self.recovery.window } else { self.recovery.window }
     }
 
-    /// The transport's recovery window stands in front of the controller's.
+    /// Returns whether the transport's recovery window replaces the controller's.
     #[inline]
     pub(super) fn window_is_ours(&self) -> bool {
         match self.phase {
@@ -126,7 +126,7 @@ impl Sender {
         (self.una + t.send_buffer).saturating_sub(self.app.written)
     }
 
-    /// The application writes what it was to write up to now; a bulk one writes when it is asked.
+    /// Lets the application write what is due by now; a bulk one writes on demand.
     #[inline(always)]
     pub(super) fn catch_up(&mut self, ctx: &NodeCtx<impl Effects>) {
         if !self.app.is_bulk() {
@@ -135,8 +135,8 @@ impl Sender {
         }
     }
 
-    /// The NIC has room again. htsim's calls back only those that it refused: what a timeout or the third duplicate
-    /// sends alone stays alone.
+    /// Handles room at the NIC. htsim's NIC calls back only senders that it refused, so a single segment of a timeout
+    /// or a third duplicate stays alone.
     pub(in crate::transport) fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if std::mem::take(&mut self.refused) || !self.recovery.inflates {
             debug_assert!(!self.was_in_order || self.is_in_order());
@@ -147,21 +147,21 @@ impl Sender {
         }
     }
 
-    /// An event of it begins.
+    /// Begins an event of the flow.
     #[inline(always)]
     pub(in crate::transport) fn begin(&mut self) {
         self.settled = false;
         self.was_in_order = std::mem::take(&mut self.in_order);
     }
 
-    /// Whether it might act if its NIC told it that it has sent something. What the window holds back waits for an ACK,
+    /// Returns whether the sender might act on room at its NIC. Data that the window holds back waits for an ACK,
     /// whatever the NIC does.
     #[inline(always)]
     pub(in crate::transport) fn waits_for_room(&self) -> bool {
         !self.settled
     }
 
-    /// Sends what windows, pacing and data allow, and notes whether the window limited it.
+    /// Sends what windows, pacing and data allow, and notes whether the window limits sending.
     pub fn pump(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.connection != Connection::Open {
             return;
@@ -170,7 +170,7 @@ impl Sender {
         self.pump_on(ctx, t, self.nxt);
     }
 
-    /// ... after new data was sent from `before` on.
+    /// As [`Sender::pump`], after new data was sent from `before` on.
     pub(super) fn pump_on(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, before: u64) {
         let mut settled = self.send_allowed(ctx, t);
         if std::mem::take(&mut self.frto.new_first) {
@@ -188,8 +188,8 @@ impl Sender {
         self.in_order = self.is_in_order();
     }
 
-    /// Notes whether the window limits sending, after new data was sent from `before` on. What goes again says nothing:
-    /// new data was to go, or went.
+    /// Notes whether the window limits sending, after new data was sent from `before` on. Retransmissions do not count:
+    /// new data must have gone, or have waited.
     #[inline]
     pub(super) fn note_usage(&mut self, t: &TransportSpec, before: u64) {
         if t.cwnd_limited {
@@ -200,8 +200,7 @@ impl Sender {
         }
     }
 
-    /// Bytes believed to be in the network. Without SACK, Linux takes a duplicate ACK for a segment that
-    /// has left it.
+    /// Bytes believed to be in the network. Without SACK, Linux counts a duplicate ACK as a segment that has left it.
     #[inline]
     pub(super) fn pipe(&self, t: &TransportSpec) -> u64 {
         let pipe = self.board.pipe();
@@ -211,7 +210,7 @@ impl Sender {
         pipe
     }
 
-    /// Sends what may go now. Whether a second look before the next event would find the same and change nothing.
+    /// Sends what may go now. Returns whether another try before the next event would change nothing.
     pub(super) fn send_allowed(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) -> bool {
         self.catch_up(ctx);
         if t.idle_restart && self.board.is_empty() && ctx.now > self.pacing.last_send.saturating_add(self.rtt.rto(t)) {
@@ -233,14 +232,14 @@ impl Sender {
                 && self.is_renumbered(hole)
                 && !self.app.has_beyond(self.nxt, hole.len)
             {
-                // no new data to take its place: nothing goes any more
+                // no new data can take its place: nothing goes any more
                 self.renumbering.hung = true;
                 self.timer.deadline = NEVER;
                 return false;
             }
             let len = match hole {
                 Some(hole) if t.scoreboard != Rules::Ns3 => hole.len,
-                // segments are cut anew from what is lost
+                // lost data is segmented anew
                 Some(hole) => (self.app.written - hole.seq).min(self.mss as u64) as u32,
                 None => self.next_len(t),
             };
@@ -280,13 +279,13 @@ impl Sender {
         }
     }
 
-    /// Whether the application has always written what the buffer takes: nothing that it does depends on time.
+    /// Returns whether the application always fills the buffer: nothing that it does depends on time.
     #[inline(always)]
     fn fills_at_will(&self, t: &TransportSpec) -> bool {
         t.notsent_lowat == 0 && self.app.is_bulk()
     }
 
-    /// Length of the next new segment; 0 where there is no data.
+    /// Length of the next new segment; 0 if there is no data.
     #[inline(always)]
     pub(super) fn next_len(&mut self, t: &TransportSpec) -> u32 {
         if self.app.written == self.nxt {
@@ -299,7 +298,7 @@ impl Sender {
         if self.mss as u64 <= unsent { self.mss } else { unsent as u32 }
     }
 
-    /// Whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
+    /// Returns whether the congestion window takes `len` bytes more. With nothing in flight one segment may always go.
     #[inline(always)]
     pub(super) fn window_takes(&self, t: &TransportSpec, len: u32) -> bool {
         let (mut pipe, mut window) = (self.pipe(t), self.window());
@@ -311,8 +310,8 @@ impl Sender {
         !must_fit || (pipe + len as u64) as f64 <= window
     }
 
-    /// How much of a new segment of `len` bytes the peer's window takes: all of it, or what is worth a segment of its
-    /// own (RFC 1122 4.2.3.4), or nothing.
+    /// Part of a new segment of `len` bytes that the peer's window takes: all of it, enough for a segment of its own
+    /// (RFC 1122 4.2.3.4), or nothing.
     #[inline(always)]
     fn peer_takes(&self, t: &TransportSpec, len: u32) -> u32 {
         let room = self.peer.edge.saturating_sub(self.nxt);
@@ -339,7 +338,7 @@ impl Sender {
         self.time_sent(ctx);
     }
 
-    /// The retransmission timer runs while data is out.
+    /// Starts the retransmission timer if it is off.
     #[inline(always)]
     pub(super) fn time_sent(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.timer.deadline == NEVER || self.timer.waiting == Waiting::Window {
@@ -349,12 +348,12 @@ impl Sender {
         }
     }
 
-    /// A hole that goes again as new data.
+    /// Returns whether a hole is retransmitted as new data.
     fn is_renumbered(&self, hole: Hole) -> bool {
         self.renumbering.range.0 < hole.seq && hole.seq < self.renumbering.range.1
     }
 
-    /// The next lost segment to send again.
+    /// Next lost segment to retransmit.
     #[inline]
     pub(super) fn next_repair(&mut self, t: &TransportSpec) -> Option<Hole> {
         let hole = self.board.next_hole()?;
@@ -366,7 +365,7 @@ impl Sender {
     pub(super) fn retransmit(&mut self, ctx: &mut NodeCtx<impl Effects>, hole: Hole) {
         let hole = match ctx.net.transport(self.transport) {
             t if t.scoreboard == Rules::Ns3 => {
-                // the number that FIN takes is no byte to fill a segment with
+                // the sequence number of the FIN is no byte to fill a segment with
                 let data = self.app.end().map_or(u64::MAX, |end| end.saturating_sub(hole.seq));
                 self.board.gather(hole, data.min(self.mss as u64) as u32)
             }
@@ -374,7 +373,7 @@ impl Sender {
         };
         self.board.retransmitted(hole.seq, false);
         if self.is_renumbered(hole) {
-            // the flow ends so much earlier, and what was lost here stays lost
+            // the flow ends that much earlier, and the data lost here stays lost
             self.app.forget(hole.len as u64);
             self.renumbering.hung = true;
         }
@@ -386,8 +385,8 @@ impl Sender {
         }
     }
 
-    /// The receiver has only the header of the segment at `seq`: it goes again at once, in the place of the copy that
-    /// was cut, whatever window and pace say. That is no loss to the controller, nor to recovery.
+    /// Retransmits the trimmed segment at `seq` at once, in place of the trimmed copy, whatever window and pacing
+    /// allow. This is no loss to the controller, nor to recovery.
     #[cold]
     pub(super) fn repair_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, seq: u64) {
         let Some(hole) = self.board.trimmed(seq) else { return };
@@ -398,8 +397,8 @@ impl Sender {
         self.arm_rto(ctx);
     }
 
-    /// The window is shut: meanwhile a bulk application fills the send buffer. One that is woken for
-    /// it runs when everything that arrives at this instant has been taken in.
+    /// Lets a bulk application fill the send buffer while the window is closed. One that has to be woken runs when all
+    /// arrivals of this instant have been processed.
     #[inline]
     pub(super) fn shut(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let space = self.space(t);
@@ -416,7 +415,7 @@ impl Sender {
         }
     }
 
-    /// No unsent data: close, repair more, or wait for the application.
+    /// Handles the lack of unsent data: closes, repairs more, or waits for the application.
     pub(super) fn nothing_to_send(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         if self.profile.delivery && (self.board.pipe() as f64) < self.window() {
@@ -426,7 +425,7 @@ impl Sender {
             // RFC 6675 NextSeg rules 3 and 4, once there is no new data
             let fits = |len: u32, s: &Sender| (s.board.pipe() + len as u64) as f64 <= s.window();
             if t.scoreboard == Rules::Ns3 {
-                // as many as the window takes, each with room for what it will be cut anew to
+                // as many as the window takes, each with room for its new segment size
                 let whole = |h: &Hole, s: &Sender| (s.app.written - h.seq).min(s.mss as u64) as u32;
                 while let Some(hole) = self.board.next_unproven().filter(|h| fits(whole(h, self), self)) {
                     self.retransmit(ctx, hole);
@@ -449,7 +448,7 @@ impl Sender {
                 }
             }
             _ => {
-                // ticks at a full buffer fail: the ACK that frees it looks again
+                // no write fits into a full buffer: the ACK that frees it tries again
                 if let Some(at) = self.app.next_at(self.space(t)) {
                     let at = at.max(ctx.now);
                     if self.process.at > at {

@@ -1,9 +1,9 @@
-//! Pacing: at the controller's rate or gap, or at a share of the window.
+//! Pacing: at the controller's rate or gap, or at a multiple of the window per round trip.
 
 use super::*;
 
 impl Sender {
-    /// Accounts a sent packet to the pacing rate.
+    /// Charges a sent packet to the pacing rate.
     #[inline]
     pub(super) fn pace(&mut self, ctx: &NodeCtx<impl Effects>, len: u32) {
         let t = ctx.net.transport(self.transport);
@@ -17,7 +17,7 @@ impl Sender {
                     if self.rtt.srtt == Time::ZERO {
                         return;
                     }
-                    // its last segment is: the sequence numbers count SYN
+                    // the last segment of the initial window is paced: the sequence numbers count SYN
                     if ((self.nxt + 1) as f64) <= t.initial_window * self.mss as f64 {
                         return;
                     }
@@ -31,14 +31,14 @@ impl Sender {
         if rate > 0.0 {
             let gap = Time((len as f64 * 8e12 / rate) as u64);
             match t.pacing {
-                // what goes in spite of pacing does not put off what waits for it
+                // a packet sent in spite of pacing does not delay the paced ones
                 PacingSpec::Window { .. } if self.pacing.from > ctx.now => {}
                 _ => self.pacing.from = self.pacing.from.max(ctx.now) + gap,
             }
         }
     }
 
-    /// Earliest time the next packet may leave.
+    /// Earliest time of the next packet.
     #[inline]
     pub(super) fn paced_until(&self) -> Time {
         match self.cc.pacing() {
@@ -47,7 +47,7 @@ impl Sender {
         }
     }
 
-    /// Whether pacing lets a packet go now; a timer is set if not.
+    /// Returns whether pacing lets a packet go now; sets a timer if not.
     #[inline(always)]
     pub(super) fn pace_lets_go(&mut self, ctx: &mut NodeCtx<impl Effects>) -> bool {
         let from = self.paced_until();

@@ -1,12 +1,12 @@
-//! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): the way of an ACK that says nothing but that
-//! the next data has arrived, while nothing is lost or reduced. It does what [`Sender::on_ack`] does with such an ACK,
-//! and asks none of the rules that have no say in it.
+//! Header prediction (V. Jacobson, "4BSD TCP Header Prediction", 1990): fast path of an ACK that only acknowledges the
+//! next data, while nothing is lost or reduced. Does what [`Sender::on_ack`] does with such an ACK, without the rules
+//! that cannot apply.
 
 use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// Whether the rules of `t` and of the controller let ACKs be predicted. Those do not that look at every ACK.
+    /// Returns whether the rules of `t` and of the controller allow prediction. Rules that look at every ACK do not.
     pub(super) fn is_predictable(&self, t: &TransportSpec) -> bool {
         let looks =
             t.fin_with_data || t.ecn_preempts || t.tail_loss_probe || t.adaptive_reordering || t.reordering_timer;
@@ -15,7 +15,7 @@ impl Sender {
         !looks && !counts && t.timestamps && !self.profile.delivery && plain
     }
 
-    /// Whether the rules of `t` and of the controller let new data go without a look at each segment.
+    /// Returns whether the rules of `t` and of the controller let new data go without a check of each segment.
     pub(super) fn is_output_plain(&self, t: &TransportSpec) -> bool {
         let looks = t.fin_with_data
             || t.push_ack
@@ -27,14 +27,14 @@ impl Sender {
         self.predictable && !looks && !paced && !self.profile.telemetry && !self.labels
     }
 
-    /// No ACK is predicted from now on.
+    /// Turns off prediction.
     pub(in crate::transport) fn spell_out(&mut self) {
         (self.predictable, self.output_is_plain, self.in_order) = (false, false, false);
     }
 
-    /// Whether nothing is lost, reduced, about to end or to be told: an ACK of new data says only that, and what goes
-    /// next is new data. [`Sender::in_order`] remembers it over the events that change none of it, ACKs that are as
-    /// predicted and the NIC's room for more, so that these read one flag and not the state of each rule.
+    /// Returns whether nothing is lost, reduced, about to end or to be reported: an ACK of new data says only that, and
+    /// new data goes next. [`Sender::in_order`] keeps the result over events that do not change it (predicted ACKs,
+    /// room at the NIC), so that these read one flag and not the state of each rule.
     pub(super) fn is_in_order(&self) -> bool {
         let RecoveryState { dupacks, limited, newly_lost, left_inflated, .. } = self.recovery;
         self.predictable
@@ -49,13 +49,13 @@ impl Sender {
             && (self.una >= self.samples.not_below || self.profile.own_recovery)
     }
 
-    /// Whether a packet acknowledges new data and does no more, while all is in order.
+    /// Returns whether a packet acknowledges new data and does no more, while all is in order.
     #[inline(always)]
     pub(super) fn predicts(&self, ext: Option<&Ext>, ack: u64) -> bool {
         ext.is_none() && ack > self.una && (self.was_in_order || self.is_in_order())
     }
 
-    /// Takes in an ACK up to `ack` that is as predicted.
+    /// Handles a predicted ACK up to `ack`.
     #[inline(always)]
     pub(super) fn on_predicted(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ack: u64) {
         debug_assert!(self.is_in_order());
@@ -118,8 +118,8 @@ impl Sender {
         }
     }
 
-    /// Does what [`Sender::pump`] does while all is in order. What is not new data within the peer's window is left to
-    /// that.
+    /// Does what [`Sender::pump`] does while all is in order. Calls it for anything but new data within the peer's
+    /// window.
     #[inline(always)]
     pub(super) fn pump_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let before = self.nxt;
@@ -159,7 +159,7 @@ impl Sender {
         self.in_order = true;
     }
 
-    /// Sends the next segment, which has `len` bytes.
+    /// Sends the next segment of `len` bytes.
     #[inline(always)]
     fn send_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, len: u32) {
         let seq = self.nxt;

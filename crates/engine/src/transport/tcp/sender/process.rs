@@ -1,10 +1,10 @@
-//! The application above: when its process runs, and writes that are timed until they are acknowledged.
+//! Application above the sender: its process, and writes that are timed until they are acknowledged.
 
 use super::*;
 use crate::transport::writes;
 
 impl Sender {
-    /// Writes a message. What does not fit into the send buffer follows as it drains.
+    /// Writes a message. The part that does not fit into the send buffer follows as it drains.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.note_write(ctx);
         self.app.on_message(bytes);
@@ -12,7 +12,7 @@ impl Sender {
         self.pump(ctx);
     }
 
-    /// A packet wakes the application, which writes a message when its process runs.
+    /// Wakes the application on a packet. It writes a message when its process runs.
     pub fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         let t = ctx.net.transport(self.transport);
         if !t.wakeup {
@@ -26,15 +26,15 @@ impl Sender {
         let begins = woken.len() == 1;
         ctx.timer(ctx.now, Timer::RunQueue(self.ip.flow));
         if begins {
-            // nothing runs yet: its process begins at once, and the next arrival interrupts it
+            // no process runs yet: this one begins at once, and the next arrival interrupts it
             self.process.interrupted = true;
             self.pump(ctx);
             self.process.interrupted = false;
         }
     }
 
-    /// A message is written, or the first of a flow. PSH is on every segment with which more than half of the largest
-    /// window has been written since the last (tcp_sendmsg_locked, forced_push).
+    /// Notes the write of a message, or of the first one of a flow. Every segment carries PSH with which more than half
+    /// of the largest window has been written since the last PSH (tcp_sendmsg_locked, forced_push).
     #[cold]
     #[inline(never)]
     pub(super) fn note_write(&mut self, ctx: &NodeCtx<impl Effects>) {
@@ -46,7 +46,7 @@ impl Sender {
         self.closing.wrote = t.close_after_write.then_some(ctx.now);
     }
 
-    /// Whether a segment up to `end` says PSH: the last of a message does, too.
+    /// Returns whether a segment up to `end` carries PSH; the last one of a message does, too.
     #[cold]
     pub(super) fn is_pushed(&self, net: &FabricMap, end: u64) -> bool {
         let message = net.duplex(self.ip.flow).map(|duplex| duplex.size);
@@ -55,8 +55,8 @@ impl Sender {
         written == size || self.process.pushed > 0 && written.is_multiple_of(self.process.pushed)
     }
 
-    /// The task of the application that a packet woke, or of the retransmission timer, unless something stopped it at
-    /// the last moment.
+    /// Runs the task of the woken application, or of the retransmission timer unless that was stopped at the last
+    /// moment.
     pub fn run(&mut self, ctx: &mut NodeCtx<impl Effects>, task: Task) {
         if task == Task::Application {
             self.pump(ctx);
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Closed-loop writes that are acknowledged now.
+    /// Records closed-loop writes that are acknowledged now.
     #[cold]
     pub(super) fn complete_writes(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         while let Some(write) = self.app.on_acked(self.una, ctx.now) {
@@ -76,13 +76,14 @@ impl Sender {
         self.tell_deadline(ctx);
     }
 
-    /// The controller is told by when what the application has to send now is to be there, if it asks and that matters.
+    /// Reports to the controller the deadline of the data to be sent now, if the controller asks for deadlines and
+    /// there is one.
     pub(super) fn tell_deadline(&mut self, ctx: &NodeCtx<impl Effects>) {
         if !self.profile.deadlines {
             return;
         }
         let Some(work) = self.app.work() else { return };
-        // messages are counted here, or where each has a connection of its own
+        // messages are counted here, or by connections of their own
         let (number, begun) = match ctx.net.duplex(self.ip.flow) {
             Some(duplex) if duplex.close.is_some() => (ctx.sides[self.side as usize].number, ctx.now),
             Some(duplex) => (work.end.saturating_sub(1) / duplex.size.max(1), ctx.now),
@@ -93,14 +94,14 @@ impl Sender {
         }
     }
 
-    /// Closed-loop writes that the end of the run leaves unfinished.
+    /// Records closed-loop writes that are unfinished at the end of the run.
     pub fn record_writes<R: Recorder>(&self, net: &FabricMap, rec: &mut R) {
         for write in self.app.under_way().into_iter().flatten() {
             rec.message(writes::record(net, self.ip.flow, *write, None));
         }
     }
 
-    /// Whether a write of the application, or the flow, ends at `end`.
+    /// Returns whether a write of the application, or the flow, ends at `end`.
     pub(super) fn ends_a_write(&mut self, end: u64) -> bool {
         let mut ends = Some(end) == self.app.end();
         while self.process.writes.front().is_some_and(|at| *at <= end) {

@@ -1,5 +1,5 @@
-//! The window while a reduction lasts: proportional rate reduction (RFC 6937), as published, and as Linux and ns-3
-//! have it. Each takes the bytes in flight and what an ACK delivers, and gives the window.
+//! Window during a reduction: proportional rate reduction (RFC 6937), as published, as in Linux and as in ns-3. Input:
+//! bytes in flight and bytes delivered by an ACK.
 
 /// State of a reduction.
 #[derive(Clone, Copy, Default, Debug)]
@@ -8,23 +8,23 @@ pub struct Prr {
     delivered: u64,
     /// prr_out.
     pub out: u64,
-    /// The base of the share: the flight at the start, or (Linux) the window then.
+    /// Base of the share: the flight at the start, or (Linux) the window at the start.
     recover_fs: u64,
-    /// The window at the end of the reduction.
+    /// Window at the end of the reduction.
     pub ssthresh: f64,
-    /// ns-3: delivered bytes that make no whole segment yet.
+    /// ns-3: delivered bytes short of a whole segment.
     left_over: u32,
-    /// ... and the ACK at work made one.
+    /// ns-3: set if the current ACK completed a whole segment.
     pub whole_segment: bool,
 }
 
 impl Prr {
-    /// A reduction begins, from `recover_fs` to `ssthresh`.
+    /// Begins a reduction from `recover_fs` to `ssthresh`.
     pub fn begin(&mut self, recover_fs: u64, ssthresh: f64) {
         *self = Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1), ssthresh, ..*self };
     }
 
-    /// The window after an ACK (RFC 6937 section 3.1, with the slow-start reduction bound).
+    /// Window after an ACK (RFC 6937 section 3.1, with the slow-start reduction bound).
     pub fn window(&mut self, pipe: u64, delivered: u64, mss: u32) -> f64 {
         self.delivered += delivered;
         let send = if pipe as f64 > self.ssthresh {
@@ -39,7 +39,7 @@ impl Prr {
         pipe as f64 + send.max(least)
     }
 
-    /// The same in whole segments, as Linux counts them; `grows`: the ACK advances and shows no new loss.
+    /// As [`Prr::window`], in whole segments as in Linux; `grows`: the ACK advances and shows no new loss.
     pub fn window_of_linux(&mut self, pipe: u64, delivered: u64, mss: u64, grows: bool) -> f64 {
         let in_flight = pipe.div_ceil(mss) as i64;
         let newly = delivered.div_ceil(mss);
@@ -57,18 +57,18 @@ impl Prr {
         ((in_flight + send).max(0) as u64 * mss) as f64
     }
 
-    /// ns-3 reduces its rate by ACKs that bring whole segments: what is left over waits for the next.
+    /// Counts whole segments, since ns-3 reduces only on ACKs that complete one; the rest waits for the next ACK.
     pub fn count_segments(&mut self, delivered: u64, mss: u32) {
         let bytes = self.left_over as u64 + delivered;
         self.left_over = (bytes % mss as u64) as u32;
         self.whole_segment = bytes >= mss as u64;
     }
 
-    /// The same as ns-3.43 has it, in its 32-bit arithmetic; `None` leaves the window. `duplicate`: the ACK is one, or
-    /// opens the episode; `safe`: it acknowledges a retransmission.
+    /// As [`Prr::window`], with the rules and the 32-bit arithmetic of ns-3.43; `None` keeps the window. `duplicate`:
+    /// the ACK is one, or opens the episode; `safe`: it acknowledges a retransmission.
     pub fn window_of_ns3(&mut self, pipe: u32, delivered: u64, mss: u32, duplicate: bool, safe: bool) -> Option<f64> {
         if self.delivered == 0 && self.out == 0 && duplicate {
-            // the episode's first step
+            // first step of the episode
             self.recover_fs = pipe as u64;
         }
         let mut delivered = delivered as u32;
@@ -82,7 +82,7 @@ impl Prr {
         let (arrived, out, ssthresh) = (self.delivered as u32, self.out as u32, self.ssthresh as u32);
         let send = if pipe > ssthresh {
             let product = arrived.wrapping_mul(ssthresh) as f64;
-            // what C++ makes of infinity is the least integer
+            // C++ converts infinity to the smallest integer
             if self.recover_fs == 0 {
                 i32::MIN
             } else {

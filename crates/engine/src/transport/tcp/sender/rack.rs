@@ -1,17 +1,16 @@
-//! RACK at the sender (RFC 8985 section 6.2): the reordering window, and the timer of what may be reordered.
+//! RACK at the sender (RFC 8985 section 6.2): the reordering window and the reordering timer.
 
 use super::*;
 
 impl Sender {
-    /// Losses told by send times. A quarter of the shortest round trip is left for reordering, until as
-    /// many segments were SACKed as a duplicate-ACK rule would wait for, or losses are being repaired, unless
-    /// reordering was seen.
+    /// Marks losses by send times. The reordering window is a quarter of the smallest round trip. Without reordering
+    /// seen, it is zero once as many segments are SACKed as dupthresh requires, or while losses are being repaired.
     pub(super) fn update_lost_by_time(&mut self, t: &TransportSpec) -> bool {
         let window = self.reordering_window(t);
         self.board.update_lost_by_time(window)
     }
 
-    /// How long after something that was sent later a segment may arrive.
+    /// Reordering window: the time for which a segment may arrive after a later one.
     pub(super) fn reordering_window(&self, t: &TransportSpec) -> Time {
         let sure = !matches!(self.phase, Phase::Open | Phase::Cwr)
             || if t.reordering_timer {
@@ -23,16 +22,17 @@ impl Sender {
         (t.clock(self.rtt.min().unwrap_or_default() / 4) * steps).min(self.rtt.srtt)
     }
 
-    /// Sets the timer to the end of the wait for segments that may be reordered.
+    /// Sets the timer to the end of the reordering wait.
     pub(super) fn wait_for_reordering(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
         self.timer.waiting = Waiting::Reordering;
         let wait = (wait + t.timeout_min).min(self.rtt.rto(t));
         self.arm_in(ctx, t, wait);
     }
 
-    /// The segments that the timer waited for are lost. They are sent again, as far as the window lets them.
+    /// Handles the reordering timer: marks the overtaken segments lost and retransmits them, as far as the window
+    /// allows.
     pub(super) fn reordering_is_over(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
-        // repairs leave the timer alone: it goes on afterwards
+        // repairs leave the timer alone: it resumes afterwards
         self.timer.deadline = ctx.now;
         let window = self.reordering_window(t);
         if self.board.look_again(Some(t.clock(ctx.now)), window) {
@@ -47,8 +47,8 @@ impl Sender {
             self.repairs_only = true;
             self.send_allowed(ctx, t);
             self.repairs_only = false;
-            // told afterwards: no ACK may come to make room under what is left of the window (Linux' BBR is told at
-            // the next ACK)
+            // the controller learns of the loss afterwards: no ACK may come to make room in the reduced window (in
+            // Linux BBR learns of it at the next ACK)
             if self.profile.own_recovery {
                 self.cc.on_loss(&self.congestion(ctx));
             }

@@ -1,13 +1,13 @@
-//! Ranks of data: how urgent its transfer, message or write is (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.1).
-//! What is left is counted as the authors' ns-2 code does: neither acknowledged nor SACKed when the packet leaves.
+//! Ranks of data: urgency of its transfer, message or write (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.1).
+//! Remaining bytes are counted as in the authors' ns-2 code: neither acknowledged nor SACKed when the packet leaves.
 
 use super::*;
 
 impl Sender {
-    /// The rank of data that begins at `seq`, bytes.
+    /// Rank of data that begins at `seq`, in bytes.
     pub(super) fn rank(&self, net: &FabricMap, rank: Rank, seq: u64) -> u64 {
         let unit = self.unit(net);
-        // FIN takes a number beyond the data
+        // the FIN has a number beyond the data
         let place = if seq < self.app.written { seq } else { seq.saturating_sub(1) };
         let begin = place - place % unit;
         let end = begin.saturating_add(unit).min(self.app.end().unwrap_or(u64::MAX));

@@ -1,10 +1,9 @@
-//! Connections of a flow, one after the other: each query has its own. State is as fresh as that of a first connection;
-//! counts go on.
+//! Successive connections of a flow, one per query. Each begins with fresh state; counters continue.
 
 use super::*;
 
 impl Sender {
-    /// The next connection takes its place. The one that was.
+    /// Replaces the connection by the next one. Returns the former one.
     pub fn renew(&mut self, net: &FabricMap) -> Sender {
         let mut next = Sender::new(net, self.ip.flow, self.ip.host);
         next.make_duplex(self.side, self.passive);
@@ -17,35 +16,35 @@ impl Sender {
         last
     }
 
-    /// Exchanges what all connections of a flow share: what is beneath them, and counts.
+    /// Exchanges the state that all connections of a flow share: IP layer and counters.
     pub fn lend(&mut self, to: &mut Sender) {
         std::mem::swap(&mut self.ip, &mut to.ip);
         std::mem::swap(&mut self.rtts, &mut to.rtts);
         std::mem::swap(&mut self.stats, &mut to.stats);
     }
 
-    /// Whether connections of the flow follow one another: none is its end.
+    /// Returns whether connections of the flow follow one another, so that none is its end.
     pub(super) fn is_renewed(&self, net: &FabricMap) -> bool {
         net.duplex(self.ip.flow).is_some_and(|duplex| duplex.close.is_some())
     }
 
-    /// Its host's side of a two-way connection.
+    /// The host's side of a two-way connection.
     pub fn side(&self) -> u32 {
         self.side
     }
 
-    /// Opens a connection that is not the first.
+    /// Opens a connection after the first.
     pub fn reopen(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         self.connect(ctx, t);
     }
 
-    /// The next message is the last: FIN rides on it, or follows.
+    /// Makes the next message the last: the FIN rides on it, or follows.
     pub fn close_after(&mut self) {
         self.app.close();
     }
 
-    /// The application closes: FIN follows what was written.
+    /// Closes the connection for the application: the FIN follows the written data.
     pub fn close(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.is_up() && self.app.end().is_none() {
             self.app.close();
@@ -62,17 +61,17 @@ impl Sender {
         }
     }
 
-    /// Answers a packet of a connection that is gone.
+    /// Answers a packet of a former connection with a reset.
     pub fn refuse(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.emit(ctx, Kind::Rst, self.nxt, 0, 0, ctx.net.transport(self.transport).ack_size);
     }
 
-    /// Nothing of the connection is left to send.
+    /// Returns whether the connection has nothing left to send.
     pub fn is_over(&self) -> bool {
         matches!(self.connection, Connection::Done | Connection::Dead)
     }
 
-    /// The connection was reset, or given up.
+    /// Returns whether the connection was reset or given up.
     pub fn is_dead(&self) -> bool {
         self.connection == Connection::Dead
     }

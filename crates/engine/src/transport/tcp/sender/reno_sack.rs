@@ -1,16 +1,16 @@
-//! Reno SACK emulation: recovery without SACK as Linux has it. Duplicate ACKs stand for segments that have arrived, and
-//! are taken back as ACKs advance over these.
+//! Reno SACK emulation: recovery without SACK as in Linux. Duplicate ACKs stand for arrived segments, and are taken
+//! back as ACKs advance over these.
 
 use super::ack::News;
 use super::*;
 
-/// Most that duplicates can make of `dupthresh` (net.ipv4.tcp_max_reordering).
+/// Upper bound of `dupthresh` under reordering (net.ipv4.tcp_max_reordering).
 const MAX_REORDERING: u32 = 300;
 
 impl Sender {
-    /// The bytes that have arrived by an ACK: an ACK of `segments` that advances fills a hole with one of
-    /// them, and the others are those that duplicates stood for; a duplicate is one segment. Duplicates of what
-    /// went again after a timeout count only if new data was sent since, which they may be of.
+    /// Bytes delivered according to an ACK. An ACK that advances by `segments` fills a hole with one of them;
+    /// duplicates stood for the others. A duplicate is one segment. Duplicates of data repeated after a timeout count
+    /// only if new data was sent since, to which they may belong.
     pub(super) fn reno_sack_delivered(&mut self, t: &TransportSpec, acked: u64, segments: u32, duplicate: bool) -> u64 {
         let mss = self.mss as u64;
         if acked > 0 {
@@ -33,7 +33,7 @@ impl Sender {
         if self.recovery.dupacks > before { mss } else { 0 }
     }
 
-    /// There are no more duplicates than segments beyond a hole. More of them are taken for reordering.
+    /// Limits the duplicates to the number of segments beyond a hole; an excess counts as reordering.
     fn limit_duplicates(&mut self, t: &TransportSpec, more: u32) {
         let out = self.board.len();
         if self.recovery.dupacks == 0 {
@@ -48,7 +48,7 @@ impl Sender {
         }
     }
 
-    /// Brings the state up to date; true when a loss was found that the controller has to react to.
+    /// Updates the loss state. Returns true if a loss was found that the controller has to react to.
     pub(super) fn recover_as_reno_sack(&mut self, ctx: &mut NodeCtx<impl Effects>, news: &News) -> bool {
         let advanced = news.acked > 0;
         if self.phase == Phase::Recovery && self.una >= self.recovery.point {
@@ -56,8 +56,8 @@ impl Sender {
             if self.undo.was_mistaken(news.echoed) {
                 self.undo.take_back(&mut self.cc);
             }
-            // the state is held until something beyond the old data is acknowledged: duplicates of what was sent
-            // twice start nothing (RFC 6582)
+            // the state stays until data beyond the old is acknowledged: duplicates of data sent twice start nothing
+            // (RFC 6582)
             if self.una == self.recovery.point {
                 return false;
             }
@@ -91,9 +91,9 @@ impl Sender {
         self.board.first_is_lost()
     }
 
-    /// An ACK while what a timeout gave up is repaired.
+    /// Handles an ACK while the losses of a timeout are repaired.
     fn repair_as_reno_sack(&mut self, news: &News, advanced: bool) {
-        // an ACK of something that went again does not tell which of its segments had arrived before
+        // an ACK that covers a retransmission does not tell which of its segments had arrived before
         let original = self.board.original_arrived() && !self.board.acked_again();
         if advanced && self.undo.was_mistaken(news.echoed) {
             self.undo.take_back(&mut self.cc);

@@ -1,16 +1,16 @@
-//! A sender's timers: the retransmission timeout (RFC 6298), probes of a shut window (RFC 1122 4.2.2.17).
+//! Timers of a sender: the retransmission timeout (RFC 6298), and probes of a closed window (RFC 1122 4.2.2.17).
 
 use super::*;
 
 impl Sender {
-    /// Sets the retransmission timer to its timeout from now.
+    /// Starts the retransmission timer with its full timeout.
     pub(super) fn arm_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let t = ctx.net.transport(self.transport);
         self.timer.waiting = Waiting::Ack;
         self.arm_in(ctx, t, self.rtt.rto(t));
     }
 
-    /// Sets the retransmission timer to `wait` from now.
+    /// Starts the retransmission timer with `wait`.
     #[inline]
     pub(super) fn arm_in(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, wait: Time) {
         let mut deadline = fires_at(t.timer_tick, ctx.now, wait);
@@ -25,7 +25,7 @@ impl Sender {
         self.arm(ctx, deadline);
     }
 
-    /// Two-way connections: the other flow's ACKs wait no longer than this one's timeout.
+    /// Publishes the timeout on a two-way connection: it bounds the wait of the other flow's ACKs.
     #[inline]
     pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
         if let Some(side) = ctx.sides.get_mut(self.side as usize) {
@@ -34,7 +34,7 @@ impl Sender {
         }
     }
 
-    /// Sets the retransmission deadline. The event is lazy: one that fires early re-arms itself.
+    /// Sets the retransmission deadline. The event is lazy: an early one re-arms itself.
     #[inline]
     pub(super) fn arm(&mut self, ctx: &mut NodeCtx<impl Effects>, deadline: Time) {
         self.timer.deadline = deadline;
@@ -44,7 +44,7 @@ impl Sender {
         }
     }
 
-    /// One of the sender's timers fired.
+    /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::Start(_) if self.opening.starts(ctx.now) => self.start(ctx),
@@ -183,15 +183,15 @@ impl Sender {
             None => self.pump(ctx),
         }
         self.restarting = false;
-        // a window that timeouts have emptied, and that sends nothing, waits for an ACK alone
+        // a window that timeouts have reduced to zero, so that nothing is sent, waits for an ACK alone
         let emptied = t.emptying_timeout > 0 && self.window() == 0.0;
         if self.timer.deadline == NEVER && self.pace_at == NEVER && !emptied {
-            // something else than pacing holds the retransmission back: keep a timer running
+            // something other than pacing holds the retransmission back: keep a timer running
             self.arm_rto(ctx);
         }
     }
 
-    /// The peer's window is shut: with nothing outstanding a timer is to probe it.
+    /// Starts the persist timer if the peer's window is closed and nothing is outstanding.
     #[cold]
     pub(super) fn wait_for_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if self.board.is_empty() && self.timer.waiting != Waiting::Window {
@@ -201,8 +201,8 @@ impl Sender {
         }
     }
 
-    /// Persist timer: a stalled small segment goes out, or the closed window is probed with an
-    /// old byte that the receiver answers at once (RFC 1122 4.2.2.17).
+    /// Handles the persist timer: sends a stalled small segment, or probes the closed window with an old byte that the
+    /// receiver answers at once (RFC 1122 4.2.2.17).
     pub(super) fn probe_window(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let room = self.peer.edge.saturating_sub(self.nxt).min(self.app.written - self.nxt);
         if room > 0 {

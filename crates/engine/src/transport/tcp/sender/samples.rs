@@ -1,11 +1,11 @@
-//! RTT samples of ACKs: by time stamps (RFC 7323), Karn's rule (RFC 6298 section 3), or segments (Linux).
+//! RTT samples of ACKs: by time stamps (RFC 7323), by Karn's rule (RFC 6298 section 3), or per segment (Linux).
 
 use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// The sample of an ACK that echoes `echoed`, if it gives one: what the controller is told. Second: the
-    /// retransmission timer starts anew for it.
+    /// RTT sample of an ACK that echoes `echoed`, if it gives one, for the controller. Second: set if the
+    /// retransmission timer restarts for it.
     #[inline(always)]
     pub(super) fn sample_rtt(
         &mut self,
@@ -38,15 +38,15 @@ impl Sender {
         (sent.map(|sent| self.take_rtt(ctx, sent)), false)
     }
 
-    /// The timed segment is acknowledged: when it was sent.
+    /// Ends the timing of a segment that is acknowledged. Returns its send time.
     fn end_timing(&mut self) -> Option<Time> {
         let (_, sent) = self.samples.timed.filter(|(end, _)| self.una >= *end)?;
         self.samples.timed = None;
         Some(sent)
     }
 
-    /// An ACK ends the timer's back-off: with a valid sample (RFC 6298 5.7). An ACK of a retransmission without time
-    /// stamps is none.
+    /// Ends the timer's back-off on an ACK with a valid sample (RFC 6298 5.7). An ACK of a retransmission gives none
+    /// without time stamps.
     #[inline(always)]
     pub(super) fn end_backoff(&mut self, t: &TransportSpec, acked: u64, sampled: bool) {
         if acked > 0 {
@@ -65,7 +65,7 @@ impl Sender {
     pub(super) fn take_rtt(&mut self, ctx: &mut NodeCtx<impl Effects>, echoed: Time) -> Time {
         let t = ctx.net.transport(self.transport);
         let rtt = match t.clock(ctx.now) - t.clock(echoed) {
-            // a coarse clock sees whole ticks; none is taken as 1 us
+            // a coarse clock counts whole ticks; zero ticks count as 1 us
             Time::ZERO if t.timestamp_clock > Time::ZERO => Time::us(1),
             rtt => rtt,
         };
@@ -74,11 +74,11 @@ impl Sender {
         rtt
     }
 
-    /// Linux' samples from an ACK of `acked` bytes that echoes `echoed`: of the first segment it acknowledges if none
-    /// of them was sent again, else of the first that SACK newly reports, else of the time stamp, which counts
-    /// milliseconds and at least one. Second: of the last such segment, SACK's before what is acknowledged; the
-    /// quickest round trip and the controller go by it. Third: SACK reports what was sent before the first outstanding
-    /// segment was sent last, so that the retransmission timer starts anew.
+    /// Linux' RTT samples from an ACK of `acked` bytes that echoes `echoed`. First: of the first acknowledged segment
+    /// if none was retransmitted, else of the first newly SACKed one, else of the time stamp, which counts milliseconds
+    /// and at least one. Second: of the last such segment, a SACKed one before an acknowledged one; for the smallest
+    /// RTT and the controller. Third: set if the retransmission timer restarts, because a SACKed segment was sent
+    /// before the last transmission of the first outstanding one.
     fn sample_segments(&self, now: Time, acked: u64, echoed: Time) -> (Option<(Time, Time)>, bool) {
         let [of_acked, of_sacked] = self.board.samples();
         let stamped = || (acked > 0).then(|| STAMP * (now / STAMP).saturating_sub(echoed / STAMP).max(1));

@@ -1,10 +1,10 @@
-//! What a packet asks of the switches on its way, and what they have answered. Switches count bytes on links, and
-//! controllers bytes of payload.
+//! Requests of packets to the switches on their path, and the answers. Switches count bytes on links, controllers bytes
+//! of payload.
 
 use super::*;
 
 impl Sender {
-    /// A packet asks the switches on its way.
+    /// Adds the controller's request to a packet.
     #[cold]
     pub(super) fn ask(&mut self, ctx: &NodeCtx<impl Effects>, packet: &Packet, seq: u64, ext: &mut Ext) {
         let asks = match self.profile.asks {
@@ -22,7 +22,7 @@ impl Sender {
         aside.signals().asks = Some(asks);
     }
 
-    /// What an ACK brings back from the switches.
+    /// Reports the answer of the switches on an ACK to the controller.
     pub(super) fn tell_answer(&mut self, ctx: &NodeCtx<impl Effects>, sent: Time, answer: Signal) {
         let (payload, full) = self.full_segment(ctx);
         match answer {
@@ -40,7 +40,8 @@ impl Sender {
         }
     }
 
-    /// By how much the window is to change: each packet of a window asks for its part of what the host's link has left.
+    /// Change of the window to ask for: each packet of a window asks for its part of the spare capacity of the host's
+    /// link.
     fn demand(&self, ctx: &NodeCtx<impl Effects>) -> Demand {
         let (rtt, (payload, full)) = (self.rtt.srtt, self.full_segment(ctx));
         let cwnd = self.cc.cwnd() * full / payload;
@@ -52,7 +53,7 @@ impl Sender {
         Demand { rtt, cwnd, change }
     }
 
-    /// A port tells of its queue.
+    /// Reports the queue length that a port has sent to the controller.
     #[cold]
     pub(super) fn hear(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
         let (queue, rate) = p.queue_told();
@@ -60,7 +61,7 @@ impl Sender {
         self.cc.on_backlog(&Backlog { now: ctx.now, sent: p.echo(), packets, rate });
     }
 
-    /// The room that `len` bytes from `seq` on claim.
+    /// Room claimed by `len` bytes from `seq` on.
     fn claim(&mut self, net: &FabricMap, seq: u64, len: u16) -> Claim {
         let unit = self.unit(net);
         let begin = seq - seq % unit;
@@ -70,7 +71,7 @@ impl Sender {
         Claim::new(first, last)
     }
 
-    /// Bytes of a full segment: its payload, and all of it on its host's link, headers and framing included.
+    /// Bytes of a full segment: its payload, and its size on the host's link with headers and framing.
     fn full_segment(&self, ctx: &NodeCtx<impl Effects>) -> (f64, f64) {
         let t = ctx.net.transport(self.transport);
         let framing = ctx.ports[ctx.hosts[self.ip.host].port].framing();

@@ -1,12 +1,12 @@
-//! Probe mode (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.3): where one timeout follows another the fabric is
-//! full of what is more urgent, and data sent again would only be dropped again. From the timeout on that
-//! [`TransportSpec::probe_after`] names, headers alone go, one a timeout, until something comes back. The authors' ns-2
-//! code counts timeouts anew at every ACK; here it is data acknowledged, or the answer to a probe.
+//! Probe mode (Alizadeh et al., pFabric, SIGCOMM 2013, section 4.3): after consecutive timeouts the fabric is full of
+//! more urgent data, and retransmissions would only be dropped again. From the timeout given by
+//! [`TransportSpec::probe_after`] on, only headers go, one per timeout, until a packet comes back. The authors' ns-2
+//! code resets its count of timeouts at every ACK; here acknowledged data or the answer to a probe does.
 
 use super::*;
 
 impl Sender {
-    /// A timeout that may be the last with data: whether a header goes in its place.
+    /// Enters probe mode at a timeout, if enough have passed. Returns whether a header went in place of data.
     #[cold]
     pub(super) fn falls_silent(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) -> bool {
         if self.timer.consecutive < t.probe_after {
@@ -19,7 +19,7 @@ impl Sender {
         true
     }
 
-    /// What has come ends the silence, and is what it is.
+    /// Handles a packet in probe mode, and ends that mode.
     #[cold]
     #[inline(never)]
     pub(super) fn on_answer_to_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
@@ -27,12 +27,12 @@ impl Sender {
         self.on_packet(ctx, p, ext);
     }
 
-    /// Something has come: data may flow again.
+    /// Ends probe mode: data may flow again.
     #[cold]
     pub(super) fn hears(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         self.connection = Connection::Open;
         self.timer.consecutive = 0;
-        // what the controller asked for meanwhile was not done
+        // catch up on timers that the controller asked for meanwhile
         self.watch_clock(ctx);
     }
 }

@@ -1,13 +1,13 @@
-//! Tail-loss probes (RFC 8985 section 7), as Linux 6.1 has them (net/ipv4/tcp_output.c,
-//! tcp_input.c). They share the retransmission timer: what it waits for tells which it is.
+//! Tail-loss probes (RFC 8985 section 7), as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the
+//! retransmission timer: its `waiting` field tells which it is.
 
 use super::ack::News;
 use super::*;
 
 impl Sender {
-    /// Sets the timer to a probe, if one may go: two smoothed round trips from now, and longer where the only segment's
-    /// ACK may be delayed, but no later than the retransmission timeout, which `restarts` now or goes on. False if none
-    /// may: while losses are repaired or something is SACKed.
+    /// Sets the timer to a probe, if one may go: after two smoothed round trips, more if the ACK of a single segment
+    /// may be delayed, but no later than the retransmission timeout, which `restarts` now or continues. Returns false
+    /// if none may: while losses are repaired or segments are SACKed.
     #[inline(never)]
     pub(super) fn arm_probe(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec, restarts: bool) -> bool {
         let open = match self.phase {
@@ -32,7 +32,7 @@ impl Sender {
         true
     }
 
-    /// An ACK that advances starts the timer anew: for a probe, or else for the retransmission timeout.
+    /// Restarts the timer on an ACK that advances: for a probe, or else for the retransmission timeout.
     #[inline(never)]
     pub(super) fn restart_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         if !self.arm_probe(ctx, t, true) {
@@ -40,12 +40,12 @@ impl Sender {
         }
     }
 
-    /// The rest of the retransmission timeout: it runs from the latest sending of the first segment.
+    /// Rest of the retransmission timeout, which runs from the latest transmission of the first segment.
     fn rto_left(&self, t: &TransportSpec, now: Time) -> Option<Time> {
         Some((self.board.first_sent()? + self.rtt.rto(t)).saturating_sub(now)).filter(|left| *left > Time::ZERO)
     }
 
-    /// Sets the retransmission timer, which goes on where a probe or RACK's timer had taken its place.
+    /// Restores the retransmission timer after a probe or RACK's timer; it continues where it was.
     #[inline(never)]
     pub(super) fn resume_rto(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if matches!(self.timer.waiting, Waiting::Ack | Waiting::Window) {
@@ -57,16 +57,16 @@ impl Sender {
         self.arm_in(ctx, t, wait);
     }
 
-    /// The probe's time has come: a segment of new data goes whatever the congestion window, or where there is none,
-    /// or the receiver's window does not take it, the last one again. Neither rate reduction nor undo count it as sent
-    /// again; the flow's record does.
+    /// Handles the probe timer. A segment of new data goes whatever the congestion window; if there is none, or the
+    /// receiver's window does not take it, the last segment is repeated. Neither PRR nor undo counts this as a
+    /// retransmission; the flow's record does.
     pub(super) fn probe_tail(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.catch_up(ctx);
         let before = self.nxt;
         let new = (self.app.written.saturating_sub(self.nxt)).min(self.mss as u64);
         let again = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
-        // one at a time; none while the NIC takes no more, as if the segment still waited there; pacing holds new data,
-        // but nothing that goes again
+        // one probe at a time; none while the NIC is full, as if the segment still waited there; pacing holds new data,
+        // but no retransmission
         let held = !ctx.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > ctx.now;
         let may_go = |seq| !again || self.peer.lets_repair(t.window_update, self.una, seq);
         let Some(last) = self.board.last().filter(|last| self.tlp.to == 0 && !held && may_go(last.seq)) else {
@@ -86,8 +86,8 @@ impl Sender {
         self.arm_rto(ctx);
     }
 
-    /// Takes an ACK's news of the probe and of reordering; its `first` block ends there. Whether the probe repaired a
-    /// loss, and whether the state after the ACK has to be looked at.
+    /// Updates the probe and the reordering state on an ACK, whose `first` block ends there. Returns whether the probe
+    /// repaired a loss, and whether the state after the ACK must be checked.
     #[inline(never)]
     pub(super) fn on_ack_of_probe(&mut self, news: &News, first: u64) -> (bool, bool) {
         let News { newly_sacked, twice, .. } = *news;
@@ -101,8 +101,8 @@ impl Sender {
         (repaired, dubious)
     }
 
-    /// Takes an ACK's news of the probe: true if it repaired a loss, which calls for a reduction. `twice`:
-    /// the ACK reports that the probed segment came twice; `idle`: it brings no news at all.
+    /// Ends the probe on an ACK. Returns true if it repaired a loss, which calls for a reduction. `twice`: the ACK
+    /// reports the probed segment as received twice; `idle`: it brings no news at all.
     fn end_probe(&mut self, twice: bool, idle: bool) -> bool {
         if self.una < self.tlp.to {
             return false;
@@ -114,9 +114,10 @@ impl Sender {
         repaired
     }
 
-    /// A reduction for a loss that a probe repaired: as one for ECN, and over at once. Controllers that sample delivery
-    /// have `cong_control` in Linux, for which this state changes no window. Those of delay react to a loss of their
-    /// own as to any other; where they wait for late segments, only runs of them are losses, and this is one segment.
+    /// Reduces the window for a loss that a probe repaired: as for ECN, and over at once. Controllers that sample
+    /// delivery have `cong_control` in Linux, for which this state changes no window. Delay-based controllers react as
+    /// to any other loss. Those that wait for late segments do not: only runs are losses to them, and this is one
+    /// segment.
     pub(super) fn reduce_for_probe(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         let event = self.congestion(ctx);
         if self.profile.own_recovery {

@@ -1,18 +1,18 @@
-//! Taking back a reduction that new evidence shows to have been mistaken (Eifel, RFC 4015; DSACK undo, RFC 3708).
+//! Undo of a reduction that later evidence shows to be mistaken (Eifel, RFC 4015; DSACK undo, RFC 3708).
 
 use crate::transport::tcp::rtt::STAMP;
 use incast_cc::{Cc, Controller, Time};
 
-/// State that shows whether the latest reduction was a mistake.
+/// Evidence on the latest reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
-    /// First unacknowledged byte at the reduction; `None` where there is none to undo.
+    /// First unacknowledged byte at the reduction; `None` if there is nothing to undo.
     pub marker: Option<u64>,
-    /// Segments sent again since, less those that duplicate SACKs report; below 0 before the first.
+    /// Retransmissions since, less those that duplicate SACKs report; below 0 before the first.
     pub again: i32,
-    /// When the first of them was sent; [`Time::NEVER`] before.
+    /// Time of the first retransmission; [`Time::NEVER`] before.
     pub first_at: Time,
-    /// A mark, or a reduction that was under way, called for it: the window stays as it is.
+    /// Set if a mark, or a reduction already under way, justified it: the window stays.
     pub due: bool,
 }
 
@@ -23,20 +23,20 @@ impl Default for Undo {
 }
 
 impl Undo {
-    /// A segment was sent again at `now`.
+    /// Counts a retransmission at `now`.
     pub fn retransmitted(&mut self, now: Time) {
         self.again = self.again.max(0) + 1;
         self.first_at = self.first_at.min(now);
     }
 
-    /// Whether all that was sent again had arrived before: all of it was reported twice, or the ACK of
-    /// `echoed` answers something that was sent earlier. Linux' time stamps count milliseconds.
+    /// Returns whether all retransmitted data had arrived before: all of it was reported twice, or the ACK of `echoed`
+    /// answers an earlier packet. Linux' time stamps count milliseconds.
     pub fn was_mistaken(&self, echoed: Time) -> bool {
         self.marker.is_some()
             && (self.again == 0 || self.first_at != Time::NEVER && echoed / STAMP < self.first_at / STAMP)
     }
 
-    /// Takes the latest reduction back.
+    /// Undoes the latest reduction.
     pub fn take_back(&mut self, cc: &mut Cc) {
         self.marker = None;
         if !self.due {
@@ -44,8 +44,8 @@ impl Undo {
         }
     }
 
-    /// A first SACK block below the acknowledgement or inside the second one reports what came twice
-    /// (RFC 2883). Returns its bytes: they have left the network too.
+    /// Detects a duplicate SACK (RFC 2883): a first block below the acknowledgement or inside the second block. Returns
+    /// its bytes: they have left the network too.
     pub fn duplicate_sack(&mut self, ack: u64, blocks: &[(u64, u64); 4]) -> u64 {
         let [(start, end), (low, high), ..] = *blocks;
         if start >= end || start >= ack && (low >= high || start < low || end > high) {

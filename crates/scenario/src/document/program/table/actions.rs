@@ -1,4 +1,4 @@
-//! What entries do with packets.
+//! Actions of entries.
 
 use super::value::{Value, way};
 use crate::document::program::kind::Around;
@@ -8,47 +8,47 @@ use incast_engine::spec::table::{self, Formula, Register, Side, Target, Way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is done with a packet: one of `add`, `set`, `lower`, `raise`, `mark`, `drop`, `output`, `class`, `goto`,
-/// `meter`.
+/// Action on a packet: one of `add`, `set`, `lower`, `raise`, `mark`, `drop`, `output`, `class`, `goto`, `meter`.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(inline)]
 pub struct Action {
-    /// Adds a number, or an expression, to the register that `to` names.
+    /// Adds a number or an expression to the register named by `to`.
     pub add: Option<Value>,
-    /// Sets a register, the window (`"wnd"`), or the mark of an ECN-capable packet (`"ce"`; 0 takes it away) to what
-    /// `to` says.
+    /// Sets a register, the window (`"wnd"`), or the mark of an ECN-capable packet (`"ce"`; 0 clears it) to the value
+    /// of `to`.
     pub set: Option<String>,
-    /// Sets a register or the window to what `to` says where it is more.
+    /// Lowers a register or the window to the value of `to` if it is larger.
     pub lower: Option<String>,
-    /// Sets a register or the window to what `to` says where it is less.
+    /// Raises a register or the window to the value of `to` if it is smaller.
     pub raise: Option<String>,
     /// With `add` a register; otherwise a number, or an expression such as `"wnd / 2"`.
     pub to: Option<Value>,
-    /// Port whose register it is, where every port has one.
+    /// Port of the register, for registers of ports.
     pub port: Option<Port>,
     /// `true` marks the packet (CE), if it is ECN-capable.
     pub mark: Option<bool>,
-    /// `true` drops it.
+    /// `true` drops the packet.
     pub drop: Option<bool>,
-    /// It leaves by this port: that of a link (`"s>h3"`), the one that leads to a node (`"h3"`), or `"ingress"`, the
-    /// one that it came in by. What is for the node itself stays there, and nodes without such a port do nothing.
+    /// Port through which the packet leaves: that of a link (`"s>h3"`), the one to a node (`"h3"`), or `"ingress"`,
+    /// the one through which it arrived. Packets for the node itself stay there, and nodes without such a port do
+    /// nothing.
     pub output: Option<String>,
-    /// It has this traffic class from here on.
+    /// Traffic class of the packet from here on.
     pub class: Option<u8>,
-    /// It goes to this later table; `"end"` is the end of all.
+    /// Later table to which the packet goes; `"end"` is the end of all tables.
     pub goto: Option<String>,
-    /// It is held against this meter.
+    /// Meter that checks the packet.
     pub meter: Option<String>,
 }
 
-/// A port of the node, by the packet.
+/// A port of the node, relative to the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Port {
-    /// The one that it came in by.
+    /// The port through which it arrived.
     Ingress,
-    /// The one that it will leave by.
+    /// The port through which it will leave.
     Egress,
 }
 
@@ -61,20 +61,20 @@ impl From<Port> for Side {
     }
 }
 
-/// What actions may name.
+/// Names available to actions.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub registers: &'a [Register],
     pub meters: &'a [&'a str],
     pub tables: &'a [String],
-    /// By table: packets that leave meet it.
+    /// True for each table of leaving packets.
     pub egress: &'a [bool],
-    /// Of the table at work.
+    /// Number of the current table.
     pub number: usize,
 }
 
 impl Action {
-    /// As the engine has it; what is wrong goes to `at`.
+    /// Compiles the action for the engine; problems go to `at`.
     pub(super) fn compiled(&self, around: &Around, known: &Known, at: &mut Report) -> Option<table::Action> {
         let writes = [("add", self.add.is_some()), ("set", self.set.is_some()), ("lower", self.lower.is_some())];
         let says = [("mark", self.mark.is_some()), ("drop", self.drop.is_some()), ("output", self.output.is_some())];
@@ -98,7 +98,7 @@ impl Action {
             }
         }
         if known.egress[known.number] && matches!(verb, "drop" | "output" | "class" | "meter") {
-            at.key(verb, "expected add, set, lower, raise, mark or goto: a packet that leaves has its way behind it");
+            at.key(verb, "expected add, set, lower, raise, mark or goto: a packet at egress is already routed");
         }
         match verb {
             "add" | "set" | "lower" | "raise" => self.write(verb, known, at),
@@ -146,7 +146,7 @@ impl Action {
         }
     }
 
-    /// The number of the table that `goto` names.
+    /// Number of the table named by `goto`.
     fn later(&self, known: &Known, at: &mut Report) -> Option<usize> {
         let name = self.goto.as_ref()?;
         if name == "end" {
@@ -167,7 +167,7 @@ impl Action {
         number
     }
 
-    /// One of the actions that write something.
+    /// Compiles an action that writes.
     fn write(&self, verb: &str, known: &Known, at: &mut Report) -> Option<table::Action> {
         let Some(to) = &self.to else {
             let expected = if verb == "add" { "a register" } else { "a number or an expression" };
@@ -191,7 +191,7 @@ impl Action {
         })
     }
 
-    /// What an action writes, by its name.
+    /// Target of a write, by its name.
     fn target(&self, name: &str, key: &str, sets: bool, known: &Known, at: &mut Report) -> Option<Target> {
         let register = (0u16..).zip(known.registers).find(|(_, register)| register.name == name);
         let target = match (name, register) {
@@ -220,12 +220,12 @@ impl Action {
     }
 }
 
-/// Names, or that there are none.
+/// Names, or a note that there are none.
 fn listed(names: &[&str]) -> String {
     if names.is_empty() { "there is none".into() } else { names.join(", ") }
 }
 
-/// The steps of a number or an expression.
+/// Compiles a number or an expression.
 fn formula(value: &Value, key: &str, registers: &[Register], at: &mut Report) -> Option<Formula> {
     match value {
         Value::Number(n) => Some([table::Op::Number(*n)].into()),

@@ -1,4 +1,4 @@
-//! The controller that tables ask, and what it installs.
+//! Controller of tables, and the entries it installs.
 
 use super::actions::{Action, Known};
 use super::entry::Entry;
@@ -14,25 +14,25 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What answers packets that tables with `miss = "controller"` send to it. Every node has a channel and a server
-/// there of its own.
+/// Controller that answers packets sent to it by tables with `miss = "controller"`. Every node has its own channel
+/// and server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Controller {
-    /// Latency of the channel, each way; required without `node`. The channel is none of the network's links.
+    /// Latency of the channel, each way; required without `node`. The channel uses none of the network's links.
     #[serde(default = "nothing")]
     pub latency: Time,
-    /// Node that the controller is at: the delays of the links on the quickest way there add to `latency`.
+    /// Location of the controller: the delays of the links on the fastest path to this node are added to `latency`.
     pub node: Option<String>,
-    /// Time that the controller takes for a packet; those of a node one after another.
+    /// Processing time of the controller per packet; packets of a node are processed one after another.
     #[serde(default = "nothing")]
     pub processing: Time,
-    /// Packets that wait at a node at most, more are dropped; any number, unless given.
+    /// Most packets waiting at a node, further ones are dropped; default: no limit.
     pub buffer: Option<u32>,
-    /// What becomes of a packet that no entry of its table matches after the answer.
+    /// Treatment of a packet that matches no entry of its table after the answer.
     #[serde(default)]
     pub otherwise: Otherwise,
-    /// The entries that it installs for a packet: all whose `match` fits it.
+    /// Entries installed for a packet: all whose `match` fits it.
     #[serde(default)]
     pub install: Vec<Template>,
 }
@@ -41,14 +41,14 @@ fn nothing() -> Time {
     Time(cc::Time::ZERO)
 }
 
-/// What becomes of a packet that no entry matches after the answer.
+/// Treatment of a packet that matches no entry after the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Otherwise {
-    /// It goes on to the next table.
+    /// Goes on to the next table.
     #[default]
     Pass,
-    /// It is dropped.
+    /// Dropped.
     Drop,
 }
 
@@ -56,12 +56,12 @@ pub enum Otherwise {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Template {
-    /// Name in results, with the values of `exact`; its number unless given.
+    /// Name in results, with the values of `exact`; default: its number.
     pub name: Option<String>,
-    /// Table that it is installed in; the one that asks, where one table does.
+    /// Table in which it is installed; default: the asking table, if there is only one.
     pub table: Option<String>,
-    /// Parts that installed entries take from the packet that asked: of `flow`, `source`, `destination`, `kind`,
-    /// `class`, `ingress`, `egress`.
+    /// Fields that installed entries take from the packet: of `flow`, `source`, `destination`, `kind`, `class`,
+    /// `ingress`, `egress`.
     #[serde(default)]
     pub exact: Vec<Part>,
     /// Packets for which it is installed, and which the installed entry matches.
@@ -81,23 +81,23 @@ pub struct Template {
     pub hard: Option<Time>,
 }
 
-/// A part of a packet.
+/// Field of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Its flow.
+    /// Flow.
     Flow,
-    /// Host that sent it.
+    /// Sending host.
     Source,
-    /// Host that it is for.
+    /// Destination host.
     Destination,
-    /// Its kind.
+    /// Kind of packet.
     Kind,
-    /// Its traffic class.
+    /// Traffic class.
     Class,
-    /// The port that it came in by.
+    /// Port through which it arrived.
     Ingress,
-    /// The port that it is to leave by.
+    /// Port through which it will leave.
     Egress,
 }
 
@@ -116,7 +116,7 @@ impl Part {
 }
 
 impl Controller {
-    /// As the engine has it; what is wrong goes to `at`. `asking`: the numbers of the tables that ask it.
+    /// Compiles it for the engine; problems go to `at`. `asking`: numbers of the asking tables.
     pub(super) fn compiled(
         &self,
         around: &Around,
@@ -158,7 +158,7 @@ impl Controller {
     }
 }
 
-/// By node that asks: the delays of the links on the quickest way to node `name`, which no host but itself forwards.
+/// For each asking node: the delays of the links on the fastest path to node `name`; other hosts do not forward.
 fn ways(name: &str, around: &Around, at: &mut Report) -> Vec<(u32, cc::Time)> {
     let Network { names, hosts, links, .. } = around.network;
     let Some(end) = names.iter().position(|known| known == name) else {
@@ -194,7 +194,7 @@ fn ways(name: &str, around: &Around, at: &mut Report) -> Vec<(u32, cc::Time)> {
 }
 
 impl Template {
-    /// The number of its table.
+    /// Number of its table.
     fn stage(&self, known: &Known, asking: &[usize], at: &mut Report) -> Option<usize> {
         let Some(name) = &self.table else {
             if let [one] = asking {

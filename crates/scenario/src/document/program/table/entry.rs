@@ -15,28 +15,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Entry {
-    /// Name in results; its number in the table unless given.
+    /// Name in results; default: its number in the table.
     pub name: Option<String>,
-    /// Of several entries that match a packet the one of the highest priority acts. Entries of one priority may not
-    /// overlap.
+    /// Priority: of several entries that match a packet the one of the highest priority acts. Entries of one priority
+    /// may not overlap.
     #[serde(default)]
     pub priority: u16,
-    /// The packets that it matches: all, unless something is said.
+    /// Packets matched by the entry; default: all.
     #[serde(default, rename = "match")]
     pub matches: Match,
-    /// Condition without which it does not match, such as `"flows[ingress] > 0"`.
+    /// Further condition of a match, such as `"flows[ingress] > 0"`.
     pub when: Option<String>,
-    /// What is done with a packet, in order. Then it goes to the next table.
+    /// Actions on a packet, in order. Then it goes to the next table.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// It ends after so long without a packet; never, unless given.
+    /// Idle timeout: the entry ends after this time without a packet; default: never.
     pub idle: Option<Time>,
-    /// It ends so long after it was installed; never, unless given.
+    /// Hard timeout: the entry ends this long after its installation; default: never.
     pub hard: Option<Time>,
 }
 
 impl Entry {
-    /// As the engine has it; what is wrong goes to `at`.
+    /// Compiles it for the engine; problems go to `at`.
     pub(super) fn compiled(&self, name: String, around: &Around, known: &Known, at: &mut Report) -> table::Entry {
         let when = self.when.as_ref().and_then(|text| match condition(text, known.registers) {
             Ok(formula) => Some(formula),

@@ -1,4 +1,4 @@
-//! The packets that an entry matches.
+//! Matches of entries.
 
 use super::value::{Value, exact, masked, outside, way};
 use crate::document::program::kind::Around;
@@ -8,37 +8,37 @@ use incast_engine::spec::table::{self, Field, KindOf, Masked, Way, tcp_flag};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The packets that an entry matches. A number may be a text with a mask: `"0x4/0x6"` has bit 2 and lacks bit 1.
+/// Packets matched by an entry. A number may be a text with a mask: `"0x4/0x6"` requires bit 2 set and bit 1 clear.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(inline)]
 pub struct Match {
-    /// Number of the flow, both directions.
+    /// Number of the flow, in either direction.
     pub flow: Option<Value>,
-    /// Host that sent the packet: its name or number.
+    /// Sending host: its name or number.
     pub source: Option<Value>,
-    /// Host that the packet is for: its name or number.
+    /// Destination host: its name or number.
     pub destination: Option<Value>,
-    /// Flags of TCP, of FIN, SYN, RST, PSH, ACK, ECE, CWR: a value, and after `/` the flags that count, each joined by
-    /// `+`; all count without. `"SYN/SYN+ACK"` is a SYN that does not acknowledge. IP fragments after the first have no
+    /// TCP flags (FIN, SYN, RST, PSH, ACK, ECE, CWR): a value, and after `/` the mask of compared flags, each joined
+    /// by `+`; default: all are compared. `"SYN/SYN+ACK"` is a SYN without ACK. IP fragments after the first have no
     /// FIN, SYN and RST.
     pub flags: Option<String>,
     /// Kind of packet.
     pub kind: Option<Kind>,
     /// Traffic class.
     pub class: Option<Value>,
-    /// Port that the packet came in by: that of a link (`"s>h3"`), the one that leads to a node (`"h3"`, `"core*"`), or
+    /// Port through which the packet arrived: that of a link (`"s>h3"`), the one to a node (`"h3"`, `"core*"`), or
     /// `"stack"`, the node's own.
     pub ingress: Option<String>,
-    /// Port that it is to leave by, in the same words.
+    /// Port through which the packet will leave, in the same form.
     pub egress: Option<String>,
     /// IP bytes.
     pub size: Option<Value>,
-    /// Payload bytes of its segment.
+    /// Payload bytes of the segment.
     pub len: Option<Value>,
-    /// ECN-capable.
+    /// True for ECN-capable packets.
     pub ect: Option<bool>,
-    /// Marked: congestion experienced.
+    /// True for marked packets: congestion experienced.
     pub ce: Option<bool>,
 }
 
@@ -62,9 +62,9 @@ pub enum Kind {
     Cnp,
     /// A negative acknowledgement of data that a queue has trimmed.
     Nack,
-    /// A host's word that a flow is idle.
+    /// Notice of a host that a flow is idle.
     Idle,
-    /// A host's word that a flow is so no longer.
+    /// Notice of a host that a flow sends again.
     Resumed,
 }
 
@@ -78,7 +78,7 @@ const FLAGS: [(&str, u32); 7] = [
     ("CWR", tcp_flag::CWR),
 ];
 
-/// Flags joined by `+`; none, where there are none.
+/// Flags joined by `+`; 0 for an empty text.
 fn flags(text: &str) -> Result<u32, &str> {
     let mut bits = 0;
     for word in text.split('+').map(str::trim).filter(|word| !word.is_empty()) {
@@ -106,7 +106,7 @@ impl Kind {
 }
 
 impl Match {
-    /// As the engine has it; what is wrong goes to `at`.
+    /// Compiles it for the engine; problems go to `at`.
     pub(super) fn compiled(&self, around: &Around, at: &mut Report) -> table::Match {
         let hosts = &around.network.names[..around.network.hosts as usize];
         let mut fields = Vec::new();
@@ -125,7 +125,7 @@ impl Match {
             put(field, value.as_ref().and_then(|value| masked(value, all, names, key, at)));
         }
         put(Field::Flags, self.flags.as_ref().and_then(|text| self.flag_bits(text, at)));
-        // flags are those of TCP's header
+        // flags belong to TCP's header
         let kind = self.kind.or(self.flags.as_ref().map(|_| Kind::Tcp));
         put(Field::Kind, kind.map(Kind::masked));
         let ecn = [(self.ect, 1), (self.ce, 2)];
@@ -136,7 +136,7 @@ impl Match {
         table::Match { fields, ingress, egress }
     }
 
-    /// Flows and hosts that a run does not have.
+    /// Reports flows and hosts that the run does not have.
     pub(super) fn check_run(&self, spec: &Spec, at: &mut Report) {
         let (flows, hosts) = (spec.flows.len() as u64, u64::from(spec.hosts));
         let numbers = [
@@ -173,7 +173,7 @@ impl Match {
     }
 }
 
-/// Whether a packet may match both, by what they say of each field and port.
+/// True if a packet may match both, by each field and port.
 pub(super) fn overlap(a: &table::Match, b: &table::Match) -> bool {
     let differ = |a: &Masked, b: &Masked| {
         // no segment has two of these

@@ -25,20 +25,20 @@ use std::collections::BTreeMap;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Table {
-    /// Nodes that run it: `switches`, `hosts`, or names with `*` for any letters, apart by commas, such as
-    /// `"edge*, core0"`.
+    /// Nodes that run it: `switches`, `hosts`, or names separated by commas, with `*` for any text, such as `"edge*,
+    /// core0"`.
     #[serde(default = "switches")]
     pub on: String,
-    /// Integers that entries read and write, 0 at the beginning, by name: every `"port"` of a node has one, or the node
-    /// itself (`"switch"`).
+    /// Integers that entries read and write, initially 0, by name: one for each `"port"` of a node, or one for the
+    /// node (`"switch"`).
     #[serde(default)]
     pub registers: BTreeMap<String, Scope>,
-    /// Meters that actions name.
+    /// Meters used by actions.
     #[serde(default)]
     pub meters: Vec<Meter>,
-    /// The tables, in the order in which packets meet them.
+    /// The tables, in the order in which packets pass them.
     pub tables: Vec<Stage>,
-    /// What answers packets that a table with `miss = "controller"` has no entry for.
+    /// Controller for packets without an entry in a table with `miss = "controller"`.
     pub controller: Option<Controller>,
 }
 
@@ -46,7 +46,7 @@ fn switches() -> String {
     "switches".into()
 }
 
-/// What has a register.
+/// Owner of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -56,29 +56,29 @@ pub enum Scope {
     Switch,
 }
 
-/// A token bucket. It is full at the beginning; a packet takes as many bytes as it has, or is above it and takes none.
+/// A token bucket, initially full. A packet takes as many bytes as it has, or is above the meter and takes none.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Meter {
     /// Name, for the action `meter`.
     pub name: String,
-    /// Rate at which it fills, IP bytes.
+    /// Fill rate, IP bytes.
     pub rate: Rate,
-    /// What it holds.
+    /// Size of the bucket.
     pub burst: Size,
-    /// What becomes of packets above it.
+    /// Treatment of packets above it.
     #[serde(default)]
     pub above: Above,
 }
 
-/// What becomes of packets above a meter.
+/// Treatment of packets above a meter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Above {
-    /// They are dropped.
+    /// Dropped.
     #[default]
     Drop,
-    /// They are marked (CE), if they are ECN-capable.
+    /// Marked (CE), if ECN-capable.
     Mark,
 }
 
@@ -86,50 +86,50 @@ pub enum Above {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Stage {
-    /// Name in results and for the action `goto`; its number unless given.
+    /// Name in results and for the action `goto`; default: its number.
     pub name: Option<String>,
-    /// Its entries. Of those that match a packet the one of the highest priority acts.
+    /// Entries. Of those that match a packet the one of the highest priority acts.
     #[serde(default)]
     pub entries: Vec<Entry>,
-    /// What becomes of packets that no entry matches.
+    /// Treatment of packets that match no entry.
     #[serde(default)]
     pub miss: Miss,
-    /// When packets meet it.
+    /// Time at which packets pass it.
     #[serde(default)]
     pub at: Point,
 }
 
-/// When packets meet a table.
+/// Time at which packets pass a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Point {
-    /// When they are at the node, before their queue.
+    /// Arrival at the node, before their queue.
     #[default]
     Ingress,
-    /// At the end of their transmission, at ports with explicit queues. Such tables come last, and do not drop packets
-    /// or change their way.
+    /// End of their transmission, at ports with explicit queues. Such tables come last, and do not drop packets or
+    /// change their path.
     Egress,
 }
 
-/// What becomes of packets that no entry of a table matches.
+/// Treatment of packets that match no entry of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Miss {
-    /// They go on to the next table.
+    /// Go on to the next table.
     #[default]
     Pass,
-    /// They are dropped.
+    /// Dropped.
     Drop,
-    /// They wait at the node until the controller answers. What is for the node's own stack goes on.
+    /// Wait at the node until the controller answers. Packets for the node's own stack go on.
     Controller,
 }
 
-/// The name of one of a list: its own, or its number.
+/// Name of an item of a list: its own, or its number.
 fn name_of(own: &Option<String>, number: usize) -> String {
     own.clone().unwrap_or_else(|| number.to_string())
 }
 
-/// Reports names that two of a list have.
+/// Reports duplicate names in a list.
 fn twice<'n>(names: impl Iterator<Item = &'n String>, of: &str, at: &mut Report) {
     let mut seen = Vec::new();
     for name in names {
@@ -141,7 +141,7 @@ fn twice<'n>(names: impl Iterator<Item = &'n String>, of: &str, at: &mut Report)
 }
 
 impl Table {
-    /// As the engine has it; what is wrong goes to `at`.
+    /// Compiles it for the engine; problems go to `at`.
     fn compiled(&self, around: &Around, at: &mut Report) -> table::Table {
         let registers = self.compiled_registers(at);
         let meters = self.compiled_meters(at);
@@ -223,7 +223,7 @@ impl Table {
 }
 
 impl Stage {
-    /// What does not go with when packets meet it; `after`: a table of leaving packets comes before it.
+    /// Reports conflicts with the time at which packets pass it; `after`: a table of leaving packets comes before it.
     fn check_place(&self, after: bool, answered: bool, at: &mut Report) {
         if self.at == Point::Ingress && after {
             at.text("at", "ingress", "comes after a table of packets that leave; expected it before");
@@ -231,7 +231,7 @@ impl Stage {
         let egress = self.entries.iter().enumerate().filter(|_| self.at == Point::Egress);
         for (i, entry) in egress {
             let name = name_of(&entry.name, i);
-            let none = "a packet that leaves tells no ingress; expected none in a table with at = \"egress\"";
+            let none = "a packet at egress has no ingress; expected none in a table with at = \"egress\"";
             if entry.matches.ingress.is_some() {
                 at.key(format!("entries.{name}.match.ingress"), none);
             }
@@ -241,13 +241,13 @@ impl Stage {
         }
         if self.at == Point::Egress && self.miss != Miss::Pass {
             let word = crate::text::words::word_of(&self.miss);
-            at.text("miss", word, "expected pass: a packet that leaves has its way behind it, and does not wait");
+            at.text("miss", word, "expected pass: a packet at egress is already routed, and does not wait");
         } else if self.miss == Miss::Controller && !answered {
             at.text("miss", "controller", "no controller answers; expected a table controller beside tables");
         }
     }
 
-    /// Its entries, the highest priority first. The controller installs entries beside them.
+    /// Compiles its entries, the highest priority first. The controller installs further entries.
     fn compiled(
         &self,
         around: &Around,
@@ -286,14 +286,14 @@ fn rivals<'e>(entry: &table::Entry, others: impl IntoIterator<Item = &'e table::
 }
 
 impl Table {
-    /// Tables of leaving packets stand at ports with explicit queues alone.
+    /// Reports tables of leaving packets at ports without explicit queues.
     fn check_egress(&self, spec: &Spec, nodes: &[u32], at: &mut Report) {
         let own = |link: &&spec::LinkSpec| nodes.binary_search(&link.from).is_ok();
         let Some(number) = self.tables.iter().position(|stage| stage.at == Point::Egress) else { return };
         if let Some(link) = spec.links.iter().filter(own).find(|link| !spec.is_explicit(link)) {
             let message = format!(
-                "asks for ports with explicit queues, and {} settles its departures when packets arrive; expected \
-                 queues for classes, marks at departure or a shared buffer at all ports of its nodes",
+                "needs ports with explicit queues, and {} settles its departures when packets arrive; expected queues \
+                 for classes, marks at departure or a shared buffer at all ports of its nodes",
                 link.name
             );
             at.text(format!("tables.{}.at", name_of(&self.tables[number].name, number)), "egress", message);

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A number, or a text that says one.
+/// A number, or a text with a number.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -29,7 +29,7 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Reports what is wrong with it.
+    /// Reports a problem with it.
     pub(super) fn wrong(&self, key: &str, message: impl Into<String>, at: &mut Report) {
         match self {
             Value::Number(n) => at.value(key, n, message),
@@ -70,7 +70,7 @@ pub(super) fn masked(value: &Value, all: u32, names: &[String], key: &str, at: &
     outside(value_of, mask, || value.wrong(key, outside_words(value_of & !mask), at)).then_some((value_of, mask))
 }
 
-/// The number that a value without a mask is; none of a name.
+/// Number of a value without a mask; `None` for a name.
 pub(super) fn exact(value: &Value) -> Option<u64> {
     match value {
         Value::Number(n) => u64::try_from(*n).ok(),
@@ -78,7 +78,7 @@ pub(super) fn exact(value: &Value) -> Option<u64> {
     }
 }
 
-/// Whether a value has no bits outside its mask; else it is told.
+/// True if a value has no bits outside its mask; otherwise calls `tell`.
 pub(super) fn outside(value: u32, mask: u32, tell: impl FnOnce()) -> bool {
     let fits = value & !mask == 0;
     if !fits {
@@ -91,8 +91,7 @@ fn outside_words(bits: u32) -> String {
     format!("has bits outside its mask ({bits:#x}), which no packet matches; expected a mask that covers the value")
 }
 
-/// The port that users name by its link (`"s>h3"`), by the node that it leads to (`"h3"`), with `*` for any letters; or
-/// `"stack"`.
+/// Port named by its link (`"s>h3"`), by the node at its end (`"h3"`), with `*` for any text; or `"stack"`.
 pub(super) fn way(text: &str, key: &str, around: &Around, at: &mut Report) -> Option<Way> {
     if text == "stack" {
         return Some(Way::Stack);

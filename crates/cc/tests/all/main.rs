@@ -1,5 +1,7 @@
 //! Tests of the controllers, in one binary: it links once.
 
+extern crate alloc;
+
 mod events;
 
 mod bbr;
@@ -13,6 +15,8 @@ mod dx;
 mod fastflow;
 mod gcn;
 mod hpcc;
+#[allow(dead_code, unused_imports)]
+mod inside;
 mod lswift;
 mod median;
 mod mswift;
@@ -36,3 +40,7 @@ mod vegas;
 mod westwood;
 mod westwood_plus;
 mod xcp;
+
+// `crate::` in the sources of `inside`
+#[allow(unused_imports)]
+use incast_cc::{Env, Pacing, Time};

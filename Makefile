@@ -84,8 +84,9 @@ demo-full: build ## The same for one receiver and for random pairs, at eight num
 docs: dev ## The documentation as a site in build/site (python3 -m http.server -d build/site shows it)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-docs-pictures: demo-full ## The pictures of make demo-full which the documentation shows
-	cp runs/demo-full/delay-p99.png docs/images/
+docs-pictures: build ## The documentation's picture of delays: make demo-full at four numbers of flows
+	$(BIN)/incast compare random-hotspot random-pairs $(DEMO) --vary traffic.flows=100,250,650,2000 --out runs/pictures
+	cp runs/pictures/delay-p99.png docs/images/
 
 viewer-pictures: dev ## The documentation's pictures of the viewer, of runs made anew; needs Chromium (a minute)
 	$(BIN)/python tools/viewer_pictures.py
@@ -101,10 +102,13 @@ test: ## Build, then run every test and lint
 	@$(MAKE) --no-print-directory lint test-rust test-viewer test-python
 	@echo "make test: all passed"
 
+# As maturin calls cargo: otherwise pyo3 is compiled anew by each of the two.
+AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$$(ls -t $(CURDIR)/target/maturin/pyo3-config-*.txt | head -n 1)
+
 lint: dev lines lint-viewer ## Formatting, lints and types
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	$(AS_MATURIN) cargo clippy --workspace --all-targets -- -D warnings
+	$(AS_MATURIN) RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
 	$(BIN)/python tools/layers.py
 	$(BIN)/ruff check python tests/python bench docs/notebooks examples mutants parity proto tools
 	$(BIN)/ruff format --check python tests/python bench docs/notebooks examples mutants parity proto tools

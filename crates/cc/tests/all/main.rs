@@ -1,6 +1,8 @@
 //! Tests of the controllers, in one binary: it links once.
 
 extern crate alloc;
+#[macro_use]
+extern crate incast_cc;
 
 mod events;
 

@@ -156,7 +156,7 @@ impl LinkFailure {
     }
 
     /// Line of the file, if it comes from one.
-    pub(crate) fn line(&self) -> Option<&Line> {
+    pub fn line(&self) -> Option<&Line> {
         if let Links::Listed(_, line) = &self.links { Some(line) } else { None }
     }
 

@@ -128,7 +128,7 @@ impl Errors {
     pub const SHOWN: usize = 20;
 
     /// Returns the value if there are no problems.
-    pub fn unless_none<T>(problems: Vec<Problem>, value: T) -> Result<T, Errors> {
+    pub(crate) fn unless_none<T>(problems: Vec<Problem>, value: T) -> Result<T, Errors> {
         if problems.is_empty() { Ok(value) } else { Err(Errors(problems)) }
     }
 }

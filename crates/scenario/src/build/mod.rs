@@ -11,6 +11,7 @@ mod observe;
 mod priorities;
 mod ranks;
 pub(crate) mod refusals;
+mod state_limit;
 mod tokens;
 mod triggers;
 pub(crate) mod warnings;

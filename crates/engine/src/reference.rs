@@ -75,7 +75,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
             Timer::Activation(trigger) => net.place[net.triggers.list[trigger].home].domain,
             Timer::Opening(opening) => net.place[net.triggers.openings[opening].host].domain,
             Timer::Process(engine) => net.place[engine.host()].domain,
-            Timer::Program(node) | Timer::Turn(node) | Timer::Pull(node) | Timer::Token(node) => {
+            Timer::Program(node) | Timer::Tx(node) | Timer::Pull(node) | Timer::Token(node) => {
                 net.place[node.ix()].domain
             }
             Timer::Cell(cell) => net.cells[cell].domain,

@@ -83,7 +83,7 @@ fn check_segments(t: &TransportSpec) -> Result<(), RunError> {
     if t.mtu > 0 && (t.mss + t.header).div_ceil((t.mtu - 20) / 8 * 8) > 16 {
         return invalid(format!("a segment of {} bytes needs more than 16 fragments", t.mss + t.header));
     }
-    if t.rank.is_some() && t.protocol.is_driven() {
+    if t.rank.is_some() && t.protocol.is_receiver_driven() {
         return invalid(format!("{} does not support ranks", t.protocol.name()));
     }
     Ok(())
@@ -145,9 +145,10 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
         return Err(RunError::Refused(About::Transport(sleek), text));
     }
     let by_endpoints = matches!(spec.choice, PathChoice::GivenPath | PathChoice::Entropy(Entropy::Given));
-    let driven =
-        |f: &FlowSpec| f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_driven();
-    if by_endpoints && !spec.flows.iter().all(driven) {
+    let receiver_driven = |f: &FlowSpec| {
+        f.app.datagram_gap().is_none() && spec.transports[f.transport as usize].protocol.is_receiver_driven()
+    };
+    if by_endpoints && !spec.flows.iter().all(receiver_driven) {
         let text = "the routing policy needs endpoints that choose paths; those of TCP and UDP do not".to_owned();
         return Err(RunError::Refused(About::Routing, text));
     }
@@ -170,7 +171,7 @@ fn check_driven(spec: &Spec) -> Result<(), RunError> {
 
 /// One receiver-driven transport, and features that it excludes.
 fn check_alone(spec: &Spec, t: &TransportSpec) -> Result<(), RunError> {
-    if !t.protocol.is_driven() {
+    if !t.protocol.is_receiver_driven() {
         return Ok(());
     }
     let name = t.protocol.name();
@@ -626,7 +627,8 @@ fn check_queue(spec: &Spec, link: &LinkSpec, most: usize) -> Result<(), RunError
             return invalid(format!("link {}: a trimming queue does not support a device queue", link.name));
         }
         let whole = |t: &TransportSpec| t.mtu == 0 || t.mss + t.header <= t.mtu;
-        let fit = |t: &TransportSpec| whole(t) && (t.protocol.is_driven() || t.sack && t.scoreboard != Rules::Ns3);
+        let fit =
+            |t: &TransportSpec| whole(t) && (t.protocol.is_receiver_driven() || t.sack && t.scoreboard != Rules::Ns3);
         if !spec.transports.iter().all(fit) {
             return invalid(format!(
                 "link {}: with a trimming queue, transports must not fragment segments, and must detect losses by SACK \

@@ -12,12 +12,12 @@ use incast_cc::Time;
 impl Simulation<'_> {
     /// Lets ports mark later where they can. `length`: length of windows. `near`: time before its arrival from which a
     /// packet is in a bucket. Not in traced runs, whose lines are in the order of departures, nor at some hosts, which
-    /// [act at departures](Self::ports_without_turns).
+    /// [act at departures](Self::ports_without_tx_slots).
     pub fn mark_later(&mut self, length: Time, near: Time) {
         let spec = self.net.spec;
         let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
         if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() && !spec.observe.monitors() {
-            self.ports_without_turns().for_each(|port| port.mark_later(length, near));
+            self.ports_without_tx_slots().for_each(|port| port.mark_later(length, near));
         }
     }
 }

@@ -14,14 +14,14 @@ use incast_record::store::Store;
 use incast_record::{FlowFrame, FlowState};
 
 /// Window and state of a sender, once it has opened.
-pub type Standing = Option<(Option<u64>, FlowState)>;
+pub type Snapshot = Option<(Option<u64>, FlowState)>;
 
 /// The frames of a sender.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SenderFrames {
     clock: FrameClock,
-    told: Standing,
+    told: Snapshot,
     /// Rows of frames at whose end the state differs from the previous one.
     rows: Lane<FlowFrame>,
 }
@@ -52,14 +52,14 @@ impl SenderFrames {
         if now < self.clock.next {
             return;
         }
-        self.tell(sender.standing(), self.clock.open());
+        self.tell(sender.snapshot(), self.clock.open());
         self.clock.go_to(self.clock.at(now));
     }
 
-    fn tell(&mut self, standing: Standing, frame: u32) {
-        if let Some((cwnd_bytes, state)) = standing.filter(|_| standing != self.told) {
+    fn tell(&mut self, snapshot: Snapshot, frame: u32) {
+        if let Some((cwnd_bytes, state)) = snapshot.filter(|_| snapshot != self.told) {
             self.rows.push(FlowFrame { frame, cwnd_bytes, state, ..FlowFrame::default() });
-            self.told = standing;
+            self.told = snapshot;
         }
     }
 
@@ -72,7 +72,7 @@ impl SenderFrames {
     pub fn end(&mut self, sender: &SendEndpoint, end: Time) {
         self.before(sender, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
-        self.tell(sender.standing(), self.clock.open());
+        self.tell(sender.snapshot(), self.clock.open());
     }
 }
 
@@ -148,17 +148,17 @@ pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &
     let mut arrived_rows = arrived.rows.all_rows().map(clipped).peekable();
     let (mut rows, mut told) = (Lane::stored(store), None);
     while let Some(frame) = sent_rows.peek().into_iter().chain(arrived_rows.peek()).map(|row| row.frame).min() {
-        let (mut standing, mut delivered_bytes) = (told, 0);
+        let (mut snapshot, mut delivered_bytes) = (told, 0);
         while let Some(row) = sent_rows.next_if(|row| row.frame == frame) {
-            standing = Some((row.cwnd_bytes, row.state));
+            snapshot = Some((row.cwnd_bytes, row.state));
         }
         while let Some(row) = arrived_rows.next_if(|row| row.frame == frame) {
             delivered_bytes += row.delivered_bytes;
         }
-        if delivered_bytes > 0 || standing != told {
-            let (cwnd_bytes, state) = standing.unwrap_or_default();
+        if delivered_bytes > 0 || snapshot != told {
+            let (cwnd_bytes, state) = snapshot.unwrap_or_default();
             rows.push(FlowFrame { frame, flow: 0, delivered_bytes, cwnd_bytes, state });
-            told = standing;
+            told = snapshot;
         }
     }
     rows

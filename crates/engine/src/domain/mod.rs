@@ -3,7 +3,6 @@
 pub mod build;
 mod deadlock;
 pub mod departure_marks;
-mod driven;
 pub mod endpoints;
 mod flow_frames;
 mod lingering;
@@ -11,6 +10,7 @@ mod outcome;
 mod probe;
 mod programs;
 mod queries;
+mod receiver_driven;
 mod renewal;
 mod self_service;
 mod timeline;
@@ -209,7 +209,7 @@ impl Domain {
             Timer::Process(engine) => self.endpoints.processed(&mut ctx, engine),
             Timer::Program(node) => ctx.time_programs(node, &mut self.programs),
             Timer::Cell(cell) => ctx.advance_cell(cell),
-            Timer::Turn(node) => self.endpoints.turn(&mut ctx, node),
+            Timer::Tx(node) => self.endpoints.on_tx_slot(&mut ctx, node),
             Timer::Pull(node) => self.endpoints.pull(&mut ctx, node),
             Timer::Token(node) => self.endpoints.token(&mut ctx, node),
             Timer::Activation(trigger) => {

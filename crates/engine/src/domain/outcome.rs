@@ -99,7 +99,7 @@ impl Left {
             port.waiting().for_each(|p| self.note(p));
             port.close(end, &measured(interval, end));
         }
-        domain.nodes.shared.driven.iter().for_each(|host| host.outlet.waiting().for_each(|p| self.note(p)));
+        domain.nodes.shared.receiver_driven.iter().for_each(|host| host.nic_queue.waiting().for_each(|p| self.note(p)));
         for cell in &mut domain.nodes.shared.cells {
             cell.under_way().for_each(|p| self.note(p));
             cell.close(end);

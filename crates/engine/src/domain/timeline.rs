@@ -79,7 +79,7 @@ impl Endpoints {
         if packet.is_reverse() {
             let probe = self.probes.get(ends.sender.ix());
             if probe.and_then(|probe| probe.frames.as_ref()).is_some_and(|frames| frames.is_due(time)) {
-                self.senders[ends.sender].prefetch_standing();
+                self.senders[ends.sender].prefetch_snapshot();
             }
         } else if self.arrivals.get(ends.receiver.ix()).is_some_and(|frames| frames.is_due(time)) {
             self.receivers[ends.receiver].prefetch_delivered();

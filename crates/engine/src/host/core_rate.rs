@@ -31,9 +31,9 @@ pub enum Fate {
     /// Delivered untrimmed with a mark.
     Marked,
     /// Trimmed at the last hop.
-    CutAtEnd,
+    TrimmedAtLastHop,
     /// Trimmed before the last hop.
-    CutInCore,
+    TrimmedInCore,
 }
 
 /// Packets of an interval.
@@ -41,8 +41,8 @@ pub enum Fate {
 struct Counts {
     all: u32,
     marked: u32,
-    cut: u32,
-    cut_in_core: u32,
+    trimmed: u32,
+    trimmed_in_core: u32,
 }
 
 /// Credit rate, as a share of the link rate.
@@ -93,10 +93,10 @@ impl CoreRate {
         match fate {
             Fate::Good => {}
             Fate::Marked => self.counts.marked += 1,
-            Fate::CutAtEnd => self.counts.cut += 1,
-            Fate::CutInCore => {
-                self.counts.cut += 1;
-                self.counts.cut_in_core += 1;
+            Fate::TrimmedAtLastHop => self.counts.trimmed += 1,
+            Fate::TrimmedInCore => {
+                self.counts.trimmed += 1;
+                self.counts.trimmed_in_core += 1;
             }
         }
     }
@@ -108,13 +108,13 @@ impl CoreRate {
 
     /// Ends an interval.
     fn adapt(&mut self, ratio: f64) {
-        let Counts { all, marked, cut, cut_in_core } = std::mem::take(&mut self.counts);
-        let whole = all - cut;
+        let Counts { all, marked, trimmed, trimmed_in_core } = std::mem::take(&mut self.counts);
+        let whole = all - trimmed;
         let share = if whole > 0 { marked as f64 / whole as f64 } else { 0.0 };
         self.marks = self.marks * (1.0 - GAIN) + GAIN * share;
-        let falls = cut_in_core > 0 || self.marks > TARGET;
-        if cut_in_core > 0 {
-            self.rate -= cut_in_core as f64 / all as f64;
+        let falls = trimmed_in_core > 0 || self.marks > TARGET;
+        if trimmed_in_core > 0 {
+            self.rate -= trimmed_in_core as f64 / all as f64;
         }
         if self.marks > TARGET {
             self.rate *= 1.0 - (self.marks - TARGET) * DECREASE;
@@ -137,7 +137,7 @@ mod tests {
     /// Rate after an interval of `all` packets, of which some were marked, trimmed at the last hop, or trimmed in the
     /// core.
     fn after(rate: &mut CoreRate, all: u32, (marked, at_end, in_core): (u32, u32, u32), ratio: f64) -> f64 {
-        let fates = [(Fate::Marked, marked), (Fate::CutAtEnd, at_end), (Fate::CutInCore, in_core)];
+        let fates = [(Fate::Marked, marked), (Fate::TrimmedAtLastHop, at_end), (Fate::TrimmedInCore, in_core)];
         fates.into_iter().for_each(|(fate, n)| (0..n).for_each(|_| rate.count(fate)));
         (0..all - marked - at_end - in_core).for_each(|_| rate.count(Fate::Good));
         rate.adapt(ratio);

@@ -44,7 +44,7 @@ impl Segments {
         let bytes = size.saturating_add(t.extra_packets as u64 * mss);
         let rest = (bytes % mss > 0).then_some((bytes % mss) as u32);
         let write = match flow.app {
-            App::Bulk(Bulk { write, .. }) if !t.protocol.is_driven() => write.clamp(1, bytes.max(1)),
+            App::Bulk(Bulk { write, .. }) if !t.protocol.is_receiver_driven() => write.clamp(1, bytes.max(1)),
             _ => bytes,
         };
         // bytes up to the first cut that may split a segment
@@ -53,10 +53,11 @@ impl Segments {
             _ => write,
         };
         let buffer = if bytes <= t.send_buffer { bytes } else { t.send_buffer };
-        let window = if t.protocol.is_driven() { u64::MAX } else { window(spec, flow, t) };
+        let window = if t.protocol.is_receiver_driven() { u64::MAX } else { window(spec, flow, t) };
         let whole = |part: u64| part >= bytes || part.is_multiple_of(mss);
-        let filled = whole(buffer) || t.whole_writes && !t.protocol.is_driven() && whole(write) && write < bytes;
-        let short = !t.protocol.is_driven() && has_short_segments(spec, t);
+        let filled =
+            whole(buffer) || t.whole_writes && !t.protocol.is_receiver_driven() && whole(write) && write < bytes;
+        let short = !t.protocol.is_receiver_driven() && has_short_segments(spec, t);
         let sure = whole(uncut) && filled && !short;
         Segments {
             bytes,

@@ -4,8 +4,8 @@
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
-use crate::host::driven::DrivenHost;
 use crate::host::messages::ConnectionSide;
+use crate::host::receiver_driven::HostState;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
 use crate::port::buffer::Pool;
@@ -83,7 +83,7 @@ pub struct Shared {
     /// Radio cells.
     pub cells: Vec<Cell>,
     /// State of hosts for receiver-driven transports. Empty without such transports.
-    pub driven: Vec<DrivenHost>,
+    pub receiver_driven: Vec<HostState>,
 }
 
 /// State of a domain's nodes that an event's context borrows.

@@ -3,11 +3,11 @@
 pub mod context;
 mod credits;
 pub mod departure_marks;
-pub mod driven;
 pub mod host;
 pub mod pfc;
 mod programs;
 mod radio;
+pub mod receiver_driven;
 pub mod self_service;
 mod send_back;
 pub mod trace;

@@ -102,7 +102,7 @@ impl Port {
         }
         let Admission { class, size, arrival, verdict, cut } = admission;
         let mut packet = *packet;
-        cut.into_iter().for_each(|header| packet.cut(header));
+        cut.into_iter().for_each(|header| packet.trim(header));
         if verdict == Verdict::Drop {
             if queues.trim.as_mut().is_some_and(|trim| trim.sends_back(&packet, now, interval)) {
                 return Offered::Returned;

@@ -212,7 +212,7 @@ impl Port {
         let mut packet = *packet;
         packet.flags |= ce;
         if let Some(header) = cut {
-            packet.cut(header);
+            packet.trim(header);
         }
         let index = self.count.packets - 1;
         let waiting = Waiting { packet, ext, size, wire, lost: false, since: now, index, account: None, rank };

@@ -35,7 +35,7 @@ impl Queues {
             return refused;
         }
         let mut packet = *packet;
-        packet.cut(header);
+        packet.trim(header);
         Admission { cut: Some(header), ..self.admit(HEADERS, &packet, now, settings, room.as_deref()) }
     }
 
@@ -81,7 +81,7 @@ impl Queues {
             self.dropped.push(Dropped { packet: cut.packet, returns: false, lost: cut.lost, place: None });
             return true;
         }
-        cut.packet.cut(header);
+        cut.packet.trim(header);
         cut.size = header as u64 + settings.framing as u64;
         cut.wire = settings.serialization(cut.size);
         let (packets, bytes) = self.counted_of(HEADERS, settings.below);

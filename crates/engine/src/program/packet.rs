@@ -2,7 +2,7 @@
 //! path. Also the packet that notifies a sender of a queue.
 
 use crate::event::aside::{Aside, Claim, Demand, Granted, Signal};
-use crate::event::packet::{Answer, Ext, Kind, Packet, flag};
+use crate::event::packet::{Ext, Kind, Packet, ReceiverReport, flag};
 use crate::ids::NodeId;
 use incast_cc::Rate;
 
@@ -19,8 +19,8 @@ impl Packet {
     /// `rate`.
     pub fn backlog(of: &Packet, src: NodeId, queue: u32, rate: Rate) -> Packet {
         let (next, number) = (of.seq() as u32, (of.seq() >> 32) as u32);
-        let answer = Answer { next, number, map: rate.0, count: queue, echo: of.sent_at().0 };
-        let mut packet = Packet::answer(Kind::Backlog, of.flow, src, &answer);
+        let report = ReceiverReport { next, number, map: rate.0, count: queue, echo: of.sent_at().0 };
+        let mut packet = Packet::report(Kind::Backlog, of.flow, src, &report);
         packet.flags |= of.flags & (flag::DUPLEX | flag::SLOW_PATH);
         (packet.size, packet.id) = (BACKLOG_PACKET, of.id);
         packet.set_entropy(of.entropy());
@@ -30,8 +30,8 @@ impl Packet {
     /// Queue length in bytes and link rate of the reporting port.
     pub fn queue_told(&self) -> (u32, Rate) {
         debug_assert!(self.is(Kind::Backlog));
-        let answer = self.answered();
-        (answer.count, Rate(answer.map))
+        let report = self.receiver_report();
+        (report.count, Rate(report.map))
     }
 
     /// Highest traffic class that a program can set.

@@ -11,26 +11,26 @@ pub use incast_record::{Label, MonitorRule, Name};
 use std::collections::BTreeSet;
 
 mod cell;
-mod driven;
 mod error;
 mod host;
 mod link;
 mod memory;
 mod program;
 mod queue;
+mod receiver_driven;
 mod routing;
 pub mod table;
 mod traffic;
 mod transport;
 
 pub use cell::*;
-pub use driven::*;
 pub use error::*;
 pub use host::*;
 pub use link::*;
 pub use memory::memory_of;
 pub use program::*;
 pub use queue::*;
+pub use receiver_driven::*;
 pub use routing::*;
 pub use traffic::*;
 pub use transport::*;

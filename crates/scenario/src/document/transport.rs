@@ -6,8 +6,8 @@
 //! a preset's values.
 
 use crate::document::demotion;
-use crate::document::driven::{Eqds, ExpressPass, Homa, Ndp, PHost, Uet, joined};
 use crate::document::pacing::Pacing;
+use crate::document::receiver_driven::{Eqds, ExpressPass, Homa, Ndp, PHost, Uet, joined};
 use crate::text::problem::Report;
 use crate::text::quantity::{Auto, Size, Time};
 use crate::text::words::Word;
@@ -556,7 +556,7 @@ impl Transport {
     /// Transport of a preset, with the values given here.
     fn protocol(&self, preset: Preset) -> spec::Protocol {
         let all = self.or(preset.values());
-        let driven = match preset {
+        let receiver_driven = match preset {
             Preset::Ndp => all.ndp.and_then(|ndp| ndp.spec()).map(spec::Protocol::Ndp),
             Preset::Eqds => all.eqds.and_then(|eqds| eqds.spec()).map(spec::Protocol::Eqds),
             Preset::Uet => all.uet.and_then(|uet| uet.spec()).map(spec::Protocol::Uet),
@@ -565,8 +565,8 @@ impl Transport {
             Preset::PHost => all.phost.and_then(|own| own.spec(all.mss?)).map(spec::Protocol::PHost),
             _ => return spec::Protocol::Tcp,
         };
-        let Some(driven) = driven else { unreachable!("the file of a preset sets every value") };
-        driven
+        let Some(receiver_driven) = receiver_driven else { unreachable!("the file of a preset sets every value") };
+        receiver_driven
     }
 
     /// Reports contradictions between values.
@@ -606,7 +606,7 @@ impl Transport {
         if s.rto_initial == cc::Time::ZERO {
             at.text("rto_initial", "0s", above_zero);
         }
-        if s.rto_min == cc::Time::ZERO && s.protocol.is_driven() {
+        if s.rto_min == cc::Time::ZERO && s.protocol.is_receiver_driven() {
             let message = format!("expected a time above 0: {} repeats requests after it", s.protocol.name());
             at.text("rto_min", "0s", message);
         }

@@ -330,8 +330,8 @@ pub struct Sender {
 /// Cache lines of a sender that a predicted ACK reads and writes: offsets and numbers.
 pub const HOT: [(usize, usize); 2] = [(0, 5), (512, 4)];
 
-/// Offsets of fields that [`Sender::standing`] reads beyond these lines.
-pub const STANDING: [usize; 4] = [
+/// Offsets of fields that [`Sender::snapshot`] reads beyond these lines.
+pub const SNAPSHOT: [usize; 4] = [
     offset_of!(Sender, connection),
     offset_of!(Sender, recovery),
     offset_of!(Sender, opening),
@@ -444,7 +444,7 @@ impl Sender {
     }
 
     /// Window and state, once the flow has opened.
-    pub fn standing(&self) -> Option<(Option<u64>, FlowState)> {
+    pub fn snapshot(&self) -> Option<(Option<u64>, FlowState)> {
         self.opening.opened()?;
         let over = matches!(self.connection, Connection::Done | Connection::Dead) || self.stats.finished.is_some();
         let state = match self.phase {

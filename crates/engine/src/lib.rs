@@ -45,7 +45,7 @@ pub mod testing {
     pub use crate::event::outbox::{Instant, Outbox, Stamp};
     pub use crate::event::packet::{Blocks, Ext, Kind, Packet, flag};
     pub use crate::hash::{purpose, uniform};
-    pub use crate::host::messages::ConnectionSide;
+    pub use crate::host::messages::Tcb;
     pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};
     pub use crate::node::context::Env;
     pub use crate::port::buffer::{Account, Pool, Room};

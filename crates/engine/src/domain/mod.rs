@@ -1,17 +1,17 @@
 //! A domain: the nodes simulated together, with all their state.
 
 pub mod build;
+mod closing_connections;
 mod deadlock;
 pub mod departure_marks;
 pub mod endpoints;
 mod flow_frames;
-mod lingering;
 mod outcome;
 mod probe;
 mod programs;
 mod queries;
 mod receiver_driven;
-mod renewal;
+mod reconnect;
 mod self_service;
 mod timeline;
 mod timeline_events;

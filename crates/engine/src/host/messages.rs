@@ -2,7 +2,7 @@
 //!
 //! A connection (duplex) is two flows between the same hosts, one each way. One handshake opens both. A host
 //! acknowledges one flow on the data that it sends on the other. All that the two flows share at a host is a
-//! [`ConnectionSide`]; the two hosts share nothing but packets. A worker's host writes the response once the last byte
+//! [`Tcb`]; the two hosts share nothing but packets. A worker's host writes the response once the last byte
 //! of the request has arrived in order. The root's host counts responses and begins the next query ([`Query`]).
 
 use crate::event::packet::Ext;
@@ -10,8 +10,8 @@ use crate::ids::{FlowId, QueryId};
 use crate::spec::{Close, TransportSpec};
 use incast_cc::Time;
 
-/// [`ConnectionSide`] of a one-way flow.
-pub const NO_SIDE: u32 = u32::MAX;
+/// [`Tcb`] of a one-way flow.
+pub const NO_TCB: u32 = u32::MAX;
 
 /// Role of a flow in a two-way connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ impl Duplex {
 
 /// One host's side of a two-way connection: the acknowledgement state of its receiver, which its sender puts on data.
 #[derive(Clone, Default, Debug)]
-pub struct ConnectionSide {
+pub struct Tcb {
     /// Next byte expected.
     pub ack: u64,
     /// Offered window, in bytes.
@@ -95,7 +95,7 @@ pub struct ConnectionSide {
     pub ack_wait: Time,
 }
 
-impl ConnectionSide {
+impl Tcb {
     /// Records the arrival of in-order data. The ACK wait follows the time between such arrivals. Returns true for the
     /// first data and after silence longer than the retransmission timeout: quick ACKs begin again.
     /// `at_once`: the kernel processes the data before the acknowledgement on it.

@@ -4,7 +4,7 @@
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox};
 use crate::host::Host;
-use crate::host::messages::ConnectionSide;
+use crate::host::messages::Tcb;
 use crate::host::receiver_driven::HostState;
 use crate::map::fabric::FabricMap;
 use crate::port::Port;
@@ -96,7 +96,7 @@ pub struct Nodes {
     /// State that nodes share.
     pub shared: Shared,
     /// Sides of two-way connections on the hosts.
-    pub sides: Vec<ConnectionSide>,
+    pub tcbs: Vec<Tcb>,
     /// Counts.
     pub counts: Counts,
 }
@@ -116,7 +116,7 @@ impl Nodes {
             ports: &mut self.ports,
             hosts: &mut self.hosts,
             shared: &mut self.shared,
-            sides: &mut self.sides,
+            tcbs: &mut self.tcbs,
             counts: &mut self.counts,
         }
     }
@@ -145,7 +145,7 @@ pub struct NodeCtx<'a, E: Effects> {
     /// State shared by its nodes.
     pub shared: &'a mut Shared,
     /// Sides of two-way connections on its hosts.
-    pub sides: &'a mut [ConnectionSide],
+    pub tcbs: &'a mut [Tcb],
     /// Counts.
     pub counts: &'a mut Counts,
 }

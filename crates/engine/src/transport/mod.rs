@@ -15,7 +15,7 @@ use crate::app::parameters::App;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Packet};
 use crate::event::prefetch;
-use crate::host::messages::NO_SIDE;
+use crate::host::messages::NO_TCB;
 use crate::host::receiver_driven::{CreditGrant, List, Pull};
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
@@ -96,9 +96,9 @@ impl SendEndpoint {
     }
 
     forward! { OtherSender, udp, end:
-        /// Makes the flow one direction of a two-way connection. `side`: the host's side; `passive`: the other host
+        /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `passive`: the other host
         /// opens it.
-        fn make_duplex(&mut self, side: u32, passive: bool) => (), end.make_duplex();
+        fn make_duplex(&mut self, tcb: u32, passive: bool) => (), end.make_duplex();
         /// Opens the flow on its trigger.
         fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx), end.open(ctx);
         /// Handles a packet.
@@ -129,7 +129,7 @@ impl SendEndpoint {
         /// Sends what it may, as the NIC has room again.
         fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
         /// The host's side of a two-way connection.
-        fn side(&mut self) -> u32 => NO_SIDE;
+        fn tcb(&mut self) -> u32 => NO_TCB;
         /// Opens the next connection of the flow.
         fn reopen(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
         /// Makes the next message the last of the connection.
@@ -149,9 +149,9 @@ impl SendEndpoint {
     }
 
     /// Replaces the connection by the next one of the flow. Returns the former one.
-    pub fn renew(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
+    pub fn reconnect(&mut self, net: &FabricMap) -> Option<SendEndpoint> {
         match self {
-            SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.renew(net))),
+            SendEndpoint::Tcp(sender) => Some(SendEndpoint::Tcp(sender.reconnect(net))),
             _ => None,
         }
     }
@@ -254,9 +254,9 @@ impl ReceiveEndpoint {
     }
 
     forward! { OtherReceiver, udp, end:
-        /// Makes the flow one direction of a two-way connection. `side`: the host's side; `size`: bytes of an arriving
+        /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `size`: bytes of an arriving
         /// message. Returns the offered window.
-        fn make_duplex(&mut self, net: &FabricMap, side: u32, size: u64) -> u32 => 0, {
+        fn make_duplex(&mut self, net: &FabricMap, tcb: u32, size: u64) -> u32 => 0, {
             end.make_duplex(size);
             0
         };
@@ -285,10 +285,10 @@ impl ReceiveEndpoint {
 
     /// Replaces the connection by the next one of the flow, whose numbers on the wire are offset by `ahead`. Returns
     /// the former one, and the window offered now.
-    pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
+    pub fn reconnect(&mut self, net: &FabricMap, ahead: (u64, u64)) -> Option<(ReceiveEndpoint, u32)> {
         match self {
             ReceiveEndpoint::Tcp(receiver) => {
-                let (last, wnd) = receiver.renew(net, ahead);
+                let (last, wnd) = receiver.reconnect(net, ahead);
                 Some((ReceiveEndpoint::Tcp(last), wnd))
             }
             _ => None,

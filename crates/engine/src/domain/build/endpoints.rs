@@ -2,7 +2,7 @@
 
 use crate::domain::Domain;
 use crate::domain::timeline::frame;
-use crate::host::messages::{ConnectionSide, Query};
+use crate::host::messages::{Query, Tcb};
 use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::map::groups::Groups;
@@ -58,17 +58,17 @@ pub fn queries(net: &mut FabricMap, domains: &mut [Domain]) {
         for c in &query.connections {
             let (request, response) = (net.ends[c.request as usize], net.ends[c.response as usize]);
             let root = &mut domains[request.sender_domain];
-            let side = root.nodes.sides.len() as u32;
-            let wnd = root.endpoints.receivers[response.receiver].make_duplex(net, side, c.response_size);
-            root.endpoints.senders[request.sender].make_duplex(side, false);
+            let tcb = root.nodes.tcbs.len() as u32;
+            let wnd = root.endpoints.receivers[response.receiver].make_duplex(net, tcb, c.response_size);
+            root.endpoints.senders[request.sender].make_duplex(tcb, false);
             // without a handshake the root's first packet opens the worker's side
             let open = !net.transport(net.flow(FlowId(c.request)).transport).handshake;
-            root.nodes.sides.push(ConnectionSide { wnd, open, ..ConnectionSide::default() });
+            root.nodes.tcbs.push(Tcb { wnd, open, ..Tcb::default() });
             let worker = &mut domains[response.sender_domain];
-            let side = worker.nodes.sides.len() as u32;
-            let wnd = worker.endpoints.receivers[request.receiver].make_duplex(net, side, c.request_size);
-            worker.endpoints.senders[response.sender].make_duplex(side, true);
-            worker.nodes.sides.push(ConnectionSide { wnd, ..ConnectionSide::default() });
+            let tcb = worker.nodes.tcbs.len() as u32;
+            let wnd = worker.endpoints.receivers[request.receiver].make_duplex(net, tcb, c.request_size);
+            worker.endpoints.senders[response.sender].make_duplex(tcb, true);
+            worker.nodes.tcbs.push(Tcb { wnd, ..Tcb::default() });
         }
     }
 }

@@ -10,10 +10,10 @@ impl Receiver {
         let most = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
         let wnd = self.window.offer(self.next, t).min(most);
         let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
-        if self.side != NO_SIDE {
+        if self.tcb != NO_TCB {
             // data of the other flow keeps echoing the last echoed stamp (RFC 7323 4.3, TS.Recent)
-            let side = &mut ctx.sides[self.side as usize];
-            (side.ext.ts, side.ext.hops, side.came) = (ts, hops, came);
+            let tcb = &mut ctx.tcbs[self.tcb as usize];
+            (tcb.ext.ts, tcb.ext.hops, tcb.came) = (ts, hops, came);
         }
         let mut flags = self.base_flags | fin;
         let syn = kind == Kind::Syn;
@@ -35,14 +35,14 @@ impl Receiver {
         {
             size += lay_out(ext, t);
         }
-        if self.side != NO_SIDE && kind == Kind::Syn {
+        if self.tcb != NO_TCB && kind == Kind::Syn {
             // the passive side takes its first RTT sample from the answer to this
             ext = Some(Ext { ts: ctx.now, ..Ext::default() });
         }
-        if self.side != NO_SIDE && !syn && t.window_update.looks_at_seq() {
+        if self.tcb != NO_TCB && !syn && t.window_update.looks_at_seq() {
             ext.get_or_insert_default().number = self.number(ctx) as u32;
         }
-        if let Some(held) = self.aside.take().or_else(|| self.take_of_side(ctx)) {
+        if let Some(held) = self.aside.take().or_else(|| self.take_of_tcb(ctx)) {
             ext.get_or_insert_default().aside = Some(held);
         }
         // time that the acknowledged segment spent in the host
@@ -152,8 +152,8 @@ impl Receiver {
     }
 
     /// Takes the signals that data of the other direction would return, if they count once.
-    fn take_of_side(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Aside>> {
-        let aside = &mut ctx.sides.get_mut(self.side as usize)?.ext.aside;
+    fn take_of_tcb(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Aside>> {
+        let aside = &mut ctx.tcbs.get_mut(self.tcb as usize)?.ext.aside;
         aside.take_if(|aside| aside.echoed().is_some_and(|answer| answer.counts_once()))
     }
 
@@ -163,18 +163,18 @@ impl Receiver {
         let Some(mut aside) = ext.aside.take() else { return };
         if let Aside::Signals(signals) = &mut *aside {
             let Some(mut answer) = signals.asks else { return };
-            let mut side = ctx.sides.get_mut(self.side as usize);
-            let waits = side.as_deref().map_or(self.aside.as_deref(), |side| side.ext.aside.as_deref());
+            let mut tcb = ctx.tcbs.get_mut(self.tcb as usize);
+            let waits = tcb.as_deref().map_or(self.aside.as_deref(), |tcb| tcb.ext.aside.as_deref());
             if let Some(before) = waits.and_then(Aside::echoed) {
                 answer.join(before);
             }
             *signals = Signals { asks: None, echoed: Some(answer) };
-            if let Some(side) = &mut side {
+            if let Some(tcb) = &mut tcb {
                 if answer.counts_once() {
-                    side.ext.aside = Some(aside);
+                    tcb.ext.aside = Some(aside);
                     return;
                 }
-                side.ext.aside = Some(aside.clone());
+                tcb.ext.aside = Some(aside.clone());
             }
         }
         self.aside = Some(aside);

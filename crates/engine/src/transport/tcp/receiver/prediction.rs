@@ -19,7 +19,7 @@ impl Receiver {
     /// rule.
     pub(super) fn is_in_order(&self) -> bool {
         self.predictable
-            && self.side == NO_SIDE
+            && self.tcb == NO_TCB
             && self.ooo.is_empty()
             && self.fin_at.is_none()
             && self.sink.stop_planned

@@ -13,7 +13,7 @@ impl Receiver {
     #[cold]
     pub(super) fn is_read(&mut self, ctx: &NodeCtx<impl Effects>, t: &TransportSpec, p: &Packet) -> bool {
         self.measure(t, p);
-        let interactive = ctx.sides.get(self.side as usize).is_some_and(|side| side.pingpong);
+        let interactive = ctx.tcbs.get(self.tcb as usize).is_some_and(|tcb| tcb.pingpong);
         self.acks.pushed > u8::from(interactive)
     }
 

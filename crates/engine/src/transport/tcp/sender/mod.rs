@@ -21,7 +21,7 @@ mod process;
 mod prr;
 mod rack;
 mod rank;
-mod renewal;
+mod reconnect;
 mod reno_sack;
 mod rto;
 mod samples;
@@ -37,7 +37,7 @@ use crate::app::{AppState, Start};
 use crate::event::aside::{Aside, Claim, Demand, Granted, STAMPS, Signal, Signals, Telemetry};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
-use crate::host::messages::NO_SIDE;
+use crate::host::messages::NO_TCB;
 use crate::ids::{FlowId, HostIx};
 use crate::map::fabric::FabricMap;
 use crate::node::context::{Effects, NodeCtx};
@@ -305,8 +305,8 @@ pub struct Sender {
     /// Set while the segment being sent opens a fast recovery or follows a timeout.
     restarting: bool,
     frto: Frto,
-    /// The host's side of a two-way connection, or [`NO_SIDE`].
-    side: u32,
+    /// The host's side of a two-way connection, or [`NO_TCB`].
+    tcb: u32,
     /// Consecutive probes of a closed window.
     persist_backoff: u32,
     recovery: RecoveryState,
@@ -398,7 +398,7 @@ impl Sender {
             app: AppState::new(spec.app, start),
             process: Process { at: NEVER, woken: false, interrupted: false, pushed: 0, writes: VecDeque::new() },
             closing: Closing::default(),
-            side: NO_SIDE,
+            tcb: NO_TCB,
             passive: false,
             opening: Opening::new(net, flow),
             stats: SenderStats::default(),
@@ -408,10 +408,10 @@ impl Sender {
         sender
     }
 
-    /// Makes the flow one direction of a two-way connection. `side`: the host's side; `passive`: the other host opens
+    /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `passive`: the other host opens
     /// it.
-    pub fn make_duplex(&mut self, side: u32, passive: bool) {
-        self.side = side;
+    pub fn make_duplex(&mut self, tcb: u32, passive: bool) {
+        self.tcb = tcb;
         self.passive = passive;
         self.ip.flags |= flag::DUPLEX;
     }

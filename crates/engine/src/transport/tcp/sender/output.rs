@@ -44,27 +44,27 @@ impl Sender {
     #[cold]
     pub(super) fn piggyback(&self, ctx: &mut NodeCtx<impl Effects>, packet: &mut Packet) -> Option<Ext> {
         let t = ctx.net.transport(self.transport);
-        let side = ctx.sides.get_mut(self.side as usize)?;
-        side.nxt = self.nxt;
-        packet.shift(side.ahead, 0);
-        if !side.open {
+        let tcb = ctx.tcbs.get_mut(self.tcb as usize)?;
+        tcb.nxt = self.nxt;
+        packet.shift(tcb.ahead, 0);
+        if !tcb.open {
             if packet.is(Kind::Syn) {
-                packet.wnd = side.wnd.min(UNSCALED as u32);
+                packet.wnd = tcb.wnd.min(UNSCALED as u32);
             }
             return None;
         }
-        side.carried += u32::from(side.owed);
-        side.owed = false;
-        if t.pingpong && packet.len > 0 && side.answers(t, ctx.now) {
-            side.pingpong = true;
+        tcb.carried += u32::from(tcb.owed);
+        tcb.owed = false;
+        if t.pingpong && packet.len > 0 && tcb.answers(t, ctx.now) {
+            tcb.pingpong = true;
         }
-        packet.ack = side.ack + side.ahead_received;
-        packet.wnd = side.wnd;
-        packet.flags |= flag::ACK | if side.ece { flag::ECE } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - side.came } else { Time::ZERO };
-        let ext = Ext { host, ..side.ext.clone() };
+        packet.ack = tcb.ack + tcb.ahead_received;
+        packet.wnd = tcb.wnd;
+        packet.flags |= flag::ACK | if tcb.ece { flag::ECE } else { 0 };
+        let host = if ctx.net.hosts_cost { ctx.now - tcb.came } else { Time::ZERO };
+        let ext = Ext { host, ..tcb.ext.clone() };
         if ext.aside.as_deref().and_then(Aside::echoed).is_some_and(|answer| answer.counts_once()) {
-            side.ext.aside = None;
+            tcb.ext.aside = None;
         }
         Some(ext)
     }

@@ -40,7 +40,7 @@ impl Sender {
         self.predictable
             && self.phase == Phase::Open
             && self.connection == Connection::Open
-            && self.side == NO_SIDE
+            && self.tcb == NO_TCB
             && self.board.is_in_order()
             && (dupacks, limited, newly_lost, left_inflated) == (0, 0, false, false)
             && self.undo.marker.is_none()

@@ -85,7 +85,7 @@ impl Sender {
         let Some(work) = self.app.work() else { return };
         // messages are counted here, or by connections of their own
         let (number, begun) = match ctx.net.duplex(self.ip.flow) {
-            Some(duplex) if duplex.close.is_some() => (ctx.sides[self.side as usize].number, ctx.now),
+            Some(duplex) if duplex.close.is_some() => (ctx.tcbs[self.tcb as usize].number, ctx.now),
             Some(duplex) => (work.end.saturating_sub(1) / duplex.size.max(1), ctx.now),
             None => (work.number, work.begun.or(self.opening.opened()).unwrap_or(ctx.now)),
         };

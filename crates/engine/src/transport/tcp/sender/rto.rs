@@ -28,9 +28,9 @@ impl Sender {
     /// Publishes the timeout on a two-way connection: it bounds the wait of the other flow's ACKs.
     #[inline]
     pub(super) fn publish_timeout(&self, ctx: &mut NodeCtx<impl Effects>) {
-        if let Some(side) = ctx.sides.get_mut(self.side as usize) {
-            side.rto = self.rtt.rto(ctx.net.transport(self.transport));
-            side.srtt = self.rtt.srtt;
+        if let Some(tcb) = ctx.tcbs.get_mut(self.tcb as usize) {
+            tcb.rto = self.rtt.rto(ctx.net.transport(self.transport));
+            tcb.srtt = self.rtt.srtt;
         }
     }
 
@@ -121,7 +121,7 @@ impl Sender {
 
     pub(super) fn timed_out(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         self.stats.timeouts += ctx.measured() as u64;
-        let told = self.side != NO_SIDE || self.app.under_way().is_some();
+        let told = self.tcb != NO_TCB || self.app.under_way().is_some();
         if told || ctx.net.spec.observe.timeline.is_some() {
             ctx.rec.timeout(self.ip.flow.0, ctx.now.0);
         }

@@ -4,9 +4,9 @@ use super::*;
 
 impl Sender {
     /// Replaces the connection by the next one. Returns the former one.
-    pub fn renew(&mut self, net: &FabricMap) -> Sender {
+    pub fn reconnect(&mut self, net: &FabricMap) -> Sender {
         let mut next = Sender::new(net, self.ip.flow, self.ip.host);
-        next.make_duplex(self.side, self.passive);
+        next.make_duplex(self.tcb, self.passive);
         (next.predictable, next.output_is_plain) = (self.predictable, self.output_is_plain);
         (next.opening, next.probe) = (self.opening, self.probe.take());
         let mut last = std::mem::replace(self, next);
@@ -24,13 +24,13 @@ impl Sender {
     }
 
     /// Returns whether connections of the flow follow one another, so that none is its end.
-    pub(super) fn is_renewed(&self, net: &FabricMap) -> bool {
+    pub(super) fn reconnects(&self, net: &FabricMap) -> bool {
         net.duplex(self.ip.flow).is_some_and(|duplex| duplex.close.is_some())
     }
 
     /// The host's side of a two-way connection.
-    pub fn side(&self) -> u32 {
-        self.side
+    pub fn tcb(&self) -> u32 {
+        self.tcb
     }
 
     /// Opens a connection after the first.

@@ -1,12 +1,12 @@
 //! Connections not yet closed when a query opens the next one.
 
-use crate::host::messages::ConnectionSide;
+use crate::host::messages::Tcb;
 use crate::ids::FlowId;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 
 /// One end of a connection not yet closed by both sides, while a later one has its place.
 #[derive(Debug)]
-pub struct Lingering {
+pub struct ClosingConnection {
     /// Flow sent by its host.
     pub flow: FlowId,
     /// Sender of the connection.
@@ -14,7 +14,7 @@ pub struct Lingering {
     /// Receiver of the connection.
     pub receiver: ReceiveEndpoint,
     /// State shared by both.
-    pub side: ConnectionSide,
+    pub tcb: Tcb,
 }
 
 /// True if both directions are closed, or the connection was reset.

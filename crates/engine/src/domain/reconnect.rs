@@ -1,13 +1,13 @@
 //! Connections that each query opens for itself ([`Close`]). They follow one another on the same two flows, in the same
 //! endpoints. A connection not yet closed when the next one begins stays open beside it, with a FIN in flight or lost.
 
+use crate::domain::closing_connections::{ClosingConnection, is_closed};
 use crate::domain::endpoints::Endpoints;
-use crate::domain::lingering::{Lingering, is_closed};
 use crate::domain::probe::observed;
 use crate::domain::queries::answered;
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
-use crate::host::messages::{ConnectionSide, Duplex};
+use crate::host::messages::{Duplex, Tcb};
 use crate::ids::FlowId;
 use crate::node::context::{Effects, NodeCtx};
 use crate::spec::Close;
@@ -16,14 +16,14 @@ use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use std::mem::swap;
 
 /// Side of connection `number` at the host that sends `own` and receives `other`.
-fn side(own: Duplex, other: Duplex, number: u64, wnd: u32) -> ConnectionSide {
+fn tcb(own: Duplex, other: Duplex, number: u64, wnd: u32) -> Tcb {
     let (ahead, ahead_received) = (own.base(number), other.base(number));
-    ConnectionSide { wnd, number, ahead, ahead_received, ..ConnectionSide::default() }
+    Tcb { wnd, number, ahead, ahead_received, ..Tcb::default() }
 }
 
 impl Endpoints {
     /// Delivers a packet of a connection that a query opened for itself.
-    pub(super) fn deliver_renewed<E: Effects>(
+    pub(super) fn deliver_per_query<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
         packet: &Packet,
@@ -35,13 +35,13 @@ impl Endpoints {
         let own = if back { packet.flow } else { duplex.other };
         let Some(other) = net.duplex(duplex.other) else { return };
         let number = duplex.connection(if back { packet.ack } else { packet.seq() });
-        let at = self.senders[net.ends[own].sender].side() as usize;
-        if number > ctx.sides[at].number {
+        let at = self.senders[net.ends[own].sender].tcb() as usize;
+        if number > ctx.tcbs[at].number {
             // nothing precedes SYN
             if back || !packet.is(Kind::Syn) {
                 return;
             }
-            self.renew(ctx, own, number);
+            self.reconnect(ctx, own, number);
         }
         let mut packet = *packet;
         let (seq, mut ack) = (duplex.base(number), duplex.base(number));
@@ -50,10 +50,10 @@ impl Endpoints {
         }
         packet.shift(seq.wrapping_neg(), ack.wrapping_neg());
         let packet = &packet;
-        if number == ctx.sides[at].number {
+        if number == ctx.tcbs[at].number {
             return self.take_in(ctx, own, packet, duplex, ext);
         }
-        match self.lingering.iter().position(|l| l.flow == own && l.side.number == number) {
+        match self.closing.iter().position(|l| l.flow == own && l.tcb.number == number) {
             Some(i) => self.visit(ctx, i, |sender, receiver, ctx| exchange(sender, receiver, ctx, packet, ext)),
             None if !back => self.answer_late(ctx, own, packet, (duplex, other), number),
             None => {}
@@ -78,7 +78,7 @@ impl Endpoints {
         }
         let receiver = &mut self.receivers[net.ends[packet.flow].receiver];
         if sender.is_dead() {
-            let ConnectionSide { ahead, ahead_received, .. } = ctx.sides[sender.side() as usize];
+            let Tcb { ahead, ahead_received, .. } = ctx.tcbs[sender.tcb() as usize];
             if receiver.take_late(ctx, packet, (ahead_received, ahead)) {
                 sender.refuse(ctx);
             }
@@ -110,20 +110,20 @@ impl Endpoints {
     }
 
     /// Replaces the previous connection by connection `number`, at the host that sends `own`.
-    pub(super) fn renew(&mut self, ctx: &mut NodeCtx<impl Effects>, own: FlowId, number: u64) {
+    pub(super) fn reconnect(&mut self, ctx: &mut NodeCtx<impl Effects>, own: FlowId, number: u64) {
         let net = ctx.net;
         let Some(duplex) = net.duplex(own) else { return };
         let Some(other) = net.duplex(duplex.other) else { return };
         self.close_frames(net.ends[own].sender, ctx.now, ctx.counts.last);
         let sender = &mut self.senders[net.ends[own].sender];
-        let at = sender.side() as usize;
+        let at = sender.tcb() as usize;
         let receiver = &mut self.receivers[net.ends[duplex.other].receiver];
         let ahead = (other.base(number), duplex.base(number));
-        let (last, received) = (sender.renew(net), receiver.renew(net, ahead));
+        let (last, received) = (sender.reconnect(net), receiver.reconnect(net, ahead));
         let (Some(mut last), Some((mut received, wnd))) = (last, received) else { return };
-        let side = std::mem::replace(&mut ctx.sides[at], side(duplex, other, number, wnd));
+        let tcb = std::mem::replace(&mut ctx.tcbs[at], tcb(duplex, other, number, wnd));
         if !is_closed(&mut last, &mut received) {
-            self.lingering.push(Box::new(Lingering { flow: own, sender: last, receiver: received, side }));
+            self.closing.push(Box::new(ClosingConnection { flow: own, sender: last, receiver: received, tcb }));
         }
     }
 
@@ -141,15 +141,15 @@ impl Endpoints {
             return;
         }
         let sender = &mut self.senders[ctx.net.ends[own].sender];
-        let at = sender.side() as usize;
-        let mut gone = side(sent, received, number, 0);
-        swap(&mut ctx.sides[at], &mut gone);
+        let at = sender.tcb() as usize;
+        let mut gone = tcb(sent, received, number, 0);
+        swap(&mut ctx.tcbs[at], &mut gone);
         if received.close == Some(Close::Reset) {
             sender.refuse(ctx);
         } else {
             receiver.answer_late(ctx, received.end());
         }
-        swap(&mut ctx.sides[at], &mut gone);
+        swap(&mut ctx.tcbs[at], &mut gone);
     }
 
     /// Lets lingering connection `i` act. Removes it once it is closed.
@@ -160,20 +160,20 @@ impl Endpoints {
         act: impl FnOnce(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
     ) {
         let net = ctx.net;
-        let Lingering { flow, sender, receiver, side } = &mut *self.lingering[i];
+        let ClosingConnection { flow, sender, receiver, tcb } = &mut *self.closing[i];
         let Some(duplex) = net.duplex(*flow) else { return };
         let at_work = &mut self.senders[net.ends[*flow].sender];
         let receiving = &mut self.receivers[net.ends[duplex.other].receiver];
-        let at = at_work.side() as usize;
-        swap(&mut ctx.sides[at], side);
+        let at = at_work.tcb() as usize;
+        swap(&mut ctx.tcbs[at], tcb);
         at_work.lend(sender);
         receiving.lend(receiver);
         act(sender, receiver, ctx);
         receiving.lend(receiver);
         at_work.lend(sender);
-        swap(&mut ctx.sides[at], side);
+        swap(&mut ctx.tcbs[at], tcb);
         if is_closed(sender, receiver) {
-            self.lingering.remove(i);
+            self.closing.remove(i);
         }
     }
 
@@ -186,20 +186,20 @@ impl Endpoints {
         act: impl Fn(&mut SendEndpoint, &mut ReceiveEndpoint, &mut NodeCtx<E>),
     ) {
         let mut i = 0;
-        while i < self.lingering.len() {
-            let left = self.lingering.len();
-            let of = self.lingering[i].flow;
+        while i < self.closing.len() {
+            let left = self.closing.len();
+            let of = self.closing[i].flow;
             let own = if receives { ctx.net.duplex(of).map(|duplex| duplex.other) } else { Some(of) };
             if own == Some(flow) {
                 self.visit(ctx, i, &act);
             }
-            i += usize::from(self.lingering.len() == left);
+            i += usize::from(self.closing.len() == left);
         }
     }
 
     /// Handles a timer that a lingering connection may have set.
     #[cold]
-    pub(super) fn timer_of_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
+    pub(super) fn timer_of_closing(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
             Timer::DelayedAck(flow) => {
                 self.visit_all(ctx, (flow, true), |_, receiver, ctx| receiver.on_timer(ctx, timer));
@@ -212,7 +212,7 @@ impl Endpoints {
     }
 
     /// Runs a due timer of flow `flow` in its host's run queue, for lingering connections as well.
-    pub(super) fn run_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, delayed_ack: bool) {
+    pub(super) fn run_closing(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, delayed_ack: bool) {
         if delayed_ack {
             self.visit_all(ctx, (flow, true), |_, receiver, ctx| receiver.run(ctx, Task::Timer));
         } else {
@@ -221,7 +221,7 @@ impl Endpoints {
     }
 
     /// Called for lingering connections of `flow` when the NIC has room.
-    pub(super) fn room_for_lingering(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
+    pub(super) fn nic_room_for_closing(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         self.visit_all(ctx, (flow, false), |sender, _, ctx| {
             sender.begin();
             sender.on_room(ctx);
@@ -230,8 +230,8 @@ impl Endpoints {
 
     /// True if a lingering connection of `flow` may wait for the NIC.
     #[inline]
-    pub(super) fn lingers(&self, flow: FlowId) -> bool {
-        self.lingering.iter().any(|l| l.flow == flow)
+    pub(super) fn has_closing(&self, flow: FlowId) -> bool {
+        self.closing.iter().any(|l| l.flow == flow)
     }
 }
 

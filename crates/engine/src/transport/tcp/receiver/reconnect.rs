@@ -5,9 +5,9 @@ use super::*;
 impl Receiver {
     /// Replaces the connection by the next one, whose numbers on the wire are offset by `ahead`. Returns the former
     /// one, and the window offered now.
-    pub fn renew(&mut self, net: &FabricMap, ahead: (u64, u64)) -> (Receiver, u32) {
+    pub fn reconnect(&mut self, net: &FabricMap, ahead: (u64, u64)) -> (Receiver, u32) {
         let mut next = Receiver::new(net, self.flow, self.ip.host);
-        let wnd = next.make_duplex(net, self.side, self.sink.message_size);
+        let wnd = next.make_duplex(net, self.tcb, self.sink.message_size);
         next.predictable = self.predictable;
         next.sink.stop_planned = self.sink.stop_planned;
         let mut last = std::mem::replace(self, next);
@@ -70,14 +70,14 @@ impl Receiver {
     /// Shifts the numbers of a packet to those on the wire, on a two-way connection.
     #[inline(always)]
     pub(super) fn shift(&self, ctx: &NodeCtx<impl Effects>, packet: &mut Packet) {
-        if self.side != NO_SIDE {
-            packet.shift(0, ctx.sides[self.side as usize].ahead_received);
+        if self.tcb != NO_TCB {
+            packet.shift(0, ctx.tcbs[self.tcb as usize].ahead_received);
         }
     }
 
     /// Number of an ACK: one more than the host's next byte.
     #[cold]
     pub(super) fn number(&self, ctx: &NodeCtx<impl Effects>) -> u64 {
-        ctx.sides[self.side as usize].nxt + 1
+        ctx.tcbs[self.tcb as usize].nxt + 1
     }
 }

@@ -54,7 +54,7 @@ pub static KIND: Kind = Kind {
         ("told_packets", "queue of the port that sent the latest notice, packets"),
         ("told_after_s", "time from the sending of the packet that met that queue to the notice"),
     ],
-    profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Room, ..Profile::TCP },
+    profile: Profile { own_recovery: true, ack_every_packet: true, asks: Asks::Bolt, ..Profile::TCP },
     params: Params::PARAMS,
 };
 
@@ -143,7 +143,7 @@ impl Controller for Bolt {
         }
     }
 
-    fn on_room(&mut self, packets: u32) {
+    fn on_bolt_grant(&mut self, packets: u32) {
         self.set(self.cwnd + f64::from(packets) * self.mss);
     }
 

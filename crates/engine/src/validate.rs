@@ -1,6 +1,6 @@
 //! Validation of a specification: contradictions are refused before anything is built.
 
-use crate::event::aside::STAMPS;
+use crate::event::metadata::STAMPS;
 use crate::ids::{EngineId, FlowId, LinkId};
 use crate::map::back;
 use crate::map::ideal::Fabric;

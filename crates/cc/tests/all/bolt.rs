@@ -121,7 +121,7 @@ fn packets_that_were_let_to_add_one_each_and_a_round_trip_one() {
     let mut cc = sender();
     cc.on_loss(&congestion(us(20.0), segments(100)));
     assert_close(cc.cwnd(), 50_000.0);
-    cc.on_room(2);
+    cc.on_bolt_grant(2);
     assert_close(cc.cwnd(), 52_000.0);
     // the first ACK is the first of a round trip, which ends with what is sent from now on
     cc.on_ack(&acked(21.0, 8.0, 1_000, 50_000));
@@ -130,7 +130,7 @@ fn packets_that_were_let_to_add_one_each_and_a_round_trip_one() {
     assert_close(cc.cwnd(), 53_000.0);
     cc.on_ack(&acked(23.0, 8.0, 51_000, 100_000));
     assert_close(cc.cwnd(), 54_000.0);
-    cc.on_room(100);
+    cc.on_bolt_grant(100);
     assert_close(cc.cwnd(), 100_000.0);
 }
 
@@ -164,7 +164,7 @@ fn what_was_told_is_traced() {
 #[test]
 fn packets_ask_for_room_and_each_is_acknowledged() {
     let asked = KIND.profile;
-    assert!(asked.ack_every_packet && asked.asks == Asks::Room && asked.own_recovery && !asked.telemetry);
+    assert!(asked.ack_every_packet && asked.asks == Asks::Bolt && asked.own_recovery && !asked.telemetry);
 }
 
 #[test]

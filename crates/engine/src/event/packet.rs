@@ -1,6 +1,6 @@
 //! The packet that travels: 64 bytes, `Copy`, one cache line.
 
-use crate::event::aside::Aside;
+use crate::event::metadata::Metadata;
 use crate::ids::{FlowId, LinkId, NodeId};
 use incast_cc::Time;
 
@@ -488,7 +488,7 @@ pub struct Ext {
     /// Pure ACK: low bits of its own number, one more than SEQ, if [`WindowUpdate`](crate::spec::WindowUpdate) uses it.
     pub number: u32,
     /// Metadata for controllers that use it. Boxed, so that other packets with an extension stay small.
-    pub aside: Option<Box<Aside>>,
+    pub metadata: Option<Box<Metadata>>,
 }
 
 const _: () = assert!(size_of::<Ext>() <= 64);

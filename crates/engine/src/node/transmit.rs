@@ -1,7 +1,7 @@
 //! A packet at a port: the port's decision, and the packet's next step.
 
-use crate::event::aside::Aside;
 use crate::event::interval::Interval;
+use crate::event::metadata::Metadata;
 use crate::event::order::Timer;
 use crate::event::outbox::{Instant, Outbox, Stamp};
 use crate::event::packet::{Ext, Kind, NO_TIE_RANK, Packet, flag};
@@ -125,7 +125,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         }
         let (mut packet, mut ext) = (*packet, ext);
         if !packet.is_reverse()
-            && let Some(Aside::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.aside.as_deref_mut())
+            && let Some(Metadata::Stamps(telemetry)) = ext.as_deref_mut().and_then(|ext| ext.metadata.as_deref_mut())
         {
             telemetry.push(p.stamp(now));
         }

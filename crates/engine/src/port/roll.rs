@@ -3,8 +3,8 @@
 use super::account::Snapshot;
 use super::port::Port;
 use super::ring::Slot;
-use crate::event::aside::PortStamp;
 use crate::event::interval::Interval;
+use crate::event::metadata::PortStamp;
 use incast_cc::{Rate, Time};
 
 impl Port {

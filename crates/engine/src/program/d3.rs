@@ -3,7 +3,7 @@
 //! paper.
 
 use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
-use crate::event::aside::Granted;
+use crate::event::metadata::RateGrant;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::spec::D3;
 use incast_cc::{Rate, Time};
@@ -90,7 +90,7 @@ impl Port {
 
     /// Handles the request of a packet; a new allocation is made once per round trip. A retransmission (`again`) may
     /// follow the flow's FIN, and creates no lasting allocation.
-    fn answer(&mut self, rule: &D3, of: Direction, again: bool, now: Time, granted: &mut Granted) {
+    fn answer(&mut self, rule: &D3, of: Direction, again: bool, now: Time, granted: &mut RateGrant) {
         let rtt = if granted.rtt > Time::ZERO { granted.rtt } else { rule.period };
         let gets = match self.flows.get(&of) {
             Some(flow) if now - flow.asked < rtt => flow.gets,
@@ -115,7 +115,7 @@ impl Port {
         of: Direction,
         (again, ends): (bool, bool),
         now: Time,
-        granted: Option<&mut Granted>,
+        granted: Option<&mut RateGrant>,
     ) {
         if let Some(granted) = granted {
             self.answer(rule, of, again, now, granted);
@@ -241,7 +241,7 @@ mod tests {
     fn a_flows_last_packet_is_answered_and_repairs_after_it_leave_no_allocation() {
         let mut port = port();
         let mut hear = |flow: u32, again: bool, ends: bool| {
-            let mut granted = Granted { rate: f64::INFINITY, rtt: Time::us(50), wants: 2e9 };
+            let mut granted = RateGrant { rate: f64::INFINITY, rtt: Time::us(50), wants: 2e9 };
             port.hear(&rule(), of(flow), (again, ends), Time::us(1), Some(&mut granted));
             (granted.rate / 1e9, port.flows.len(), port.demand)
         };
@@ -257,7 +257,7 @@ mod tests {
     fn a_flow_asks_once_a_round_trip_and_is_forgotten_in_the_end() {
         let mut port = Port { ends: Time::us(100), ..port() };
         let ask = |port: &mut Port, us: u64, wants: f64| {
-            let mut granted = Granted { rate: f64::INFINITY, rtt: Time::us(50), wants };
+            let mut granted = RateGrant { rate: f64::INFINITY, rtt: Time::us(50), wants };
             port.hear(&rule(), of(0), (false, false), Time::us(us), Some(&mut granted));
             granted.rate / 1e9
         };

@@ -1,7 +1,7 @@
 //! Packet metadata that programs read and write: requests to switches, the traffic class, and leaving a prescribed
 //! path. Also the packet that notifies a sender of a queue.
 
-use crate::event::aside::{Aside, Claim, Demand, Granted, Signal};
+use crate::event::metadata::{BoltSignal, Metadata, RateGrant, Signal, WindowGrant};
 use crate::event::packet::{Ext, Kind, Packet, ReceiverReport, flag};
 use crate::ids::NodeId;
 use incast_cc::Rate;
@@ -54,14 +54,14 @@ impl Ext {
     /// Request of the packet to switches, if any.
     #[inline]
     pub fn asks(&mut self) -> Option<&mut Signal> {
-        match self.aside.as_deref_mut() {
-            Some(Aside::Signals(signals)) => signals.asks.as_mut(),
+        match self.metadata.as_deref_mut() {
+            Some(Metadata::Signals(signals)) => signals.asks.as_mut(),
             _ => None,
         }
     }
 
     /// Rate request of the packet, if any.
-    pub fn rate(&mut self) -> Option<&mut Granted> {
+    pub fn rate(&mut self) -> Option<&mut RateGrant> {
         match self.asks() {
             Some(Signal::Rate(granted)) => Some(granted),
             _ => None,
@@ -69,7 +69,7 @@ impl Ext {
     }
 
     /// Window change request of the packet, if any.
-    pub fn demand(&mut self) -> Option<&mut Demand> {
+    pub fn demand(&mut self) -> Option<&mut WindowGrant> {
         match self.asks() {
             Some(Signal::Window(demand)) => Some(demand),
             _ => None,
@@ -77,9 +77,9 @@ impl Ext {
     }
 
     /// Bolt claim of the packet, if any.
-    pub fn claim(&mut self) -> Option<&mut Claim> {
+    pub fn bolt_signal(&mut self) -> Option<&mut BoltSignal> {
         match self.asks() {
-            Some(Signal::Room(claim)) => Some(claim),
+            Some(Signal::Bolt(bolt)) => Some(bolt),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Explicit rates (RCP): each port grants one rate to all its flows, without per-flow state.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::aside::Granted;
+use crate::event::metadata::RateGrant;
 use crate::event::packet::{Ext, Packet};
 use crate::spec::Rcp;
 use incast_cc::{Rate, Time};
@@ -62,7 +62,7 @@ impl Port {
     }
 
     /// Limits the requested rate of a packet to the rate of the port.
-    fn grant(&self, granted: &mut Granted) {
+    fn grant(&self, granted: &mut RateGrant) {
         // a port to which no packet has been routed has no rate yet
         if self.rate > 0.0 {
             granted.rate = granted.rate.min(self.rate);

@@ -2,7 +2,7 @@
 //! packet, without per-flow state.
 
 use super::rule::{At, Beside, SwitchProgram, Verdict};
-use crate::event::aside::Demand;
+use crate::event::metadata::WindowGrant;
 use crate::event::packet::{Ext, Packet};
 use crate::spec::Xcp;
 use incast_cc::{Rate, Time};
@@ -67,7 +67,7 @@ impl Port {
 
     /// Handles the arrival of a packet of `size` bytes at a queue of `queue` bytes and a link of `link` bytes per
     /// second.
-    fn arrive(&mut self, rule: &Xcp, now: Time, size: u64, demand: Option<&Demand>, (queue, link): (u64, f64)) {
+    fn arrive(&mut self, rule: &Xcp, now: Time, size: u64, demand: Option<&WindowGrant>, (queue, link): (u64, f64)) {
         let demand = demand.filter(|demand| demand.rtt > Time::ZERO && demand.cwnd > 0.0);
         if self.ends == Time::NEVER {
             self.resume(rule, now, demand);
@@ -85,7 +85,7 @@ impl Port {
 
     /// Starts or restarts intervals.
     #[cold]
-    fn resume(&mut self, rule: &Xcp, now: Time, demand: Option<&Demand>) {
+    fn resume(&mut self, rule: &Xcp, now: Time, demand: Option<&WindowGrant>) {
         if self.rtt == 0.0 {
             let Some(demand) = demand else { return };
             self.rtt = demand.rtt.as_secs_f64();
@@ -112,7 +112,7 @@ impl Port {
     }
 
     /// Limits the requested change of a packet of `size` bytes to its share.
-    fn allow(&mut self, size: u64, demand: &mut Demand) {
+    fn allow(&mut self, size: u64, demand: &mut WindowGrant) {
         if demand.rtt == Time::ZERO || demand.cwnd <= 0.0 {
             demand.change = demand.change.min(0.0);
             return;
@@ -242,13 +242,13 @@ mod tests {
         }
     }
 
-    fn demand(rtt: Time, cwnd: f64) -> Demand {
-        Demand { rtt, cwnd, change: f64::INFINITY }
+    fn demand(rtt: Time, cwnd: f64) -> WindowGrant {
+        WindowGrant { rtt, cwnd, change: f64::INFINITY }
     }
 
     /// Port after an interval of 100 us in which `came` bytes arrived in packets of 1000 bytes, with these demands in
     /// turn, at a queue of `queue` bytes.
-    fn after(came: u64, queue: u64, demands: &[Demand]) -> Port {
+    fn after(came: u64, queue: u64, demands: &[WindowGrant]) -> Port {
         let rule = rule();
         let mut port = Port { queue, shortest: queue, ..Port::new(&rule) };
         for (i, demand) in (0..came / 1000).zip(demands.iter().cycle()) {
@@ -315,12 +315,12 @@ mod tests {
     #[test]
     fn what_one_packet_may_not_have_is_left_to_others() {
         let mut port = after(100_000, 0, &[demand(RTT, 50_000.0)]);
-        let mut less = Demand { change: 2e5, ..demand(RTT, 50_000.0) };
+        let mut less = WindowGrant { change: 2e5, ..demand(RTT, 50_000.0) };
         port.allow(1000, &mut less);
         // a hundredth of 1e8 would have been its share
         close(less.change, 2e5);
         close(port.gives, 1e8 - 2e5);
-        let mut unknown = Demand { rtt: Time::ZERO, ..less };
+        let mut unknown = WindowGrant { rtt: Time::ZERO, ..less };
         port.allow(1000, &mut unknown);
         assert_eq!(unknown.change, 0.0);
     }

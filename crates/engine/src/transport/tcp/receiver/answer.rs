@@ -25,9 +25,9 @@ impl Receiver {
             flags |= flag::ECT;
         }
         let mut size = size;
-        let mut ext =
-            (t.sack && (!self.ooo.is_empty() || self.sack.has_again())).then(|| self.sack.report(&self.ooo, self.next));
-        self.sack.again = (0, 0);
+        let mut ext = (t.sack && (!self.ooo.is_empty() || self.sack.has_duplicate()))
+            .then(|| self.sack.report(&self.ooo, self.next));
+        self.sack.duplicate = (0, 0);
         if t.sack_block > 0
             && kind == Kind::Ack
             && fin == 0
@@ -42,8 +42,8 @@ impl Receiver {
         if self.tcb != NO_TCB && !syn && t.window_update.looks_at_seq() {
             ext.get_or_insert_default().number = self.number(ctx) as u32;
         }
-        if let Some(held) = self.aside.take().or_else(|| self.take_of_tcb(ctx)) {
-            ext.get_or_insert_default().aside = Some(held);
+        if let Some(held) = self.metadata.take().or_else(|| self.take_of_tcb(ctx)) {
+            ext.get_or_insert_default().metadata = Some(held);
         }
         // time that the acknowledged segment spent in the host
         let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
@@ -134,7 +134,7 @@ impl Receiver {
     }
 
     /// Sends a control packet that acknowledges nothing: a CNP or a NACK.
-    pub(super) fn tell(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
+    pub(super) fn send_control(&mut self, ctx: &mut NodeCtx<impl Effects>, kind: Kind, ack: u64, ece: u16) {
         let size = ctx.net.transport(self.transport).ack_size;
         let flags = self.base_flags & !flag::ACK | ece;
         let mut packet = self.answer(ctx, kind, ack, flags, size);
@@ -148,35 +148,35 @@ impl Receiver {
     pub(super) fn answer_trimmed(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         self.ip.count_trimmed(ctx, p);
         self.entropy = p.entropy();
-        self.tell(ctx, Kind::Nack, p.seq(), 0);
+        self.send_control(ctx, Kind::Nack, p.seq(), 0);
     }
 
     /// Takes the signals that data of the other direction would return, if they count once.
-    fn take_of_tcb(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Aside>> {
-        let aside = &mut ctx.tcbs.get_mut(self.tcb as usize)?.ext.aside;
-        aside.take_if(|aside| aside.echoed().is_some_and(|answer| answer.counts_once()))
+    fn take_of_tcb(&self, ctx: &mut NodeCtx<impl Effects>) -> Option<Box<Metadata>> {
+        let metadata = &mut ctx.tcbs.get_mut(self.tcb as usize)?.ext.metadata;
+        metadata.take_if(|metadata| metadata.echoed().is_some_and(|answer| answer.counts_once()))
     }
 
     /// Holds the stamps or answers of ports for the next ACK; on a two-way connection data returns answers too.
     #[cold]
     pub(super) fn hold(&mut self, ctx: &mut NodeCtx<impl Effects>, ext: &mut Ext) {
-        let Some(mut aside) = ext.aside.take() else { return };
-        if let Aside::Signals(signals) = &mut *aside {
+        let Some(mut metadata) = ext.metadata.take() else { return };
+        if let Metadata::Signals(signals) = &mut *metadata {
             let Some(mut answer) = signals.asks else { return };
             let mut tcb = ctx.tcbs.get_mut(self.tcb as usize);
-            let waits = tcb.as_deref().map_or(self.aside.as_deref(), |tcb| tcb.ext.aside.as_deref());
-            if let Some(before) = waits.and_then(Aside::echoed) {
+            let waits = tcb.as_deref().map_or(self.metadata.as_deref(), |tcb| tcb.ext.metadata.as_deref());
+            if let Some(before) = waits.and_then(Metadata::echoed) {
                 answer.join(before);
             }
             *signals = Signals { asks: None, echoed: Some(answer) };
             if let Some(tcb) = &mut tcb {
                 if answer.counts_once() {
-                    tcb.ext.aside = Some(aside);
+                    tcb.ext.metadata = Some(metadata);
                     return;
                 }
-                tcb.ext.aside = Some(aside.clone());
+                tcb.ext.metadata = Some(metadata.clone());
             }
         }
-        self.aside = Some(aside);
+        self.metadata = Some(metadata);
     }
 }

@@ -31,7 +31,7 @@ impl Receiver {
             if t.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
         let tcb = &mut ctx.tcbs[self.tcb as usize];
         let (ts, hops, came) = self.acks.echo.unwrap_or((tcb.ext.ts, tcb.ext.hops, tcb.came));
-        tcb.ext = Ext { ts, hops, aside: tcb.ext.aside.take(), ..blocks };
+        tcb.ext = Ext { ts, hops, metadata: tcb.ext.metadata.take(), ..blocks };
         tcb.came = came;
         tcb.ack = self.next;
         tcb.wnd = wnd;

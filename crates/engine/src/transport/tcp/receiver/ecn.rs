@@ -85,6 +85,6 @@ impl Receiver {
             return;
         }
         self.cnp.from = ctx.now + self.cnp.interval;
-        self.tell(ctx, Kind::Cnp, self.next, flag::ECE);
+        self.send_control(ctx, Kind::Cnp, self.next, flag::ECE);
     }
 }

@@ -1,7 +1,7 @@
 //! TCP receiver: reassembly, acknowledgements, ECN echo, advertised window. This file has its state, grouped by
 //! mechanism, and the path of a segment. Each neighbouring file is one mechanism.
 
-use crate::event::aside::{Aside, Signals};
+use crate::event::metadata::{Metadata, Signals};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::RunQueue;
@@ -183,7 +183,7 @@ pub struct Receiver {
     /// Unanswered SYN-ACK, if it is repeated.
     syn_ack: Option<Box<SynAck>>,
     /// Port stamps of the latest data packet, or answers of switches, until an ACK returns them.
-    aside: Option<Box<Aside>>,
+    metadata: Option<Box<Metadata>>,
 }
 
 /// Cache lines of a receiver that a predicted segment reads and writes.
@@ -261,7 +261,7 @@ impl Receiver {
             syn_acked_at: NEVER,
             syn_ack: None,
             handshake_rtt: Time::ZERO,
-            aside: None,
+            metadata: None,
             entropy: 0,
         }
     }
@@ -454,14 +454,14 @@ impl Receiver {
             now_ack = true;
             self.acks.quick = self.acks.quick.max(t.quickack);
             self.note_order(p, end);
-            self.sack.came_again(t, p.seq(), end);
+            self.sack.note_duplicate(t, p.seq(), end);
         } else if p.seq() > self.next {
             self.note_order(p, end);
             if self.compression.waiting > 0 {
                 self.release(ctx, t, p.seq(), end);
             }
             if self.ooo.find(p.seq()).is_some_and(|held| end <= held.1) {
-                self.sack.came_again(t, p.seq(), end);
+                self.sack.note_duplicate(t, p.seq(), end);
             }
             self.ooo.add(p.seq(), end, |_, _| {});
             self.note_kept(measured);

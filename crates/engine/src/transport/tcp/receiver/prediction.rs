@@ -25,8 +25,8 @@ impl Receiver {
             && self.sink.stop_planned
             && !self.sink.closed
             && (self.syn_acked_at == NEVER || self.handshake_rtt > Time::ZERO)
-            && self.aside.is_none()
-            && !self.sack.has_again()
+            && self.metadata.is_none()
+            && !self.sack.has_duplicate()
             && (self.compression.waiting, self.acks.pushed) == (0, 0)
             && self.window.is_read_at_once()
             && self.cnp.interval == Time::ZERO

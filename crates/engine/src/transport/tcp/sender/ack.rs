@@ -79,7 +79,7 @@ impl Sender {
             self.prr.count_segments(news.delivered, self.mss);
         }
         if self.profile.delivery {
-            self.tell_delivery(ctx.now, t, news.delivered);
+            self.report_delivery(ctx.now, t, news.delivered);
         }
 
         // losses, and undone reductions
@@ -153,8 +153,8 @@ impl Sender {
         }
         let segments = before - self.board.len();
         if let Some(ext) = ext {
-            if let Some(aside) = ext.aside.as_deref() {
-                self.tell_aside(ctx, p, aside);
+            if let Some(metadata) = ext.metadata.as_deref() {
+                self.on_metadata(ctx, p, metadata);
             }
             let blocks = ext.sack.near(p.ack);
             for (start, end) in blocks {
@@ -265,7 +265,7 @@ impl Sender {
 
     /// Reports the delivery rate of an ACK to the controller.
     #[cold]
-    fn tell_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
+    fn report_delivery(&mut self, now: Time, t: &TransportSpec, delivered: u64) {
         // a coarse clock may have added a tick to the round trip
         let min_rtt = self.rtt.min().unwrap_or_default().saturating_sub(t.timestamp_clock);
         if let Some(sample) = self.board.delivery(now, delivered, min_rtt) {
@@ -275,21 +275,21 @@ impl Sender {
 
     /// Reports to the controller what an ACK returns from ports and switches.
     #[cold]
-    pub(super) fn tell_aside(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, aside: &Aside) {
-        match aside {
+    pub(super) fn on_metadata(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet, metadata: &Metadata) {
+        match metadata {
             // data that acknowledges carries its own stamps
-            Aside::Stamps(telemetry) if !p.is(Kind::Piggyback) => self.tell_telemetry(ctx, telemetry),
-            Aside::Stamps(_) => {}
-            Aside::Signals(signals) => {
+            Metadata::Stamps(telemetry) if !p.is(Kind::Piggyback) => self.on_telemetry(ctx, telemetry),
+            Metadata::Stamps(_) => {}
+            Metadata::Signals(signals) => {
                 if let Some(answer) = signals.echoed {
-                    self.tell_answer(ctx, p.echo(), answer);
+                    self.on_signal(ctx, p.echo(), answer);
                 }
             }
         }
     }
 
     /// Reports the port stamps that an ACK returns.
-    fn tell_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
+    fn on_telemetry(&mut self, ctx: &NodeCtx<impl Effects>, telemetry: &Telemetry) {
         let none = Hop { time: Time::ZERO, tx_bytes: Bytes(0), queue: Bytes(0), rate: Rate::INFINITE };
         let mut hops = [none; STAMPS];
         for (hop, stamp) in hops.iter_mut().zip(telemetry.stamps()) {

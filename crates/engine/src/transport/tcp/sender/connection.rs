@@ -61,7 +61,7 @@ impl Sender {
         self.timer.consecutive = 0;
         self.timer.deadline = NEVER;
         self.app.open(ctx.now);
-        self.tell_deadline(ctx);
+        self.report_deadline(ctx);
         self.publish_timeout(ctx);
         // data that the buffer always refuses ends the flow (ns-3's BulkSendApplication)
         let refused = t.whole_writes && self.app.is_refused(t.send_buffer);
@@ -105,7 +105,7 @@ impl Sender {
     #[inline]
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&Ext>) {
         if self.was_in_order && p.is(Kind::Ack) && !p.has(flag::FIN) {
-            self.tell_entropy(ctx, p);
+            self.report_entropy(ctx, p);
             return self.on_ack(ctx, p, ext);
         }
         self.on_packet_in_state(ctx, p, ext);
@@ -131,8 +131,8 @@ impl Sender {
                 if self.timer.consecutive == 0 || t.timestamps && t.repeats_first_stamp() {
                     self.take_rtt(ctx, p.echo());
                 }
-                if let Some(aside) = ext.and_then(|ext| ext.aside.as_deref()) {
-                    self.tell_aside(ctx, p, aside);
+                if let Some(metadata) = ext.and_then(|ext| ext.metadata.as_deref()) {
+                    self.on_metadata(ctx, p, metadata);
                 }
                 let number = ctx.tcbs.get(self.tcb as usize).map_or(0, |tcb| tcb.ack);
                 self.peer = PeerWindow::opened(self.una, p.wnd as u64, number);
@@ -144,7 +144,7 @@ impl Sender {
                 self.establish(ctx);
             }
             Connection::Open if p.is(Kind::Ack) => {
-                self.tell_entropy(ctx, p);
+                self.report_entropy(ctx, p);
                 if self.closing.by_peer && self.closing.fin {
                     // nobody waits for the rest: the ACK is ignored
                     self.die();
@@ -162,7 +162,7 @@ impl Sender {
                 self.cc.on_cnp(ctx.now);
                 self.watch_clock(ctx);
             }
-            Connection::Open if p.is(Kind::Backlog) => self.hear(ctx, p),
+            Connection::Open if p.is(Kind::Backlog) => self.on_backlog_report(ctx, p),
             // TIME-WAIT is silent; after LAST-ACK there is no connection any more
             Connection::Dead if self.closing.by_peer && !self.closing.peer_last => {
                 self.emit(ctx, Kind::Rst, p.ack, 0, 0, BARE);
@@ -180,7 +180,7 @@ impl Sender {
 
     /// Reports the entropy that an ACK returns.
     #[inline(always)]
-    fn tell_entropy(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
+    fn report_entropy(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
         if let Some(entropy) = &mut self.ip.entropy {
             entropy.on_ack(ctx.now, p.entropy(), p.has(flag::ECE));
         }

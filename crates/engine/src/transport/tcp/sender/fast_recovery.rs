@@ -42,7 +42,7 @@ impl Sender {
             self.recovery.point = self.ecn.cwr_end;
             self.prr.ssthresh = self.cc.cwnd();
         } else {
-            self.recovery.point = self.sent_again_to(t);
+            self.recovery.point = self.recovery_end(t);
             self.start_prr(t, window);
         }
         if t.sack || t.recovery == Recovery::Linux {
@@ -79,15 +79,15 @@ impl Sender {
     pub(super) fn begin_undo(&mut self, t: &TransportSpec, due: bool) {
         if t.undo {
             // a probe that repeated old data may be reported as a duplicate too
-            let again = if self.tlp.to > 0 && self.tlp.again { 1 } else { -1 };
-            self.undo = Undo { marker: Some(self.una), again, due, ..Undo::default() };
+            let retransmissions = if self.tlp.to > 0 && self.tlp.was_retransmission { 1 } else { -1 };
+            self.undo = Undo { marker: Some(self.una), retransmissions, due, ..Undo::default() };
         }
     }
 
     /// End of a recovery that begins now: all below has been sent, or retransmitted by go-back-N.
-    pub(super) fn sent_again_to(&mut self, t: &TransportSpec) -> u64 {
-        let again = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
-        again.map_or(self.nxt, |hole| hole.seq)
+    pub(super) fn recovery_end(&mut self, t: &TransportSpec) -> u64 {
+        let hole = if t.go_back_n_point && self.recovery.inflates { self.board.next_hole() } else { None };
+        hole.map_or(self.nxt, |hole| hole.seq)
     }
 
     /// Ends the recovery. Returns whether a segment sent during it is lost.

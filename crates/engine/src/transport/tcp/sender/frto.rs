@@ -10,7 +10,7 @@ impl Sender {
         let recovered = self.una >= self.recovery.point;
         if news.acked > 0 && self.undo.was_mistaken(news.echoed) || self.frto.on && original {
             self.take_back_timeout();
-        } else if self.frto.on && self.is_told_by_new_data(news) {
+        } else if self.frto.on && self.check_by_new_data(news) {
             return false;
         }
         if recovered && self.phase == Phase::Loss {
@@ -33,7 +33,7 @@ impl Sender {
     }
 
     /// Handles an ACK that does not show the timeout to be spurious. Returns whether new data is to show it (step 2b).
-    pub(super) fn is_told_by_new_data(&mut self, news: &News) -> bool {
+    pub(super) fn check_by_new_data(&mut self, news: &News) -> bool {
         if self.nxt > self.recovery.point {
             self.frto.on &= news.newly_sacked == 0 && !news.duplicate;
         } else if news.acked > 0 && self.una < self.recovery.point {

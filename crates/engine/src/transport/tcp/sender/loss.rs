@@ -16,7 +16,10 @@ impl Sender {
             self.recovery.dupacks = 0;
             self.recovery.limited = 0;
         }
-        if self.undo.again == 0 && self.undo.marker.is_some() && matches!(self.phase, Phase::Open | Phase::Recovery) {
+        if self.undo.retransmissions == 0
+            && self.undo.marker.is_some()
+            && matches!(self.phase, Phase::Open | Phase::Recovery)
+        {
             if self.phase == Phase::Recovery {
                 self.phase = Phase::Open;
                 self.cc.on_recovered(ctx.now, self.board.pipe());

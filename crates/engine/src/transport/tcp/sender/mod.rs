@@ -34,7 +34,7 @@ mod window_usage;
 use super::rtt::{RttEstimator, STAMP};
 use super::scoreboard::{Hole, Scoreboard};
 use crate::app::{AppState, Start};
-use crate::event::aside::{Aside, Claim, Demand, Granted, STAMPS, Signal, Signals, Telemetry};
+use crate::event::metadata::{BoltSignal, Metadata, RateGrant, STAMPS, Signal, Signals, Telemetry, WindowGrant};
 use crate::event::order::Timer;
 use crate::event::packet::{Ext, Kind, Packet, flag};
 use crate::host::messages::NO_TCB;
@@ -160,7 +160,7 @@ struct Tlp {
     /// End of the data at the time of the probe; 0 if none is outstanding.
     to: u64,
     /// Set if the probe was a retransmission.
-    again: bool,
+    was_retransmission: bool,
 }
 
 /// Data that a timeout gave up and that is retransmitted as new data (htsim's Swift).
@@ -200,7 +200,7 @@ struct RetransmissionTimer {
 /// If timers of a tick fire in reverse order of setting: tick of the retransmission timer, [`NEVER`] before it is set,
 /// and its number among the host's timers.
 #[derive(Debug)]
-struct TimerTurn {
+struct TimerOrder {
     slot: Time,
     setting: u64,
 }
@@ -317,7 +317,7 @@ pub struct Sender {
     prr: Prr,
     tlp: Tlp,
     renumbering: Renumbering,
-    turn: TimerTurn,
+    timer_order: TimerOrder,
     /// Time of the pacing timer.
     pace_at: Time,
     /// Time of the controller's timer.
@@ -389,7 +389,7 @@ impl Sender {
             settled: false,
             usage: WindowUsage::default(),
             timer: RetransmissionTimer { waiting: Waiting::Ack, deadline: NEVER, at: NEVER, consecutive: 0 },
-            turn: TimerTurn { slot: NEVER, setting: 0 },
+            timer_order: TimerOrder { slot: NEVER, setting: 0 },
             persist_backoff: 0,
             pacing: PacingState { from: Time::ZERO, last_send: Time::ZERO },
             pace_at: NEVER,

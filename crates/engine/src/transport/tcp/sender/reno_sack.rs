@@ -94,7 +94,7 @@ impl Sender {
     /// Handles an ACK while the losses of a timeout are repaired.
     fn repair_as_reno_sack(&mut self, news: &News, advanced: bool) {
         // an ACK that covers a retransmission does not tell which of its segments had arrived before
-        let original = self.board.original_arrived() && !self.board.acked_again();
+        let original = self.board.original_arrived() && !self.board.acked_retransmission();
         if advanced && self.undo.was_mistaken(news.echoed) {
             self.undo.take_back(&mut self.cc);
             self.board.nothing_is_lost(self.una);
@@ -106,7 +106,7 @@ impl Sender {
             if self.una != self.recovery.point {
                 self.phase = Phase::Open;
             }
-        } else if self.frto.on && self.is_told_by_new_data(news) {
+        } else if self.frto.on && self.check_by_new_data(news) {
         } else if self.una > self.recovery.point {
             self.phase = Phase::Open;
         } else if advanced && self.una < self.recovery.point {

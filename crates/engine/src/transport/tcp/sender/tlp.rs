@@ -64,16 +64,16 @@ impl Sender {
         self.catch_up(ctx);
         let before = self.nxt;
         let new = (self.app.written.saturating_sub(self.nxt)).min(self.mss as u64);
-        let again = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
+        let is_retransmission = new == 0 || new > self.peer.edge.saturating_sub(self.nxt);
         // one probe at a time; none while the NIC is full, as if the segment still waited there; pacing holds new data,
         // but no retransmission
-        let held = !ctx.has_room(self.ip.host, self.ip.flow) || !again && self.paced_until() > ctx.now;
-        let may_go = |seq| !again || self.peer.lets_repair(t.window_update, self.una, seq);
+        let held = !ctx.has_room(self.ip.host, self.ip.flow) || !is_retransmission && self.paced_until() > ctx.now;
+        let may_go = |seq| !is_retransmission || self.peer.lets_repair(t.window_update, self.una, seq);
         let Some(last) = self.board.last().filter(|last| self.tlp.to == 0 && !held && may_go(last.seq)) else {
             return self.resume_rto(ctx);
         };
-        self.tlp.again = again;
-        if again {
+        self.tlp.was_retransmission = is_retransmission;
+        if is_retransmission {
             self.board.probed(last.seq);
             let out = self.prr.out;
             self.send_segment(ctx, last.seq, last.len, true);
@@ -107,8 +107,8 @@ impl Sender {
         if self.una < self.tlp.to {
             return false;
         }
-        let repaired = self.tlp.again && !twice && self.una > self.tlp.to;
-        if repaired || !self.tlp.again || twice || idle {
+        let repaired = self.tlp.was_retransmission && !twice && self.una > self.tlp.to;
+        if repaired || !self.tlp.was_retransmission || twice || idle {
             self.tlp.to = 0;
         }
         repaired

@@ -6,16 +6,16 @@ use incast_cc::{Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// A rate.
-    Rate(Granted),
+    Rate(RateGrant),
     /// A change of the window.
-    Window(Demand),
+    Window(WindowGrant),
     /// Permission for another packet.
-    Room(Claim),
+    Bolt(BoltSignal),
 }
 
 /// A rate that switches grant (RCP).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Granted {
+pub struct RateGrant {
     /// Rate granted by the switches so far, in bits per second on their links; infinite before the first.
     pub rate: f64,
     /// Smoothed RTT of the sender; zero where unknown.
@@ -26,7 +26,7 @@ pub struct Granted {
 
 /// A change of window granted by switches (XCP).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Demand {
+pub struct WindowGrant {
     /// Smoothed RTT of the sender; zero where unknown.
     pub rtt: Time,
     /// Congestion window of the sender, in bytes on links.
@@ -37,38 +37,38 @@ pub struct Demand {
 
 /// Permission to send another packet (Bolt). On the way back: that of all packets covered by one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Claim {
+pub struct BoltSignal {
     /// FIRST: no packet of the flow has been acknowledged.
     pub first: bool,
     /// LAST: the flow ends within this window, so its acknowledgement releases no other packet.
     pub last: bool,
     /// INC: window increase requested, unless a port has refused it. On the way back: number of packets granted.
-    pub room: u32,
+    pub increase: u32,
     /// DEC: a port on the path is congested.
     pub congested: bool,
     /// A congested port has notified the sender by a packet of its own.
-    pub told: bool,
+    pub notified: bool,
     /// Queue length in bytes at the congested port. Of several unreported ports: the one that takes longest to drain.
     pub queue: u32,
     /// Link rate of that port.
     pub rate: Rate,
 }
 
-impl Claim {
+impl BoltSignal {
     /// The claim of data that leaves its sender. No increase is requested before the first acknowledgement of the flow
     /// or in its last window.
-    pub fn new(first: bool, last: bool) -> Claim {
-        let room = u32::from(!first && !last);
-        Claim { first, last, room, congested: false, told: false, queue: 0, rate: Rate::INFINITE }
+    pub fn new(first: bool, last: bool) -> BoltSignal {
+        let increase = u32::from(!first && !last);
+        BoltSignal { first, last, increase, congested: false, notified: false, queue: 0, rate: Rate::INFINITE }
     }
 
     /// Records a congested port with this rate and `queue` bytes.
-    pub fn meet(&mut self, queue: u32, rate: Rate) {
+    pub fn note_congested(&mut self, queue: u32, rate: Rate) {
         let takes = |queue: u32, rate: Rate| queue as u128 * rate.0 as u128;
         if !self.congested || takes(queue, self.rate) > takes(self.queue, rate) {
             (self.queue, self.rate) = (queue, rate);
         }
-        (self.congested, self.room) = (true, 0);
+        (self.congested, self.increase) = (true, 0);
     }
 }
 
@@ -82,13 +82,13 @@ impl Signal {
     pub fn join(&mut self, before: Signal) {
         match (self, before) {
             (Signal::Window(now), Signal::Window(before)) => now.change += before.change,
-            (Signal::Room(now), Signal::Room(before)) => {
-                let room = now.room + before.room;
-                if before.congested && !before.told {
-                    (now.congested, now.told) = (now.congested && !now.told, false);
-                    now.meet(before.queue, before.rate);
+            (Signal::Bolt(now), Signal::Bolt(before)) => {
+                let increase = now.increase + before.increase;
+                if before.congested && !before.notified {
+                    (now.congested, now.notified) = (now.congested && !now.notified, false);
+                    now.note_congested(before.queue, before.rate);
                 }
-                now.room = room;
+                now.increase = increase;
             }
             _ => {}
         }

@@ -3,35 +3,35 @@
 mod signals;
 mod stamps;
 
-pub use signals::{Claim, Demand, Granted, Signal, Signals};
+pub use signals::{BoltSignal, RateGrant, Signal, Signals, WindowGrant};
 pub use stamps::{PortStamp, STAMPS, Telemetry};
 
 /// Metadata that only packets of some controllers carry.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Aside {
+pub enum Metadata {
     /// Stamps of ports (in-band telemetry).
     Stamps(Telemetry),
     /// Requests to switches, and their answers.
     Signals(Signals),
 }
 
-impl Aside {
+impl Metadata {
     /// The echoed answer, if any.
     pub fn echoed(&self) -> Option<Signal> {
         match self {
-            Aside::Signals(signals) => signals.echoed,
-            Aside::Stamps(_) => None,
+            Metadata::Signals(signals) => signals.echoed,
+            Metadata::Stamps(_) => None,
         }
     }
 
     /// The signals of the packet. Replaces its stamps, if it has any.
     pub fn signals(&mut self) -> &mut Signals {
-        if let Aside::Stamps(_) = self {
-            *self = Aside::Signals(Signals::default());
+        if let Metadata::Stamps(_) = self {
+            *self = Metadata::Signals(Signals::default());
         }
         match self {
-            Aside::Signals(signals) => signals,
-            Aside::Stamps(_) => unreachable!("they have just been replaced"),
+            Metadata::Signals(signals) => signals,
+            Metadata::Stamps(_) => unreachable!("they have just been replaced"),
         }
     }
 }

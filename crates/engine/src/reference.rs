@@ -97,7 +97,7 @@ fn domain_of(net: &FabricMap, event: &Event) -> DomainId {
 pub fn run(mut simulation: Simulation) -> Result<Outcome, RunError> {
     let spec = simulation.net.spec;
     // shortcuts of the engine of windows are not taken here, and so are tested
-    simulation.domains.iter_mut().for_each(Domain::spell_out);
+    simulation.domains.iter_mut().for_each(Domain::disable_fast_paths);
     let mut heap = Heap { order: simulation.net.order, queue: BinaryHeap::new(), pushes: 0 };
     let mut collector = Collector::new(spec.groups.len());
     for (_, time, timer) in simulation.first_timers() {

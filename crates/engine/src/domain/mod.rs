@@ -67,11 +67,11 @@ impl Domain {
 
     /// Disables fast paths, which give the same results: header prediction, idle ports without a look at their rings,
     /// and a fair NIC without an event at the end of each transmission.
-    pub fn spell_out(&mut self) {
-        self.endpoints.senders.iter_mut().for_each(SendEndpoint::spell_out);
-        self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::spell_out);
-        self.nodes.ports.iter_mut().for_each(Port::spell_out);
-        self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::spell_out);
+    pub fn disable_fast_paths(&mut self) {
+        self.endpoints.senders.iter_mut().for_each(SendEndpoint::disable_fast_paths);
+        self.endpoints.receivers.iter_mut().for_each(ReceiveEndpoint::disable_fast_paths);
+        self.nodes.ports.iter_mut().for_each(Port::disable_fast_paths);
+        self.nodes.hosts.iter_mut().filter_map(|host| host.nic.as_mut()).for_each(FairNic::disable_fast_paths);
     }
 
     /// True if the ports share no state that depends on the order of packets at different ports: buffers, programs,

@@ -108,7 +108,7 @@ impl FairNic {
     }
 
     /// Makes the end of each transmission an event from now on.
-    pub fn spell_out(&mut self) {
+    pub fn disable_fast_paths(&mut self) {
         self.always_watched = true;
     }
 

@@ -148,7 +148,7 @@ impl Port {
     }
 
     /// Disables the shortcut for an empty port: every arrival reads the ring.
-    pub fn spell_out(&mut self) {
+    pub fn disable_fast_paths(&mut self) {
         self.settings = Arc::new(Settings { takes_at_rest: false, ..(*self.settings).clone() });
     }
 

@@ -119,7 +119,7 @@ impl SendEndpoint {
         /// Sends a message of the application, woken by an arrived packet.
         fn on_reply(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) => (), end.on_message(ctx, bytes);
         /// Turns off the prediction of ACKs.
-        fn spell_out(&mut self) => ();
+        fn disable_fast_paths(&mut self) => ();
         /// Begins an event of the flow.
         #[inline(always)]
         fn begin(&mut self) => ();
@@ -261,7 +261,7 @@ impl ReceiveEndpoint {
             0
         };
         /// Turns off the prediction of segments.
-        fn spell_out(&mut self) => ();
+        fn disable_fast_paths(&mut self) => ();
         /// Handles a packet.
         #[inline(always)]
         fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet, ext: Option<&mut Ext>)

@@ -40,7 +40,7 @@ pub struct Ending {
     /// Number of flows and queries that finish.
     last: u64,
     /// Extra time after the last one has finished, and duration of the run.
-    relay: Time,
+    max_latency: Time,
     duration: Time,
 }
 
@@ -49,7 +49,7 @@ impl Ending {
     pub fn new(simulation: &Simulation) -> Ending {
         let net = &simulation.net;
         let duration = net.spec.duration;
-        Ending { at: duration, last: simulation.last_to_finish(), relay: net.relay, duration }
+        Ending { at: duration, last: simulation.last_to_finish(), max_latency: net.max_latency, duration }
     }
 
     /// Updates the end: `finished` have finished, the latest at `at`. After the last one a run goes on for the longest
@@ -57,7 +57,7 @@ impl Ending {
     #[inline]
     pub fn update(&mut self, finished: u64, at: Time) {
         if finished == self.last {
-            self.at = at.saturating_add(self.relay).min(self.duration);
+            self.at = at.saturating_add(self.max_latency).min(self.duration);
         }
     }
 }

@@ -130,7 +130,7 @@ impl<'a> Simulation<'a> {
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // the same for any queue: explicit queues give the same outcome
-            relay: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
+            max_latency: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),
             paths: Numbered::new(spec),

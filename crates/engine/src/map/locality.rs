@@ -6,7 +6,7 @@ use crate::spec::Spec;
 
 /// Position of every node among the hosts, in 16ths of a host: the mean of its neighbours one link nearer to hosts.
 /// Nodes that serve the same hosts get similar positions.
-pub fn whereabouts(spec: &Spec, fabric: &Fabric) -> Vec<u64> {
+pub fn locality_order(spec: &Spec, fabric: &Fabric) -> Vec<u64> {
     let mut at: Vec<u64> =
         (0..spec.node_names.len() as u64).map(|n| if n < spec.hosts as u64 { n << 4 } else { u64::MAX }).collect();
     let mut sums = vec![(0, 0); at.len()];

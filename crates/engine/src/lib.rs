@@ -48,7 +48,7 @@ pub mod testing {
     pub use crate::host::messages::Tcb;
     pub use crate::ids::{HostIx, PoolIx, PortIx, QueryId, SenderIx};
     pub use crate::node::context::Env;
-    pub use crate::port::buffer::{Account, Pool, Room};
+    pub use crate::port::buffer::{Account, Pool, SharedBuffer};
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
     pub use crate::program::{At, Programs, SwitchProgram, Verdict};

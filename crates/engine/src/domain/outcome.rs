@@ -151,8 +151,8 @@ impl Simulation<'_> {
         let last = self.domains.iter().map(|d| d.nodes.counts.last).max().unwrap_or_default();
         // a FIFO port has no event for a drop by a failure, which is still to happen
         let ports = || self.domains.iter().flat_map(|d| &d.nodes.ports);
-        let doomed = ports().filter(|p| p.fails()).filter_map(Port::last_doomed);
-        let last = doomed.fold(last, Time::max);
+        let scheduled_losses = ports().filter(|p| p.fails()).filter_map(Port::last_scheduled_loss);
+        let last = scheduled_losses.fold(last, Time::max);
         let idle = idle && last < end;
         // a run with nothing left to happen ends with the last event, unless ports are deadlocked
         let over = idle && !ports().any(Port::is_stalled);

@@ -114,9 +114,9 @@ fn states(spec: &Spec) -> (Vec<(Time, usize)>, Vec<Time>) {
 /// Far end of every local port, and number of shortest paths from every switch to every host with a flow.
 ///
 /// Paths from a node are numbered in two ways. [`Paths::step`] gives each next hop, in order, a contiguous range of
-/// numbers, one per path behind it. [`Paths::turn`] deals the numbers out among the next hops in turn, as long as they
-/// have paths left. If all next hops have equally many paths behind them, the first matches the draw of a switch that
-/// knows only its next hops, and the second matches [`divisors`].
+/// numbers, one per path behind it. [`Paths::step_round_robin`] deals the numbers out among the next hops in turn, as
+/// long as they have paths left. If all next hops have equally many paths behind them, the first matches the draw of a
+/// switch that knows only its next hops, and the second matches [`divisors`].
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// Time at which these are the shortest paths.
@@ -188,7 +188,7 @@ impl Paths {
     }
 
     /// [`Paths::step`] with the other numbering.
-    fn turn(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
+    fn step_round_robin(&self, node: NodeId, dst: NodeId, hops: Hops, path: u32) -> (u32, u32) {
         let shares: Vec<u32> = hops.iter().map(|port| self.count(self.end(node, port), dst)).collect();
         let (mut rest, mut dealt) = (path, 0);
         // the same next hops have paths left in every round, until one runs out
@@ -204,15 +204,15 @@ impl Paths {
         (0, 0)
     }
 
-    /// Index of the next hop at switch `node` for a packet from `src` to `dst` on path number `path` ([`Paths::turn`]).
-    /// Numbers count from the first switch and wrap around.
+    /// Index of the next hop at switch `node` for a packet from `src` to `dst` on path number `path`
+    /// ([`Paths::step_round_robin`]). Numbers count from the first switch and wrap around.
     pub fn follow(&self, spec: &Spec, node: NodeId, src: NodeId, dst: NodeId, path: u64) -> u32 {
         let mut at = self.end(src, 0);
         let mut rest = (path % self.count(at, dst).max(1) as u64) as u32;
         for _ in 0..=spec.routers.len() {
             let Some(router) = at.0.checked_sub(self.hosts).and_then(|s| spec.routers.get(s as usize)) else { break };
             let ports = hops_at(router, dst, self.time);
-            let (i, further) = self.turn(at, dst, ports, rest);
+            let (i, further) = self.step_round_robin(at, dst, ports, rest);
             if at == node || ports.is_empty() {
                 return i;
             }

@@ -134,7 +134,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let h = &self.hosts[host];
         let Some(nic) = &h.nic else { return };
         let port = &mut self.ports[h.port];
-        if port.is_unusual() {
+        if port.has_features() {
             port.set_ahead(nic.whole_ahead(moves));
             self.watch(h.port);
         }
@@ -149,7 +149,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         let h = &self.hosts[host];
         let Some(nic) = &h.nic else { return };
         let port = &mut self.ports[h.port];
-        if port.is_unusual() {
+        if port.has_features() {
             port.set_ahead(nic.whole_ahead(false));
             self.watch(h.port);
         }

@@ -14,7 +14,7 @@ pub(super) const NOT_YET: usize = usize::MAX;
 
 /// Task of the transmitter other than sending packets.
 #[derive(Clone, Debug)]
-pub(super) enum Beside {
+pub(super) enum TransmitterTask {
     /// Nothing.
     Nothing,
     /// Pause frame in transmission, with its start.
@@ -24,15 +24,15 @@ pub(super) enum Beside {
     Tokens(Time),
 }
 
-impl Beside {
+impl TransmitterTask {
     /// True while it sends a pause frame.
     pub(super) fn is_frame(&self) -> bool {
-        matches!(self, Beside::Frame(..))
+        matches!(self, TransmitterTask::Frame(..))
     }
 
     /// True if there is such a task.
-    pub(super) fn is_something(&self) -> bool {
-        !matches!(self, Beside::Nothing)
+    pub(super) fn is_pending(&self) -> bool {
+        !matches!(self, TransmitterTask::Nothing)
     }
 }
 

@@ -134,7 +134,7 @@ pub struct Cell {
     /// Counters at the start and at the end of the measured interval, and time of the next snapshot.
     at_from: Option<Snapshot>,
     at_to: Option<Snapshot>,
-    roll_at: Time,
+    advance_at: Time,
     /// Recorded frames, if they are watched.
     pub sightings: Option<Vec<Sighting>>,
 }
@@ -173,7 +173,7 @@ impl Cell {
             armed: Time::NEVER,
             at_from: None,
             at_to: None,
-            roll_at: interval.from,
+            advance_at: interval.from,
             sightings: watch.frames.then(Vec::new),
         };
         cell.configure();
@@ -211,7 +211,7 @@ impl Cell {
         packet: &Packet,
         ext: Option<Ext>,
     ) -> bool {
-        self.roll(now);
+        self.advance_account(now);
         let framing = &self.spec.framing;
         let frames = Frames::of(framing, packet.size as u32, packet.is(PacketKind::Datagram));
         let datagram = self.datagrams.add(Content::Packet(*packet, ext), (from, to), frames, since);
@@ -240,13 +240,13 @@ impl Cell {
     /// Returns the last instant.
     pub fn run(&mut self, now: Time, until: Time) -> Time {
         let mut now = now;
-        self.roll(now);
+        self.advance_account(now);
         loop {
             let further = until > now && self.effects.is_empty();
             let Some(entry) = self.agenda.due(if further { until - Time::ps(1) } else { now }) else { return now };
             if entry.time > now {
                 now = entry.time;
-                self.roll(now);
+                self.advance_account(now);
             }
             self.happen(entry);
         }

@@ -136,9 +136,9 @@ pub struct Buckets {
     /// Arrivals beyond the near windows, by block, and empty buckets for them. Each is written and read sequentially: a
     /// queue of 250 packets at each of many ports does not stay in the caches.
     far: BTreeMap<u64, Bucket>,
-    /// Links whose ports are due when the next window opens ([`crate::port::departure_marks`]).
+    /// Links whose ports are due when the next window opens ([`crate::port::late_marking`]).
     pub due: Vec<LinkId>,
-    /// Links whose ports [serve themselves](crate::port::self_service), by the window at whose end they are visited.
+    /// Links whose ports [serve themselves](crate::port::lazy_service), by the window at whose end they are visited.
     visits: BTreeMap<u64, Vec<LinkId>>,
     spare_visits: Vec<Vec<LinkId>>,
     /// Messages to domains, by thread. Delivered when the window closes.

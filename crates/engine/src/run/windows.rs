@@ -113,8 +113,8 @@ pub fn run_timed(
 /// The worker of all domains.
 fn worker<'a>(simulation: &'a mut Simulation, visit: Visit) -> Worker<'a> {
     let (ending, length) = (Ending::new(simulation), window_length(simulation));
-    simulation.mark_later(length, length * BLOCK);
-    simulation.serve_themselves(length);
+    simulation.enable_late_marking(length, length * BLOCK);
+    simulation.enable_lazy_service(length);
     let timers: Vec<_> = simulation.first_timers().collect();
     let net = &simulation.net;
     let mut worker = Worker::new(net, &mut simulation.domains, ending, visit, length);

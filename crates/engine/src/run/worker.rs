@@ -1,7 +1,7 @@
 //! One thread's share of a run: some of the domains, window by window.
 
 use crate::domain::Domain;
-use crate::domain::departure_marks::{set_marks, tell_place};
+use crate::domain::late_marking::{note_place, set_marks};
 use crate::event::order::Timer;
 use crate::event::outbox::Instant;
 use crate::event::packet::Packet;
@@ -63,8 +63,8 @@ pub struct Worker<'a> {
     pub(super) scratch: Scratch,
     /// True if the fabric does not fit the near caches. No effect on the result.
     pub(super) far: bool,
-    /// True if some of its ports [mark later](crate::port::departure_marks).
-    pub(super) marks_later: bool,
+    /// True if some of its ports [mark later](crate::port::late_marking).
+    pub(super) marks_late: bool,
     /// The earliest instant at which a domain found an endless loop.
     pub(super) endless: Time,
     /// Bytes of records above which the run ends.
@@ -133,7 +133,7 @@ impl<'a> Worker<'a> {
             visit,
             buckets: Buckets::new(net.order, length, Lanes::default(), 1),
             queues: Queues::new(0, domains.len()),
-            marks_later: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_later),
+            marks_late: domains.iter().flat_map(|domain| &domain.nodes.ports).any(Port::marks_late),
             collector: Collector::new(net.spec.groups.len()),
             deal: Deal::new(domains.len()),
             todo: Vec::new(),
@@ -191,10 +191,10 @@ impl Share for Worker<'_> {
         if number == u64::MAX || length * number >= end {
             return Err(End::Reached { at: end, quiet: number == u64::MAX });
         }
-        let (first, marks_later) = (self.queues.first, self.marks_later);
+        let (first, marks_late) = (self.queues.first, self.marks_late);
         self.buckets.go_to(number, |packet, place| {
-            if marks_later {
-                tell_place((first, self.domains), self.net, packet, place);
+            if marks_late {
+                note_place((first, self.domains), self.net, packet, place);
             }
         });
         let mut due = take(&mut self.buckets.due);

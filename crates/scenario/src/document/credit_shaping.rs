@@ -65,7 +65,7 @@ impl Credits {
         spec::Discipline::Classes {
             scheduler: Scheduler::Credits(shaping),
             classes: vec![queue(self.credit_limit), queue(limit)],
-            whole: spec::Whole::NONE,
+            aggregate: spec::Aggregate::NONE,
         }
     }
 

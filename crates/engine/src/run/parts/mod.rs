@@ -4,7 +4,7 @@
 //! and their timers to their domain. Packets are copied; each link stays FIFO. So a change takes time in proportion to
 //! the packets in flight, and a run has few changes ([`crate::threads::pace`]).
 
-use crate::domain::departure_marks::{set_decided, tell_move};
+use crate::domain::late_marking::{note_move, set_decided};
 use crate::event::packet::Packet;
 use crate::ids::{DomainId, LinkId};
 use crate::run::buckets::{Buckets, Lanes};
@@ -122,8 +122,8 @@ impl Left {
             bucket.each(|head, packet, ext| {
                 let worker = &mut to[from(head.link)];
                 let place = worker.buckets.take_in(head, packet, ext);
-                if let Some(place) = place.filter(|_| worker.marks_later) {
-                    tell_move((worker.queues.first, worker.domains), net, packet, place);
+                if let Some(place) = place.filter(|_| worker.marks_late) {
+                    note_move((worker.queues.first, worker.domains), net, packet, place);
                 }
             });
             // every part gets memory for its arrivals

@@ -55,7 +55,7 @@ pub fn marking(limit: u64, mark: u64) -> QueueSpec {
 
 /// One queue for each class.
 pub fn classes(scheduler: Scheduler, classes: Vec<QueueSpec>) -> QueueSpec {
-    queue(Discipline::Classes { scheduler, classes, whole: Whole::NONE }, Limit::None)
+    queue(Discipline::Classes { scheduler, classes, aggregate: Aggregate::NONE }, Limit::None)
 }
 
 /// A link with the first queue.

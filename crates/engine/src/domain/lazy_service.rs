@@ -1,4 +1,4 @@
-//! Ports whose explicit queues [serve themselves](crate::port::self_service), where they are not observed.
+//! Ports whose explicit queues [serve themselves](crate::port::lazy_service), where they are not observed.
 
 use crate::domain::build::Simulation;
 use crate::port::Port;
@@ -8,12 +8,12 @@ impl Simulation<'_> {
     /// Lets explicit ports serve themselves where they can. `length`: length of windows. Not if observed by programs,
     /// time series, timelines, traces or policies that compare ports, nor at some
     /// [hosts](Self::ports_without_tx_slots).
-    pub fn serve_themselves(&mut self, length: Time) {
+    pub fn enable_lazy_service(&mut self, length: Time) {
         let (spec, observe) = (self.net.spec, &self.net.spec.observe);
         let seen = !spec.programs.is_empty() || !observe.trace.is_empty() || observe.monitors();
         let switches = || self.domains.iter().flat_map(|domain| &domain.switches);
         if !seen && spec.pfc().is_none() && spec.cells.is_empty() && switches().all(|switch| switch.is_pure()) {
-            self.ports_without_tx_slots().for_each(|port| port.serve_itself(length));
+            self.ports_without_tx_slots().for_each(|port| port.make_lazy(length));
         }
     }
 

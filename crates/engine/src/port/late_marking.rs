@@ -9,7 +9,7 @@
 
 use super::frames::Noted;
 use super::pending_marks::PendingMarks;
-use super::port::{Port, unusual};
+use super::port::{Port, feature};
 use crate::event::interval::Interval;
 use crate::event::packet::Packet;
 use crate::port::discipline::ActiveDiscipline;
@@ -19,24 +19,24 @@ use incast_cc::Time;
 impl Port {
     /// Turns an otherwise plain port with marks at departure into a FIFO port that marks later. Engine windows are
     /// `length` long, and a packet lies in a bucket from `near` before its arrival on.
-    pub fn mark_later(&mut self, length: Time, near: Time) {
+    pub fn enable_late_marking(&mut self, length: Time, near: Time) {
         let settings = &*self.settings;
         let ActiveDiscipline::EcnAtDeparture(discipline) = &settings.discipline else { return };
         let threshold = discipline.threshold();
         // an empty packet at an empty port leaves at once
         let waits = settings.rate.serialize(1) > Time::ZERO && threshold != Limit::Packets(0);
-        let plain = self.unusual == unusual::EXPLICIT && self.pool().is_none() && settings.bucket == Time::ZERO;
+        let plain = self.features == feature::EXPLICIT && self.pool().is_none() && settings.bucket == Time::ZERO;
         if waits && plain && !settings.lossy && (length..near).contains(&settings.delay) {
             self.rare.pending_marks = Some(Box::new(PendingMarks::new(threshold)));
             self.rare.queues = None;
-            self.unusual = unusual::MARKS_LATER;
+            self.features = feature::MARKS_LATE;
         }
     }
 
     /// True if marks at departure are set later.
     #[inline]
-    pub fn marks_later(&self) -> bool {
-        self.unusual & unusual::MARKS_LATER != 0
+    pub fn marks_late(&self) -> bool {
+        self.features & feature::MARKS_LATE != 0
     }
 
     /// True if its queue is above the threshold, as far as known.
@@ -48,8 +48,8 @@ impl Port {
     /// Returns whether the last packet makes it due for settling when the next window opens.
     #[inline]
     pub fn becomes_due(&mut self) -> bool {
-        let becomes = self.unusual & unusual::DUE == 0 && self.is_above();
-        self.unusual |= if becomes { unusual::DUE } else { 0 };
+        let becomes = self.features & feature::DUE == 0 && self.is_above();
+        self.features |= if becomes { feature::DUE } else { 0 };
         becomes
     }
 
@@ -61,7 +61,7 @@ impl Port {
     /// Settles departures up to `now`, if some may be marked.
     #[inline]
     pub fn settle_due(&mut self, now: Time, interval: &Interval) {
-        if self.unusual & unusual::DUE != 0 {
+        if self.features & feature::DUE != 0 {
             self.settle(now, interval);
         }
     }
@@ -83,8 +83,8 @@ impl Port {
                 frames.note(slot.departure, Noted::Mark);
             }
         }
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         self.drain(now);
     }
@@ -95,7 +95,7 @@ impl Port {
         self.settle(now, interval);
         self.set_decided(&mut set);
         let due = self.is_above();
-        self.unusual ^= if due { 0 } else { unusual::DUE };
+        self.features ^= if due { 0 } else { feature::DUE };
         due
     }
 

@@ -62,13 +62,13 @@ impl Port {
     /// Packets that the discipline counts with `n` in the port.
     #[inline]
     pub(super) fn counted(&self, n: u32) -> u32 {
-        n.saturating_sub(self.settings.below)
+        n.saturating_sub(self.settings.device_queue)
     }
 
     /// Packets that the discipline counts at `at`, by the account.
     pub(super) fn length_now(&self, at: Time) -> u32 {
         match &self.rare.queues {
-            Some(queues) => queues.counted(self.settings.below),
+            Some(queues) => queues.counted(self.settings.device_queue),
             None if self.has_ahead => self.counted_behind(&self.ahead(), at).0,
             None => self.counted(self.ring.len),
         }
@@ -86,13 +86,13 @@ impl Port {
     /// Bytes that the discipline of a FIFO port counts.
     #[inline]
     pub(super) fn counted_bytes(&self) -> u64 {
-        let (n, below) = (self.ring.len, self.settings.below);
-        if n <= below {
+        let (n, device_queue) = (self.ring.len, self.settings.device_queue);
+        if n <= device_queue {
             0
-        } else if below == 0 {
+        } else if device_queue == 0 {
             self.bytes_in - self.bytes_out
         } else {
-            self.bytes_in - self.slot(below - 1).bytes_to
+            self.bytes_in - self.slot(device_queue - 1).bytes_to
         }
     }
 
@@ -137,53 +137,53 @@ impl Port {
     #[inline(always)]
     pub(super) fn advance(&mut self, at: Time) {
         match &mut self.rare.queues {
-            Some(queues) => queues.advance(at, self.settings.below, &mut self.count),
+            Some(queues) => queues.advance(at, self.settings.device_queue, &mut self.count),
             None => self.drain(at),
         }
     }
 
     /// Rolls the account: everything due up to `now`, before arrivals at `now`.
     #[cold]
-    pub(super) fn roll(&mut self, now: Time, interval: &Interval) {
+    pub(super) fn advance_account(&mut self, now: Time, interval: &Interval) {
         if self.orders_departures() {
-            return self.roll_before_ties(now, interval);
+            return self.advance_account_before_ties(now, interval);
         }
-        self.roll_to(now, interval, false);
+        self.advance_account_to(now, interval, false);
     }
 
-    /// [`Port::roll`] if an arrival decides whether a departure at `now` precedes it: the account counts it as gone,
-    /// and the ring keeps it until the decision.
+    /// [`Port::advance_account`] if an arrival decides whether a departure at `now` precedes it: the account counts it
+    /// as gone, and the ring keeps it until the decision.
     #[cold]
     #[inline(never)]
-    fn roll_before_ties(&mut self, now: Time, interval: &Interval) {
-        self.roll_to(now.saturating_sub(Time::ps(1)), interval, false);
-        if self.next_roll <= now {
+    fn advance_account_before_ties(&mut self, now: Time, interval: &Interval) {
+        self.advance_account_to(now.saturating_sub(Time::ps(1)), interval, false);
+        if self.next_advance <= now {
             let (ring, bytes_out) = (self.ring.clone(), self.bytes_out);
-            self.roll_to(now, interval, false);
+            self.advance_account_to(now, interval, false);
             (self.ring, self.bytes_out) = (ring, bytes_out);
         }
     }
 
     /// Rolls the account to `now`. At the `end` of the run the account needs no snapshot.
-    pub(super) fn roll_to(&mut self, now: Time, interval: &Interval, end: bool) {
+    pub(super) fn advance_account_to(&mut self, now: Time, interval: &Interval, end: bool) {
         if self.rare.frames.is_some() {
-            return self.roll_frames(now, |port| port.roll_once(now, interval, end));
+            return self.advance_frames(now, |port| port.advance_account_once(now, interval, end));
         }
-        while self.next_roll <= now {
-            self.roll_once(now, interval, end);
+        while self.next_advance <= now {
+            self.advance_account_once(now, interval, end);
         }
     }
 
     /// Rolls the account to the next due instant before `now`.
     #[inline(always)]
-    fn roll_once(&mut self, now: Time, interval: &Interval, end: bool) {
-        let at = self.next_roll;
+    fn advance_account_once(&mut self, now: Time, interval: &Interval, end: bool) {
+        let at = self.next_advance;
         // a sample of explicit queues without departures needs nothing else: the time is added later
         let sample_alone = match &self.rare.queues {
             Some(queues) => self.begun && at < interval.to && queues.left_first() > at,
             None => false,
         };
-        if !sample_alone && self.roll_account(at, interval, end && at == now) {
+        if !sample_alone && self.advance_account_at(at, interval, end && at == now) {
             return;
         }
         let length = self.length_now(at) as usize;
@@ -193,12 +193,12 @@ impl Port {
         if samples.next == at {
             samples.take(length, until, interval);
         }
-        self.next_roll = samples.next.min(interval.to);
+        self.next_advance = samples.next.min(interval.to);
     }
 
     /// Rolls the account to `at`, maybe the `end` of the run. Returns whether the measured interval is over.
     #[inline(always)]
-    fn roll_account(&mut self, at: Time, interval: &Interval, end: bool) -> bool {
+    fn advance_account_at(&mut self, at: Time, interval: &Interval, end: bool) -> bool {
         self.advance(at);
         self.ring.shrink();
         if let Some(queues) = &mut self.rare.queues {
@@ -212,7 +212,7 @@ impl Port {
             self.rare.at_from = (snapshot != Snapshot::default()).then(|| Box::new(snapshot));
             self.begun = true;
             if let Some(queues) = &mut self.rare.queues {
-                queues.snapshot(true, self.settings.below);
+                queues.snapshot(true, self.settings.device_queue);
             }
         }
         if at >= interval.to {
@@ -220,9 +220,9 @@ impl Port {
                 self.rare.at_to = Some(Box::new(self.snapshot(at)));
             }
             if let Some(queues) = &mut self.rare.queues {
-                queues.snapshot(false, self.settings.below);
+                queues.snapshot(false, self.settings.device_queue);
             }
-            self.next_roll = Time::NEVER;
+            self.next_advance = Time::NEVER;
             return true;
         }
         false
@@ -230,15 +230,15 @@ impl Port {
 
     /// Account at `at`, without arrivals since the last packet: the future part of accepted packets is subtracted.
     pub(super) fn snapshot(&self, at: Time) -> Snapshot {
-        let (mut count, below) = (self.count, self.settings.below);
+        let (mut count, device_queue) = (self.count, self.settings.device_queue);
         let mut before = self.bytes_out;
         for i in 0..self.ring.len {
             let slot = self.slot(i);
             let size = slot.bytes_to - before;
             before = slot.bytes_to;
-            let leaves = match i.checked_sub(below) {
+            let leaves = match i.checked_sub(device_queue) {
                 None => at,
-                Some(_) if below == 0 => slot.departure,
+                Some(_) if device_queue == 0 => slot.departure,
                 Some(j) => self.slot(j).departure,
             };
             count.take_wait(leaves.saturating_sub(at), size);

@@ -1,4 +1,4 @@
-//! A packet at a FIFO port that marks at departures ([`crate::port::departure_marks`]).
+//! A packet at a FIFO port that marks at departures ([`crate::port::late_marking`]).
 
 use crate::event::interval::Interval;
 use crate::event::outbox::{Instant, Outbox, Stamp};
@@ -7,7 +7,7 @@ use crate::node::context::Counts;
 use crate::port::{Port, Sent};
 
 /// Passes a packet through such a port, which is not observed. Its link has no loss, and a delay.
-pub fn pass_marking_later<O: Outbox>(
+pub fn pass_marking_late<O: Outbox>(
     port: &mut Port,
     at: Instant,
     packet: &Packet,

@@ -1,4 +1,4 @@
-//! Ports that mark at departures without events for them ([`crate::port::departure_marks`]).
+//! Ports that mark at departures without events for them ([`crate::port::late_marking`]).
 
 use crate::domain::Domain;
 use crate::domain::build::Simulation;
@@ -13,11 +13,11 @@ impl Simulation<'_> {
     /// Lets ports mark later where they can. `length`: length of windows. `near`: time before its arrival from which a
     /// packet is in a bucket. Not in traced runs, whose lines are in the order of departures, nor at some hosts, which
     /// [act at departures](Self::ports_without_tx_slots).
-    pub fn mark_later(&mut self, length: Time, near: Time) {
+    pub fn enable_late_marking(&mut self, length: Time, near: Time) {
         let spec = self.net.spec;
         let marks = spec.queues.iter().any(|queue| matches!(queue.discipline, Discipline::EcnAtDeparture(_)));
         if marks && spec.pfc().is_none() && spec.observe.trace.is_empty() && !spec.observe.monitors() {
-            self.ports_without_tx_slots().for_each(|port| port.mark_later(length, near));
+            self.ports_without_tx_slots().for_each(|port| port.enable_late_marking(length, near));
         }
     }
 }
@@ -40,7 +40,7 @@ pub fn set_marks(
 }
 
 /// Tells the port of `packet`, in one of these domains, the packet's `place` among the arrivals of its window.
-pub fn tell_place((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
+pub fn note_place((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
     port_of(first, domains, net, packet.link).placed(packet, place);
 }
 
@@ -58,7 +58,7 @@ pub fn set_decided(
 }
 
 /// Tells the port of `packet`, in one of these domains, that the packet has moved to `place`.
-pub fn tell_move((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
+pub fn note_move((first, domains): (u32, &mut [Domain]), net: &FabricMap, packet: &Packet, place: usize) {
     port_of(first, domains, net, packet.link).moved(packet, place);
 }
 

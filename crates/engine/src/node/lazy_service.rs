@@ -1,4 +1,4 @@
-//! A packet at a port whose explicit queues [serve themselves](crate::port::self_service).
+//! A packet at a port whose explicit queues [serve themselves](crate::port::lazy_service).
 
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet};
@@ -9,7 +9,7 @@ use incast_cc::Time;
 
 /// Passes a packet to such a port. Returns whether its queue has accepted it.
 #[inline]
-pub fn pass_serving(
+pub fn pass_lazily(
     port: &mut Port,
     now: Time,
     packet: &Packet,

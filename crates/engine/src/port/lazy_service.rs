@@ -8,8 +8,8 @@
 //! reference engine, which has the events.
 
 use super::account::Counters;
-use super::class_queue::{AtRest, Waiting};
-use super::port::{Port, Rare, unusual};
+use super::class_queue::{IdleAdmission, Waiting};
+use super::port::{Port, Rare, feature};
 use super::queues::{Admission, Queues, Service};
 use super::scheduler::Scheduler;
 use super::settings::Settings;
@@ -19,34 +19,34 @@ use crate::event::packet::{Ext, Packet, flag};
 use crate::ids::LinkId;
 use crate::port::discipline::Verdict;
 use crate::port::discipline::trimming::Trim;
-use crate::spec::Whole;
+use crate::spec::Aggregate;
 use incast_cc::Time;
 use std::mem::take;
 
 impl Port {
     /// Lets an explicit port serve itself, if it can; engine windows are `length` long.
-    pub fn serve_itself(&mut self, length: Time) {
+    pub fn make_lazy(&mut self, length: Time) {
         let settings = &*self.settings;
         let Some(queues) = &self.rare.queues else { return };
-        let plain = self.unusual == unusual::EXPLICIT && self.pool().is_none() && self.station().is_none();
+        let plain = self.features == feature::EXPLICIT && self.pool().is_none() && self.station().is_none();
         let plain = plain && self.rare.frames.is_none() && !settings.lossy && settings.bucket == Time::ZERO;
         // returned headers leave by another port of the node, at once
         let plain = plain && !queues.trim.as_ref().is_some_and(Trim::returns);
         // an empty packet without overhead takes no time: the queue then lets it pass
         let takes_time = settings.serialization(1) > Time::ZERO;
-        let known = settings.below <= 1 && queues.classes.iter().all(|class| class.decides_at_arrivals());
+        let known = settings.device_queue <= 1 && queues.classes.iter().all(|class| class.decides_at_arrivals());
         if plain && takes_time && known && settings.delay >= length {
             let exact = settings.ps_per_byte != 0;
-            self.unusual |= unusual::SERVES_ITSELF;
+            self.features |= feature::LAZY;
             self.free_at = Time::NEVER;
-            self.rare.queues.iter_mut().for_each(|queues| queues.settle_at_rest(exact));
+            self.rare.queues.iter_mut().for_each(|queues| queues.settle_idle_admission(exact));
         }
     }
 
     /// True if its explicit queues serve themselves.
     #[inline(always)]
-    pub fn serves_itself(&self) -> bool {
-        self.unusual & unusual::SERVES_ITSELF != 0
+    pub fn is_lazy(&self) -> bool {
+        self.features & feature::LAZY != 0
     }
 
     /// Does all due work up to `now`. [`Port::free_at`] is the time of the next work, [`Time::NEVER`] if none.
@@ -67,24 +67,24 @@ impl Port {
     /// Ends the current transmission at `now`, if any.
     #[inline(always)]
     fn end_service(&mut self, now: Time, interval: &Interval) {
-        if self.next_roll < now {
+        if self.next_advance < now {
             // as with events: earlier due work finds the queues as they were
-            self.roll(now - Time::ps(1), interval);
+            self.advance_account(now - Time::ps(1), interval);
         }
-        let below = self.settings.below;
+        let device_queue = self.settings.device_queue;
         let Some(queues) = &mut self.rare.queues else { return };
-        queues.account(now, below, &mut self.count);
-        if below == 0
+        queues.account(now, device_queue, &mut self.count);
+        if device_queue == 0
             && let Some(Service { class, .. }) = queues.service
         {
-            queues.account_of(class, now, below);
+            queues.account_of(class, now, device_queue);
         }
-        queues.finish(now, below);
+        queues.finish(now, device_queue);
     }
 
     /// Ends the run at `end`: ends a transmission that finished before and after which nothing waited.
     pub(super) fn end_own_service(&mut self, end: Time, interval: &Interval) {
-        if self.serves_itself() && self.free_at < end {
+        if self.is_lazy() && self.free_at < end {
             self.end_service(self.free_at, interval);
             self.free_at = Time::NEVER;
         }
@@ -117,8 +117,8 @@ impl Port {
         let Some(queues) = &mut self.rare.queues else { return (false, 0) };
         let class = queues.queue_of(packet, class);
         let rests = queues.queued.0 == 0 && (self.free_at <= now || queues.service.is_none());
-        if rests && now < self.next_roll && queues.admits_at_rest(class, now, packet, &self.settings) {
-            self.pass_at_rest(now, packet, ext, class, out);
+        if rests && now < self.next_advance && queues.admits_when_idle(class, now, packet, &self.settings) {
+            self.pass_when_idle(now, packet, ext, class, out);
             return (true, 0);
         }
         self.take_otherwise(now, packet, ext, class, interval, out)
@@ -126,12 +126,19 @@ impl Port {
 
     /// Takes a packet of queue `class` at an idle port, where at most a finished transmission is left.
     #[inline(always)]
-    fn pass_at_rest(&mut self, now: Time, packet: &Packet, ext: Option<&mut Ext>, class: usize, out: &mut impl Outbox) {
+    fn pass_when_idle(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        ext: Option<&mut Ext>,
+        class: usize,
+        out: &mut impl Outbox,
+    ) {
         let settings = &*self.settings;
         let Some(queues) = &mut self.rare.queues else { return };
         let size = packet.size as u64 + settings.framing as u64;
         let ends = now + settings.serialization(size);
-        if settings.below == 0 {
+        if settings.device_queue == 0 {
             if let Some(Service { class, ends, .. }) = queues.service {
                 queues.account(ends, 0, &mut self.count);
                 queues.account_of(class, ends, 0);
@@ -141,7 +148,7 @@ impl Port {
             self.count.holds(1, size);
             queues.classes[class].holds(1, size);
         } else {
-            queues.bytes_below = size;
+            queues.device_bytes = size;
         }
         queues.service = Some(Service { size, class, began: now, ends, arrives: None });
         queues.classes[class].accept(size, false);
@@ -162,8 +169,8 @@ impl Port {
         out: &mut impl Outbox,
     ) -> (bool, u64) {
         self.serve(now, interval, out);
-        if now >= self.next_roll {
-            self.roll(now, interval);
+        if now >= self.next_advance {
+            self.advance_account(now, interval);
         }
         let Some(queues) = &mut self.rare.queues else { return (false, 0) };
         let admission = queues.admit(class, packet, now, &self.settings, None);
@@ -191,22 +198,22 @@ impl Port {
             out.arrive(packet, Stamp { time: now + settings.delay, link: self.link, ce }, ext, 0);
             return (true, dropped);
         }
-        let below = settings.below;
+        let device_queue = settings.device_queue;
         if cut.is_none() && queues.serves_at_once(class, now, wire) {
-            if below == 0 {
+            if device_queue == 0 {
                 queues.account(now, 0, &mut self.count);
                 queues.account_of(class, now, 0);
                 self.count.holds(1, size);
                 queues.classes[class].holds(1, size);
             }
-            queues.start(class, size, now, wire, below);
+            queues.start(class, size, now, wire, device_queue);
             self.free_at = now + wire;
             out.arrive(packet, Stamp { time: now + wire + settings.delay, link: self.link, ce }, ext, 0);
             return (true, dropped);
         }
-        queues.account(now, below, &mut self.count);
-        queues.account_of(class, now, below);
-        let before = queues.seen(below).0;
+        queues.account(now, device_queue, &mut self.count);
+        queues.account_of(class, now, device_queue);
+        let before = queues.seen(device_queue).0;
         let rank = queues.rank_of(packet, ext.as_deref());
         let ext = ext.map(|ext| Box::new(take(ext)));
         let mut packet = *packet;
@@ -220,11 +227,11 @@ impl Port {
         if queues.service.is_none() {
             self.free_at = queues.begin_next(now, self.link, settings, out);
         }
-        let (packets, bytes) = queues.seen(below);
+        let (packets, bytes) = queues.seen(device_queue);
         if packets > before {
             self.count.holds(packets, bytes);
         }
-        let (packets, bytes) = queues.seen_of(class, below);
+        let (packets, bytes) = queues.seen_of(class, device_queue);
         queues.classes[class].holds(packets, bytes);
         // a credit may wait for tokens, and later data overtakes it
         if queues.queued.0 > 0 && self.free_at < queues.listed {
@@ -249,7 +256,7 @@ impl Port {
         let (settings, rare) = (&*self.settings, &mut *self.rare);
         let Rare { queues: Some(queues), events, .. } = rare else { return (None, 0) };
         // trimmed and replaced packets no longer count
-        queues.advance(now, settings.below, &mut self.count);
+        queues.advance(now, settings.device_queue, &mut self.count);
         let admission = match queues.goes_by_rank() {
             true => queues.displace(refused, packet, ext, settings, events),
             false => queues.trim(refused, packet, settings, None, events, interval),
@@ -267,15 +274,15 @@ impl Port {
 impl Queues {
     /// Lets stateless queues accept arrivals at an idle port without asking the discipline, if it would accept them
     /// unmarked anyway.
-    fn settle_at_rest(&mut self, exact: bool) {
+    fn settle_idle_admission(&mut self, exact: bool) {
         let stateless = self.classes.iter().all(|class| !class.has_state());
         let turns = matches!(self.scheduler, Scheduler::Weighted(_));
-        let whole = self.whole.unwrap_or(Whole::NONE);
+        let aggregate = self.aggregate.unwrap_or(Aggregate::NONE);
         for (i, class) in self.classes.iter_mut().enumerate().filter(|_| exact && stateless && !turns) {
-            class.at_rest = match &self.scheduler {
-                _ if !class.takes_into_empty(&whole) => AtRest::Asks,
-                Scheduler::Credits(_) if i == 0 => AtRest::TakesTokens,
-                _ => AtRest::Takes,
+            class.when_idle = match &self.scheduler {
+                _ if !class.takes_into_empty(&aggregate) => IdleAdmission::Asks,
+                Scheduler::Credits(_) if i == 0 => IdleAdmission::TakesTokens,
+                _ => IdleAdmission::Takes,
             };
         }
     }
@@ -283,10 +290,10 @@ impl Queues {
     /// Returns whether queue `class` accepts `packet`, which arrives at an idle port at `now`, without asking the
     /// discipline.
     #[inline(always)]
-    fn admits_at_rest(&mut self, class: usize, now: Time, packet: &Packet, settings: &Settings) -> bool {
-        match (self.classes[class].at_rest, &mut self.scheduler) {
-            (AtRest::Takes, _) => true,
-            (AtRest::TakesTokens, Scheduler::Credits(tokens)) => {
+    fn admits_when_idle(&mut self, class: usize, now: Time, packet: &Packet, settings: &Settings) -> bool {
+        match (self.classes[class].when_idle, &mut self.scheduler) {
+            (IdleAdmission::Takes, _) => true,
+            (IdleAdmission::TakesTokens, Scheduler::Credits(tokens)) => {
                 tokens.take(now, settings.serialization(packet.size as u64 + settings.framing as u64))
             }
             _ => false,
@@ -295,21 +302,21 @@ impl Queues {
 
     /// Packets and bytes that the disciplines count, by the account, which includes all departures.
     #[inline(always)]
-    fn seen(&self, below: u32) -> (u32, u64) {
-        if below > 0 { self.queued } else { self.filling() }
+    fn seen(&self, device_queue: u32) -> (u32, u64) {
+        if device_queue > 0 { self.queued } else { self.filling() }
     }
 
     /// [`Queues::seen`] for queue `class`.
     #[inline(always)]
-    fn seen_of(&self, class: usize, below: u32) -> (u32, u64) {
-        if below > 0 { self.classes[class].queued } else { self.here_of(class) }
+    fn seen_of(&self, class: usize, device_queue: u32) -> (u32, u64) {
+        if device_queue > 0 { self.classes[class].queued } else { self.here_of(class) }
     }
 
     /// Adds the time up to `until`, in which nothing changes, to the account.
     #[inline(always)]
-    fn account(&mut self, until: Time, below: u32, count: &mut Counters) {
+    fn account(&mut self, until: Time, device_queue: u32, count: &mut Counters) {
         let span = until - self.known_to;
-        let (packets, bytes) = self.seen(below);
+        let (packets, bytes) = self.seen(device_queue);
         self.known_to = until;
         if packets > 0 {
             count.add_queue(span, packets, bytes);
@@ -318,9 +325,9 @@ impl Queues {
 
     /// Adds the time up to `until`, in which nothing changes in `class`, to its account.
     #[inline(always)]
-    fn account_of(&mut self, class: usize, until: Time, below: u32) {
+    fn account_of(&mut self, class: usize, until: Time, device_queue: u32) {
         if self.classes.len() > 1 {
-            let seen = self.seen_of(class, below);
+            let seen = self.seen_of(class, device_queue);
             self.classes[class].pass(until, seen);
         }
     }
@@ -350,10 +357,10 @@ impl Queues {
 
     /// Begins the transmission of a packet that is no longer in the queue.
     #[inline(always)]
-    fn start(&mut self, class: usize, size: u64, now: Time, wire: Time, below: u32) {
+    fn start(&mut self, class: usize, size: u64, now: Time, wire: Time, device_queue: u32) {
         self.service = Some(Service { size, class, began: now, ends: now + wire, arrives: None });
-        if below > 0 {
-            self.bytes_below = size;
+        if device_queue > 0 {
+            self.device_bytes = size;
             let queue = &mut self.classes[class];
             if queue.queued.0 == 0 {
                 queue.empty(now);
@@ -363,12 +370,12 @@ impl Queues {
 
     /// Ends the current transmission at `now`, if any: its packet has left.
     #[inline(always)]
-    fn finish(&mut self, now: Time, below: u32) {
+    fn finish(&mut self, now: Time, device_queue: u32) {
         let Some(Service { class, .. }) = self.service.take() else { return };
-        self.bytes_below = 0;
+        self.device_bytes = 0;
         let several = self.classes.len() > 1;
         let queue = &mut self.classes[class];
-        if queue.queued.0 == 0 && (below == 0 || several) {
+        if queue.queued.0 == 0 && (device_queue == 0 || several) {
             queue.empty(now);
         }
     }
@@ -381,7 +388,7 @@ impl Queues {
             return Time::NEVER;
         }
         let Some(class) = self.scheduler.next(&mut self.classes, now) else { return Time::NEVER };
-        let below = settings.below;
+        let device_queue = settings.device_queue;
         let Some(queue) = self.classes.get_mut(class) else {
             let Scheduler::Credits(tokens) = &self.scheduler else { return Time::NEVER };
             return tokens.enough_at;
@@ -389,14 +396,14 @@ impl Queues {
         let Some(Waiting { packet, ext, size, wire, .. }) = queue.queue.front_mut() else { return Time::NEVER };
         let (size, wire) = (*size, *wire);
         out.arrive(packet, Stamp { time: now + wire + settings.delay, link, ce: 0 }, ext.as_deref_mut(), 0);
-        self.account_of(class, now, below);
+        self.account_of(class, now, device_queue);
         let queue = &mut self.classes[class];
         queue.queue.pop_front();
         queue.leave(size);
         self.queued.0 -= 1;
         self.queued.1 -= size;
         self.work -= wire;
-        self.start(class, size, now, wire, below);
+        self.start(class, size, now, wire, device_queue);
         now + wire
     }
 }
@@ -404,7 +411,7 @@ impl Queues {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Discipline, Limit, LinkSpec, Loss, QueueSpec, Scheduler, Whole};
+    use crate::spec::{Aggregate, Discipline, Limit, LinkSpec, Loss, QueueSpec, Scheduler};
     use incast_cc::Rate;
 
     #[test]
@@ -417,15 +424,16 @@ mod tests {
             count_overhead: false,
             explicit: false,
         };
-        let classes = |classes| Discipline::Classes { scheduler: Scheduler::Strict, classes, whole: Whole::NONE };
+        let classes =
+            |classes| Discipline::Classes { scheduler: Scheduler::Strict, classes, aggregate: Aggregate::NONE };
         let interval = Interval { from: Time::ZERO, to: Time::ms(1), every: Time::us(1) };
         let serves = |queue: QueueSpec, loss, bucket| {
             let (rate, delay, name) = (Rate::gbps(10), Time::us(1), "a>b".into());
             let link = LinkSpec { from: 0, to: 1, rate, delay, overhead: 0, bucket, queue: 0, loss, cell: None, name };
             let serves = |length| {
                 let mut port = Port::new(&link, &queue, LinkId(0), 1, &interval);
-                port.serve_itself(length);
-                port.serves_itself()
+                port.make_lazy(length);
+                port.is_lazy()
             };
             // no engine window may be longer than the link's delay
             assert!(!serves(Time::us(1) + Time::ps(1)));

@@ -109,7 +109,7 @@ impl<E: Effects> NodeCtx<'_, E> {
     #[inline(never)]
     pub fn watch_nic(&mut self, host: HostIx) {
         let h = &mut self.hosts[host];
-        if let Some(done) = h.nic.as_mut().and_then(|nic| nic.watch(self.now)) {
+        if let Some(done) = h.nic.as_mut().and_then(|nic| nic.end_event(self.now)) {
             let link = self.ports[h.port].link;
             self.timer(done, Timer::Departure(link));
         }

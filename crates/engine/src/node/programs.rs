@@ -82,14 +82,14 @@ impl<E: Effects> NodeCtx<'_, E> {
             self.counts.sent += made as u64;
             match egress {
                 Some(egress) => self.pass_from(programs, from, (ingress, egress), &packet, ext.as_mut()),
-                None if made => self.tell_stack(&packet),
+                None if made => self.deliver_to_stack(&packet),
                 None => self.refused(&packet, Site::Node(programs.node())),
             }
         }
     }
 
     /// Delivers a packet that a host's program has made for the host's own stack, without delay.
-    fn tell_stack(&mut self, packet: &Packet) {
+    fn deliver_to_stack(&mut self, packet: &Packet) {
         let stamp = Stamp { time: self.now, link: packet.link, ce: 0 };
         self.out.arrive(packet, stamp, None, self.generation.saturating_add(1));
     }

@@ -1,7 +1,7 @@
 //! Sub-RTT control (Bolt): a port notifies senders of its queue at once, by packets of its own, and decides which
 //! packets may increase the window of their flow by one.
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
 use crate::event::metadata::BoltSignal;
 use crate::event::packet::{Ext, Packet};
 use crate::ids::{LinkId, NodeId};
@@ -85,11 +85,11 @@ impl BoltPorts {
 
     /// Notifies the sender of a packet of a queue, if there is a reverse path. Returns whether it does.
     #[cold]
-    fn notify(&self, at: &At, packet: &Packet, (queue, rate): (u32, Rate), beside: &mut Beside) -> bool {
+    fn notify(&self, at: &At, packet: &Packet, (queue, rate): (u32, Rate), effects: &mut SideEffects) -> bool {
         let notification = Packet::backlog(packet, NodeId(at.connections.flow(packet.flow).src), queue, rate);
         match (at.ingress, self.home) {
-            (Some(ingress), _) => beside.send(notification, ingress),
-            (None, Some(home)) => beside.tell_stack(notification, home),
+            (Some(ingress), _) => effects.send(notification, ingress),
+            (None, Some(home)) => effects.deliver_to_stack(notification, home),
             (None, None) => return false,
         }
         true
@@ -108,7 +108,7 @@ impl SwitchProgram for BoltPorts {
         self.home = all.find(|link| spec.links.get(link.ix()).is_some_and(|l| l.to == own));
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(local) = at.egress else { return Verdict::Pass };
         let rate = at.rate(local);
         if rate == Rate::INFINITE {
@@ -116,7 +116,7 @@ impl SwitchProgram for BoltPorts {
         }
         let sizes = self.sizes(at.ports[local].framing());
         self.ports[local].come(at.now, at.bytes(local, packet), rate.as_f64() / 8.0, sizes.supply);
-        let Some(bolt) = beside.ext.as_deref_mut().and_then(Ext::bolt_signal) else { return Verdict::Pass };
+        let Some(bolt) = effects.ext.as_deref_mut().and_then(Ext::bolt_signal) else { return Verdict::Pass };
         let queue = at.queue(local);
         if queue < sizes.threshold {
             // at the sender's own port a claim is kept if supply matching is off: then only ports on the path decide
@@ -129,8 +129,8 @@ impl SwitchProgram for BoltPorts {
         let (queue, first) = (queue.min(u32::MAX as u64) as u32, !bolt.congested);
         bolt.note_congested(queue, rate);
         if first && self.rule.src {
-            let notified = self.notify(at, packet, (queue, rate), beside);
-            if let Some(bolt) = beside.ext.as_deref_mut().and_then(Ext::bolt_signal) {
+            let notified = self.notify(at, packet, (queue, rate), effects);
+            if let Some(bolt) = effects.ext.as_deref_mut().and_then(Ext::bolt_signal) {
                 bolt.notified = notified;
             }
         }

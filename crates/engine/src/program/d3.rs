@@ -2,7 +2,7 @@
 //! fair share of the spare rate. The port stores a flow's previous demand and allocation, which packets carry in the
 //! paper.
 
-use super::rule::{At, Beside, Direction, SwitchProgram, Verdict};
+use super::rule::{At, Direction, SideEffects, SwitchProgram, Verdict};
 use crate::event::metadata::RateGrant;
 use crate::event::packet::{Ext, Packet, flag};
 use crate::spec::D3;
@@ -26,7 +26,7 @@ struct Port {
     allocated: f64,
     demand: f64,
     /// Bytes that arrived in the period until `ends`.
-    came: u64,
+    arrived_bytes: u64,
     ends: Time,
 }
 
@@ -75,10 +75,10 @@ impl Port {
         let period = rule.period.as_secs_f64();
         let bits = |bytes: u64| bytes as f64 * 8.0 / period;
         let over = ((now - self.ends) / rule.period) as f64;
-        let first = self.capacity + rule.alpha * (link - bits(self.came)) - rule.beta * bits(queue);
+        let first = self.capacity + rule.alpha * (link - bits(self.arrived_bytes)) - rule.beta * bits(queue);
         // nothing arrives in the periods after the first
         self.capacity = (first.max(0.0) + over * rule.alpha * link).min(link).max(link * 1e-3);
-        self.came = 0;
+        self.arrived_bytes = 0;
         self.ends += rule.period * (over as u64 + 1);
         let gone = |flow: &Flow| now - flow.asked >= rule.forget;
         if self.flows.values().any(gone) {
@@ -134,7 +134,7 @@ impl Allocations {
 }
 
 impl SwitchProgram for Allocations {
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(local) = at.egress else { return Verdict::Pass };
         let link = at.rate(local);
         if link == Rate::INFINITE {
@@ -142,8 +142,8 @@ impl SwitchProgram for Allocations {
         }
         let port = &mut self.ports[local];
         port.advance(&self.rule, at.now, at.queue(local), link.as_f64());
-        port.came += at.bytes(local, packet);
-        let granted = beside.ext.as_deref_mut().and_then(Ext::rate);
+        port.arrived_bytes += at.bytes(local, packet);
+        let granted = effects.ext.as_deref_mut().and_then(Ext::rate);
         let ends = packet.has(flag::FIN) && !packet.is_reverse();
         if ends || granted.is_some() {
             port.hear(&self.rule, at.direction(packet), (packet.has(flag::RETX), ends), at.now, granted);
@@ -223,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_capacity_follows_what_came_and_what_waits() {
-        let after = |came: u64, queue: u64, us: u64| {
-            let mut port = Port { came, ends: Time::us(100), ..port() };
+        let after = |arrived_bytes: u64, queue: u64, us: u64| {
+            let mut port = Port { arrived_bytes, ends: Time::us(100), ..port() };
             port.capacity = 0.8e10;
             port.advance(&rule(), Time::us(us), queue, 1e10);
             port.capacity / 1e9

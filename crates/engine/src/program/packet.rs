@@ -28,7 +28,7 @@ impl Packet {
     }
 
     /// Queue length in bytes and link rate of the reporting port.
-    pub fn queue_told(&self) -> (u32, Rate) {
+    pub fn reported_queue(&self) -> (u32, Rate) {
         debug_assert!(self.is(Kind::Backlog));
         let report = self.receiver_report();
         (report.count, Rate(report.map))

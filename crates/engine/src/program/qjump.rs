@@ -1,7 +1,7 @@
 //! Levels (QJUMP): rate limits of hosts per traffic class and epoch. Packets of a limited class leave their host while
 //! the class has bytes left, and otherwise wait for the host's next epoch.
 
-use super::rule::{At, Beside, SwitchProgram, Verdict};
+use super::rule::{At, SideEffects, SwitchProgram, Verdict};
 use crate::event::packet::{Ext, Packet};
 use crate::hash::{self, purpose};
 use crate::ids::LinkId;
@@ -103,7 +103,7 @@ impl SwitchProgram for Levels {
             { self.rule.factors.iter().map(most) }.map(|most| Level { most, left: most, ..Level::default() }).collect();
     }
 
-    fn ingress(&mut self, at: &At, packet: &mut Packet, beside: &mut Beside) -> Verdict {
+    fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(egress) = at.egress.filter(|_| at.ingress.is_none() && self.epoch > Time::ZERO) else {
             return Verdict::Pass;
         };
@@ -121,7 +121,7 @@ impl SwitchProgram for Levels {
             return Verdict::Pass;
         }
         level.backlog += bytes;
-        level.waiting.push_back(Waiting { packet: *packet, ext: beside.take_ext(), egress, bytes });
+        level.waiting.push_back(Waiting { packet: *packet, ext: effects.take_ext(), egress, bytes });
         self.plan();
         Verdict::Keep
     }
@@ -134,7 +134,7 @@ impl SwitchProgram for Levels {
         self.due
     }
 
-    fn timer(&mut self, at: &At, beside: &mut Beside) {
+    fn timer(&mut self, at: &At, effects: &mut SideEffects) {
         self.advance(at);
         for level in &mut self.levels {
             while let Some(bytes) = level.waiting.front().map(|first| first.bytes)
@@ -142,7 +142,7 @@ impl SwitchProgram for Levels {
                 && let Some(Waiting { packet, ext, egress, .. }) = level.waiting.pop_front()
             {
                 level.backlog -= bytes;
-                beside.release((packet, ext), None, Some(egress));
+                effects.release((packet, ext), None, Some(egress));
             }
         }
         self.plan();

@@ -56,7 +56,7 @@ impl Sender {
     /// Reports the queue length that a port has sent to the controller.
     #[cold]
     pub(super) fn on_backlog_report(&mut self, ctx: &NodeCtx<impl Effects>, p: &Packet) {
-        let (queue, rate) = p.queue_told();
+        let (queue, rate) = p.reported_queue();
         let packets = queue as f64 / self.full_segment(ctx).1;
         self.cc.on_backlog(&Backlog { now: ctx.now, sent: p.echo(), packets, rate });
     }

@@ -54,7 +54,7 @@ pub mod testing {
     pub use crate::program::{At, Programs, SwitchProgram, Verdict};
     pub use crate::radio::channel::Heard;
     pub use crate::radio::frame::{Frame, What};
-    pub use crate::radio::{Cell, Effect, Sighting, Watch};
+    pub use crate::radio::{Cell, Effect, Observed, Sighting};
     pub use crate::run::windows;
     pub use crate::run::windows::Threads;
     pub use crate::run::worker::Visit;

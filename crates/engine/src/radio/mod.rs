@@ -94,7 +94,7 @@ pub struct Sighting {
 
 /// Observations of a cell.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Watch {
+pub struct Observed {
     /// Records frames.
     pub frames: bool,
     /// Records busy periods of the channel.
@@ -140,8 +140,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The cell of `spec`, with the observations `watch`.
-    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, watch: Watch) -> Cell {
+    /// The cell of `spec`, with the observations `observed`.
+    pub fn new(spec: &CellSpec, order: Order, interval: &Interval, observed: Observed) -> Cell {
         let number = |i: u64| hash::bits(order.seed, purpose::RADIO_NUMBER, spec.channel as u64, i) as u8;
         let station = |(i, station): (u64, &StationSpec)| {
             let entity = (spec.channel as u64) << 32 | i;
@@ -161,7 +161,7 @@ impl Cell {
         let mut cell = Cell {
             spec: spec.clone(),
             interval: *interval,
-            channel: Channel::new(spec, order.seed, watch.channel),
+            channel: Channel::new(spec, order.seed, observed.channel),
             stations,
             agenda: Agenda::default(),
             datagrams: Datagrams::default(),
@@ -174,7 +174,7 @@ impl Cell {
             at_from: None,
             at_to: None,
             advance_at: interval.from,
-            sightings: watch.frames.then(Vec::new),
+            sightings: observed.frames.then(Vec::new),
         };
         cell.configure();
         cell.armed = cell.next();

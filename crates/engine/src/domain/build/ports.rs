@@ -16,7 +16,7 @@ use crate::port::buffer::{Account, Pool};
 use crate::port::faults::Faults;
 use crate::port::{Port, Settings};
 use crate::program::Programs;
-use crate::radio::{Cell, Watch};
+use crate::radio::{Cell, Observed};
 use crate::spec::{About, BufferSpec, Discipline, LinkSpec, ProcessingSpec, QueueSpec, RunError, Spec};
 use crate::switch::Switch;
 use incast_cc::Time;
@@ -88,8 +88,8 @@ impl<'a> Maker<'a> {
         let own = (0u32..).zip(&self.spec.cells).filter(|(_, cell)| nodes.contains(&NodeId(cell.channel)));
         let order = Order { seed: self.spec.seed, ties: self.spec.ties };
         let observe = &self.spec.observe;
-        let watch = |cell| Watch { frames: !observe.trace.is_empty(), channel: observe.cells.contains(&cell) };
-        let cell = |(i, cell)| Cell::new(cell, order, self.parts.interval, watch(i));
+        let observed = |cell| Observed { frames: !observe.trace.is_empty(), channel: observe.cells.contains(&cell) };
+        let cell = |(i, cell)| Cell::new(cell, order, self.parts.interval, observed(i));
         domain.nodes.shared.cells = own.map(cell).collect();
         Ok(domain)
     }

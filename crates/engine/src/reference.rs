@@ -61,7 +61,7 @@ impl Outbox for Heap {
         let key = Key::timer(self.order, time, generation, timer);
         self.queue.push(Reverse(Queued { key, event: Event::Timer(timer) }));
     }
-    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.timer(time, 0, message);
     }
 }

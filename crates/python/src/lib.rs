@@ -143,7 +143,7 @@ fn run(
         let mut spec = scenario.spec().map_err(scenario_error)?;
         spec.cores = cores;
         spec.observe.most_kept = most_kept;
-        spec.told_every = every_ps.map(|every| Time(every.max(1)));
+        spec.progress_every = every_ps.map(|every| Time(every.max(1)));
         if external::are_among(&spec.controllers) {
             spec.threads = Some(1);
         }

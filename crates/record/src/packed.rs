@@ -141,7 +141,7 @@ impl<R: Framed> Lane<R> {
     }
 
     /// A store for another thread, which shares memory and file with that of this lane.
-    pub fn store_beside(&self) -> Store {
+    pub fn sibling_store(&self) -> Store {
         self.store.as_ref().map_or_else(|| Store::new(&Room::new(u64::MAX)), Store::beside)
     }
 

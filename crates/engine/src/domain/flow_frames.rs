@@ -21,7 +21,7 @@ pub type Snapshot = Option<(Option<u64>, FlowState)>;
 #[repr(C)]
 pub struct SenderFrames {
     clock: FrameClock,
-    told: Snapshot,
+    previous: Snapshot,
     /// Rows of frames at whose end the state differs from the previous one.
     rows: Lane<FlowFrame>,
 }
@@ -29,7 +29,7 @@ pub struct SenderFrames {
 impl SenderFrames {
     /// Without rows.
     pub fn new(spec: &TimelineSpec, store: &Store) -> SenderFrames {
-        SenderFrames { clock: FrameClock::new(spec), rows: Lane::stored(store), told: None }
+        SenderFrames { clock: FrameClock::new(spec), rows: Lane::stored(store), previous: None }
     }
 
     /// True if the open frame is over at `now`.
@@ -52,27 +52,27 @@ impl SenderFrames {
         if now < self.clock.next {
             return;
         }
-        self.tell(sender.snapshot(), self.clock.open());
+        self.push_if_changed(sender.snapshot(), self.clock.open());
         self.clock.go_to(self.clock.at(now));
     }
 
-    fn tell(&mut self, snapshot: Snapshot, frame: u32) {
-        if let Some((cwnd_bytes, state)) = snapshot.filter(|_| snapshot != self.told) {
+    fn push_if_changed(&mut self, snapshot: Snapshot, frame: u32) {
+        if let Some((cwnd_bytes, state)) = snapshot.filter(|_| snapshot != self.previous) {
             self.rows.push(FlowFrame { frame, cwnd_bytes, state, ..FlowFrame::default() });
-            self.told = snapshot;
+            self.previous = snapshot;
         }
     }
 
     /// A store for the joined rows of flows, written by another thread.
-    pub fn store_beside(&self) -> Store {
-        self.rows.store_beside()
+    pub fn sibling_store(&self) -> Store {
+        self.rows.sibling_store()
     }
 
     /// Closes the last frame, at `end` of the run.
     pub fn end(&mut self, sender: &SendEndpoint, end: Time) {
         self.before(sender, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
-        self.tell(sender.snapshot(), self.clock.open());
+        self.push_if_changed(sender.snapshot(), self.clock.open());
     }
 }
 
@@ -118,12 +118,12 @@ impl ReceiverFrames {
     pub fn close(&mut self, delivered: u64, now: Time, come: Time) {
         self.clock.lengthen(come, || self.rows.coarsen());
         if self.is_due(now) {
-            self.tell(delivered);
+            self.push_if_changed(delivered);
             self.clock.go_to(self.clock.at(now));
         }
     }
 
-    fn tell(&mut self, delivered: u64) {
+    fn push_if_changed(&mut self, delivered: u64) {
         if let Some(more) = delivered.checked_sub(self.from).filter(|more| *more > 0) {
             self.rows.push(FlowFrame { frame: self.clock.open(), delivered_bytes: more, ..FlowFrame::default() });
             self.from = delivered;
@@ -134,7 +134,7 @@ impl ReceiverFrames {
     pub fn end(&mut self, delivered: u64, end: Time) {
         self.close(delivered, end, end);
         self.clock.lengthen(end, || self.rows.coarsen());
-        self.tell(delivered);
+        self.push_if_changed(delivered);
     }
 }
 
@@ -146,19 +146,19 @@ pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &
     let clipped = |row: FlowFrame| row.at(row.frame.min(last));
     let mut sent_rows = sent.rows.all_rows().map(clipped).peekable();
     let mut arrived_rows = arrived.rows.all_rows().map(clipped).peekable();
-    let (mut rows, mut told) = (Lane::stored(store), None);
+    let (mut rows, mut previous) = (Lane::stored(store), None);
     while let Some(frame) = sent_rows.peek().into_iter().chain(arrived_rows.peek()).map(|row| row.frame).min() {
-        let (mut snapshot, mut delivered_bytes) = (told, 0);
+        let (mut snapshot, mut delivered_bytes) = (previous, 0);
         while let Some(row) = sent_rows.next_if(|row| row.frame == frame) {
             snapshot = Some((row.cwnd_bytes, row.state));
         }
         while let Some(row) = arrived_rows.next_if(|row| row.frame == frame) {
             delivered_bytes += row.delivered_bytes;
         }
-        if delivered_bytes > 0 || snapshot != told {
+        if delivered_bytes > 0 || snapshot != previous {
             let (cwnd_bytes, state) = snapshot.unwrap_or_default();
             rows.push(FlowFrame { frame, flow: 0, delivered_bytes, cwnd_bytes, state });
-            told = snapshot;
+            previous = snapshot;
         }
     }
     rows

@@ -16,7 +16,7 @@ use crate::node::context::Counts;
 use crate::port::Port;
 use crate::radio::Repeated;
 use crate::spec::{Governor, Limit, Spec};
-use crate::threads::team::cut;
+use crate::threads::thread_pool::split;
 use incast_cc::Time;
 use incast_record::packed::{Lane, Lanes};
 use incast_record::store::Store;
@@ -158,12 +158,12 @@ impl Simulation<'_> {
         let over = idle && !ports().any(Port::is_stalled);
         let end = if over { last } else { end };
         let interval = measured(&self.net.interval, end);
-        let (net, team, groups) = (&self.net, &*self.team, spec.groups.len());
+        let (net, thread_pool, groups) = (&self.net, &*self.thread_pool, spec.groups.len());
         let mut left = Left::new(collector);
         in_flight.for_each(|p| left.note(&p));
         let stuck = deadlocked(net, &self.domains);
-        let parts = team.ranges(self.domains.len());
-        let closed = team.share(cut(&mut self.domains, &parts), |(_, domains)| {
+        let parts = thread_pool.ranges(self.domains.len());
+        let closed = thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| {
             let mut left = Left::new(Collector::new(groups));
             domains.iter_mut().for_each(|domain| left.close(domain, net, end, over));
             left
@@ -176,7 +176,7 @@ impl Simulation<'_> {
         let segments = left.segments(spec.flows.len());
         let governors: Vec<Governor> = spec.governors().into_iter().collect();
         let controllers = governors.iter().map(|governor| name_of(spec, governor)).collect();
-        let flows = self.team.list(spec.flows.len(), |range| {
+        let flows = self.thread_pool.list(spec.flows.len(), |range| {
             let record = |f: usize| {
                 let governor = spec.governor(&spec.flows[f]);
                 let controller = governors.iter().position(|g| *g == governor).unwrap_or_default() as u32;
@@ -223,9 +223,9 @@ impl Simulation<'_> {
             let traces = Traces { flows: &outcome.flows, messages: &outcome.messages, timeouts: &timeouts };
             let frames = || outcome.port_frames.rows();
             outcome.timeline_events = events(spec, &traces, frames, (every, end));
-            outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.team);
+            outcome.paths = ports_of_flows(spec, &Fabric::new(spec), &self.thread_pool);
         }
-        self.team.share(cut(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
+        self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| domains.fill_with(Domain::default));
         outcome
     }
 
@@ -294,7 +294,7 @@ impl Simulation<'_> {
             let deadlocked_ps = stuck.get(&LinkId(l as u32)).map(|since| since.0);
             PortRecord { deadlocked_ps, limit_packets, limit_bytes, ..record }
         };
-        self.team.list(net.spec.links.len(), |range| range.map(record).collect())
+        self.thread_pool.list(net.spec.links.len(), |range| range.map(record).collect())
     }
 
     /// Frames of the ports in a run that ends at `end`, in order, and the length of a frame.
@@ -314,8 +314,8 @@ impl Simulation<'_> {
             return Lanes::default();
         }
         let net = &self.net;
-        let parts = self.team.ranges(self.domains.len());
-        self.team.share(cut(&mut self.domains, &parts), |(_, domains)| {
+        let parts = self.thread_pool.ranges(self.domains.len());
+        self.thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| {
             domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, &domain.nodes.shared.cells));
         });
         let domains = &self.domains;
@@ -324,10 +324,10 @@ impl Simulation<'_> {
             let sent = domains[ends.sender_domain].endpoints.frames_of_sender(ends.sender);
             let arrived = domains[ends.receiver_domain].endpoints.frames_of_receiver(ends.receiver);
             let Some((sent, arrived)) = sent.zip(arrived) else { return Lane::default() };
-            joined(sent, arrived, end, store.get_or_insert_with(|| sent.store_beside()))
+            joined(sent, arrived, end, store.get_or_insert_with(|| sent.sibling_store()))
         };
         // each thread has a store of its own
-        Lanes::from(self.team.list(net.ends.len(), |range| {
+        Lanes::from(self.thread_pool.list(net.ends.len(), |range| {
             let mut store = None;
             range.map(|f| lane(f, &mut store)).collect()
         }))

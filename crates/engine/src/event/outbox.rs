@@ -46,7 +46,7 @@ pub trait Outbox {
     fn timer(&mut self, time: Time, generation: u16, timer: Timer);
     /// `message` reaches node `to` at `time`, as an event there. `time` is at least the longest latency of a link from
     /// now, so it lies in a later window.
-    fn post(&mut self, to: NodeId, time: Time, message: Timer);
+    fn send_message(&mut self, to: NodeId, time: Time, message: Timer);
     /// The port of `link` is to be [settled](crate::port::late_marking) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
     /// The port of `link` [serves itself](crate::port::lazy_service) and has work at `time`: it is visited at the end

@@ -31,7 +31,7 @@ impl<E: Effects> NodeCtx<'_, E> {
         if from == to {
             self.timer(self.now, message);
         } else {
-            self.out.post(to, self.now + self.net.max_latency, message);
+            self.out.send_message(to, self.now + self.net.max_latency, message);
         }
     }
 }

@@ -89,7 +89,7 @@ pub struct Spec {
     /// Number of cores that the run may use if `threads` is `None`; `None`: all cores of the machine.
     pub cores: Option<u32>,
     /// Interval of additional calls to the listener, between events.
-    pub told_every: Option<Time>,
+    pub progress_every: Option<Time>,
     /// The run ends one longest link latency after everything of a known size has finished ([`App::is_finite`], queries
     /// with a count), or at `duration` if that comes first.
     pub ends_when_finished: bool,

@@ -34,7 +34,7 @@ pub struct Broken;
 /// A value in its own cache lines, so that arriving threads do not disturb those that poll the turn.
 #[derive(Debug)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CachePadded<T>(T);
 
 /// Lets `parties` threads wait until all have arrived, repeatedly.
 #[derive(Debug)]
@@ -43,9 +43,9 @@ pub struct Barrier {
     spins: u32,
     /// Turn before which waiting threads sleep at once.
     calm_until: AtomicU32,
-    arrived: Apart<AtomicUsize>,
+    arrived: CachePadded<AtomicUsize>,
     /// Number of turns: times that all threads have arrived.
-    turn: Apart<AtomicU32>,
+    epoch: CachePadded<AtomicU32>,
     broken: AtomicBool,
     /// Number of sleeping threads.
     sleeping: Mutex<usize>,
@@ -60,8 +60,8 @@ impl Barrier {
             parties,
             spins: if parties <= cores { SPINS } else { 0 },
             calm_until: AtomicU32::new(0),
-            arrived: Apart(AtomicUsize::new(0)),
-            turn: Apart(AtomicU32::new(0)),
+            arrived: CachePadded(AtomicUsize::new(0)),
+            epoch: CachePadded(AtomicU32::new(0)),
             broken: AtomicBool::new(false),
             sleeping: Mutex::new(0),
             bell: Condvar::new(),
@@ -73,13 +73,13 @@ impl Barrier {
     /// # Errors
     /// The barrier is broken.
     pub fn wait(&self) -> Result<(), Broken> {
-        let turn = self.turn.0.load(SeqCst);
+        let epoch = self.epoch.0.load(SeqCst);
         if self.arrived.0.fetch_add(1, SeqCst) + 1 == self.parties {
             self.arrived.0.store(0, SeqCst);
-            self.turn.0.store(turn.wrapping_add(1), SeqCst);
+            self.epoch.0.store(epoch.wrapping_add(1), SeqCst);
             self.ring();
         } else {
-            self.wait_for_turn(turn);
+            self.wait_for_epoch(epoch);
         }
         if self.broken.load(SeqCst) { Err(Broken) } else { Ok(()) }
     }
@@ -90,9 +90,9 @@ impl Barrier {
         self.ring();
     }
 
-    /// True if turn `turn` is still to be waited for.
-    fn waits(&self, turn: u32) -> bool {
-        self.turn.0.load(SeqCst) == turn && !self.broken.load(SeqCst)
+    /// True if turn `epoch` is still to be waited for.
+    fn waits(&self, epoch: u32) -> bool {
+        self.epoch.0.load(SeqCst) == epoch && !self.broken.load(SeqCst)
     }
 
     /// Wakes the sleeping threads. A thread about to sleep holds the lock while it checks the turn: it either sees the
@@ -103,22 +103,22 @@ impl Barrier {
         }
     }
 
-    fn wait_for_turn(&self, turn: u32) {
-        let left = self.calm_until.load(Relaxed).wrapping_sub(turn);
+    fn wait_for_epoch(&self, epoch: u32) {
+        let left = self.calm_until.load(Relaxed).wrapping_sub(epoch);
         let calm = (1..=CALM).contains(&left);
         for _ in 0..if calm { 0 } else { self.spins } {
-            if !self.waits(turn) {
+            if !self.waits(epoch) {
                 return;
             }
             spin_loop();
         }
         if !calm {
-            self.calm_until.store(turn.wrapping_add(CALM), Relaxed);
+            self.calm_until.store(epoch.wrapping_add(CALM), Relaxed);
         }
         // no thread panics while it holds this lock
         let Ok(mut sleeping) = self.sleeping.lock() else { return };
         *sleeping += 1;
-        while self.waits(turn) {
+        while self.waits(epoch) {
             match self.bell.wait(sleeping) {
                 Ok(still) => sleeping = still,
                 Err(_) => return,
@@ -148,10 +148,10 @@ mod tests {
         model(|| {
             let shared = Arc::new((Barrier::new(2, 2), [AtomicUsize::new(0), AtomicUsize::new(0)]));
             let run = |me: usize, shared: Arc<(Barrier, [AtomicUsize; 2])>| {
-                for turn in 1..=2 {
-                    shared.1[me].store(turn, Relaxed);
+                for epoch in 1..=2 {
+                    shared.1[me].store(epoch, Relaxed);
                     shared.0.wait().expect("nobody breaks it");
-                    assert!(shared.1[1 - me].load(Relaxed) >= turn);
+                    assert!(shared.1[1 - me].load(Relaxed) >= epoch);
                     shared.0.wait().expect("nobody breaks it");
                 }
             };

@@ -104,7 +104,7 @@ impl Outbox for Network {
         self.at(time, Event::Timer(timer));
     }
 
-    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.at(time, Event::Timer(message));
     }
 }

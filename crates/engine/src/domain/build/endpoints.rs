@@ -6,7 +6,7 @@ use crate::host::messages::{Query, Tcb};
 use crate::ids::{FlowId, QueryId, ReceiverIx, SenderIx};
 use crate::map::fabric::{Ends, FabricMap};
 use crate::map::groups::Groups;
-use crate::threads::team::{Team, cut};
+use crate::threads::thread_pool::{ThreadPool, split};
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
 
@@ -14,7 +14,7 @@ use incast_cc::Time;
 pub fn flows(
     net: &mut FabricMap,
     domains: &mut [Domain],
-    team: &Team,
+    thread_pool: &ThreadPool,
     goes_on: &mut dyn FnMut(f64) -> bool,
 ) -> Option<()> {
     let (flows, place) = (&net.spec.flows, &net.place);
@@ -37,8 +37,8 @@ pub fn flows(
     let received = Groups::new(domains.len(), received);
     let net = &*net;
     let host = |host: u32| net.place[host as usize].node.of_host();
-    let parts = cut(domains, &team.short_ranges(domains.len()));
-    let made = team.share_watched(parts, goes_on, |(first, domains)| {
+    let parts = split(domains, &thread_pool.short_ranges(domains.len()));
+    let made = thread_pool.share_monitored(parts, goes_on, |(first, domains)| {
         for (d, domain) in (first..).zip(domains) {
             let sender = |f: &FlowId| SendEndpoint::new(net, *f, host(net.flow(*f).src));
             let receiver = |f: &FlowId| ReceiveEndpoint::new(net, *f, host(net.flow(*f).dst));

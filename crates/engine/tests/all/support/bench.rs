@@ -45,7 +45,7 @@ impl Outbox for Wire {
     fn timer(&mut self, time: Time, _generation: u16, timer: Timer) {
         self.timers.push((time.0, timer));
     }
-    fn post(&mut self, _to: NodeId, time: Time, message: Timer) {
+    fn send_message(&mut self, _to: NodeId, time: Time, message: Timer) {
         self.timers.push((time.0, message));
     }
 }

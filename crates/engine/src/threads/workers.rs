@@ -24,7 +24,7 @@ pub struct Report {
     pub stopped: bool,
     /// Earliest instant at which a domain found an endless loop.
     pub endless: Time,
-    /// The threads part after this window: the run goes on in the other [mode](crate::threads::pace).
+    /// The threads part after this window: the run goes on in the other [mode](crate::threads::mode).
     pub parts: bool,
 }
 
@@ -61,13 +61,13 @@ impl Report {
 /// Report of one thread, in its own cache lines. Written before a barrier and read after it, which orders both.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Board {
+struct ReportSlot {
     figures: [AtomicU64; 7],
     stopped: AtomicBool,
     parts: AtomicBool,
 }
 
-impl Board {
+impl ReportSlot {
     fn write(&self, report: &Report) {
         let Report { window, wake, finished, finished_at, hops, kept, stopped, endless, parts } = *report;
         let figures = [window, wake.0, finished, finished_at.0, hops, kept, endless.0];
@@ -90,31 +90,31 @@ impl Board {
 #[repr(align(128))]
 struct Mailbox<P> {
     full: AtomicBool,
-    parcel: Mutex<P>,
+    batch: Mutex<P>,
 }
 
 /// The threads of a run.
 #[derive(Debug)]
-pub struct Crew<P> {
+pub struct Workers<P> {
     barrier: Barrier,
-    boards: Vec<Board>,
+    slots: Vec<ReportSlot>,
     /// Mailbox from thread `i` to thread `j`, at `i * threads + j`.
     mailboxes: Vec<Mailbox<P>>,
 }
 
-impl<P: Default> Crew<P> {
+impl<P: Default> Workers<P> {
     /// For `threads` threads on a machine of `cores` cores.
-    pub fn new(threads: usize, cores: usize) -> Crew<P> {
-        Crew {
+    pub fn new(threads: usize, cores: usize) -> Workers<P> {
+        Workers {
             barrier: Barrier::new(threads, cores),
-            boards: (0..threads).map(|_| Board::default()).collect(),
+            slots: (0..threads).map(|_| ReportSlot::default()).collect(),
             mailboxes: (0..threads * threads).map(|_| Mailbox::default()).collect(),
         }
     }
 
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        self.boards.len()
+        self.slots.len()
     }
 
     /// Returns the merged report of all threads, once all have reported.
@@ -122,9 +122,9 @@ impl<P: Default> Crew<P> {
     /// # Errors
     /// A thread panicked.
     pub fn agree(&self, me: usize, report: Report) -> Result<Report, Broken> {
-        self.boards[me].write(&report);
+        self.slots[me].write(&report);
         self.barrier.wait()?;
-        Ok(self.boards.iter().map(Board::read).fold(Report::NOTHING, Report::and))
+        Ok(self.slots.iter().map(ReportSlot::read).fold(Report::NOTHING, Report::and))
     }
 
     /// Exchanges batches. `pack` fills the batch for each other thread and returns whether it holds anything. Once all
@@ -169,7 +169,7 @@ impl<P: Default> Crew<P> {
 impl<P> Mailbox<P> {
     /// Locks the batch. No other thread holds it: a barrier lies between filling and emptying.
     fn open(&self) -> MutexGuard<'_, P> {
-        self.parcel.lock().unwrap_or_else(PoisonError::into_inner)
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -16,12 +16,12 @@ const FEW: usize = 24;
 
 /// Arrival time of a packet and its place in the bucket, in one word. Words compare by time, then by order of sending.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub struct Turn(u64);
+pub struct Arrival(u64);
 
-impl Turn {
+impl Arrival {
     #[inline(always)]
-    fn new(offset: u32, place: u32) -> Turn {
-        Turn((offset as u64) << PLACE_BITS | place as u64)
+    fn new(offset: u32, place: u32) -> Arrival {
+        Arrival((offset as u64) << PLACE_BITS | place as u64)
     }
 
     /// Offset into the window.
@@ -32,7 +32,7 @@ impl Turn {
 
     /// True if both arrive at the same time.
     #[inline(always)]
-    fn ties(self, other: Turn) -> bool {
+    fn ties(self, other: Arrival) -> bool {
         (self.0 ^ other.0) >> PLACE_BITS == 0
     }
 
@@ -45,21 +45,21 @@ impl Turn {
 
 /// Arrivals of an open window by domain, or those of a domain by port.
 #[derive(Default)]
-pub struct Deal<To> {
-    /// Range of each receiver in `turns`. All are empty between windows.
+pub struct Scatter<To> {
+    /// Range of each receiver in `arrivals`. All are empty between windows.
     runs: Vec<(u32, u32)>,
     /// Arrivals of one receiver after the other, each in order of sending.
-    turns: Vec<Turn>,
+    arrivals: Vec<Arrival>,
     to: PhantomData<To>,
 }
 
-impl<To: Copy> Deal<To>
+impl<To: Copy> Scatter<To>
 where
     [(u32, u32)]: IndexMut<To, Output = (u32, u32)>,
 {
     /// Empty, for `count` receivers.
-    pub fn new(count: usize) -> Deal<To> {
-        Deal { runs: vec![(0, 0); count], turns: Vec::new(), to: PhantomData }
+    pub fn new(count: usize) -> Scatter<To> {
+        Scatter { runs: vec![(0, 0); count], arrivals: Vec::new(), to: PhantomData }
     }
 
     /// Counts one more packet for `to`. Adds receivers to `todo` at their first packet.
@@ -82,31 +82,31 @@ where
             *run = (sum, sum);
             sum += count;
         }
-        if self.turns.len() < packets {
-            self.turns.resize(packets, Turn::default());
+        if self.arrivals.len() < packets {
+            self.arrivals.resize(packets, Arrival::default());
         }
     }
 
     /// Adds the next arrival for `to`.
     #[inline(always)]
-    pub fn put(&mut self, to: To, turn: Turn) {
+    pub fn put(&mut self, to: To, arrival: Arrival) {
         let end = &mut self.runs.as_mut_slice()[to].1;
-        self.turns[*end as usize] = turn;
+        self.arrivals[*end as usize] = arrival;
         *end += 1;
     }
 
     /// Arrivals for `to`.
     #[inline(always)]
-    pub fn of(&self, to: To) -> &[Turn] {
+    pub fn of(&self, to: To) -> &[Arrival] {
         let (from, end) = self.runs.as_slice()[to];
-        &self.turns[from as usize..end as usize]
+        &self.arrivals[from as usize..end as usize]
     }
 
     /// Arrivals for `to`, to be ordered in place.
     #[inline(always)]
-    pub fn of_mut(&mut self, to: To) -> &mut [Turn] {
+    pub fn of_mut(&mut self, to: To) -> &mut [Arrival] {
         let (from, end) = self.runs.as_slice()[to];
-        &mut self.turns[from as usize..end as usize]
+        &mut self.arrivals[from as usize..end as usize]
     }
 
     /// Removes the arrivals of the receivers in `todo`.
@@ -116,22 +116,22 @@ where
     }
 }
 
-impl Deal<DomainId> {
+impl Scatter<DomainId> {
     /// Scatters packets to domains by their heads. Adds the domains with packets to `todo`.
     pub fn out(&mut self, packets: &Pages, todo: &mut Vec<DomainId>) {
         packets.iter().for_each(|(_, heads, _)| heads.iter().for_each(|head| self.count(head.to.domain, todo)));
         self.lay(todo, packets.len());
         for (first, heads, _) in packets.iter() {
-            (first as u32..).zip(heads).for_each(|(i, head)| self.put(head.to.domain, Turn::new(head.offset, i)));
+            (first as u32..).zip(heads).for_each(|(i, head)| self.put(head.to.domain, Arrival::new(head.offset, i)));
         }
     }
 }
 
-/// Orders `turns`, given in order of sending, as [`Sorter::sort`] does. For a small number.
+/// Orders `arrivals`, given in order of sending, as [`Sorter::sort`] does. For a small number.
 #[inline(always)]
-pub fn order(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
-    if turns.len() > 1 && sort(turns) {
-        break_ties(turns, bucket, rule);
+pub fn order(arrivals: &mut [Arrival], bucket: &Bucket, rule: Order) {
+    if arrivals.len() > 1 && sort(arrivals) {
+        break_ties(arrivals, bucket, rule);
     }
 }
 
@@ -140,7 +140,7 @@ pub fn order(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
 pub struct Sorter {
     /// Bits of an offset into a window.
     bits: u32,
-    sorted: Vec<Turn>,
+    sorted: Vec<Arrival>,
     starts: Vec<u32>,
 }
 
@@ -150,15 +150,15 @@ impl Sorter {
         Sorter { bits: length.0.ilog2() + 1, sorted: Vec::new(), starts: Vec::new() }
     }
 
-    /// Orders `turns`, given in order of sending, by (time, tie key, link, order of sending on the link).
+    /// Orders `arrivals`, given in order of sending, by (time, tie key, link, order of sending on the link).
     #[inline]
-    pub fn sort(&mut self, turns: &[Turn], bucket: &Bucket, rule: Order) -> &[Turn] {
+    pub fn sort(&mut self, arrivals: &[Arrival], bucket: &Bucket, rule: Order) -> &[Arrival] {
         self.sorted.clear();
         let mut crowd = 0;
-        if turns.len() <= FEW {
-            self.sorted.extend_from_slice(turns);
+        if arrivals.len() <= FEW {
+            self.sorted.extend_from_slice(arrivals);
         } else {
-            crowd = self.count(turns);
+            crowd = self.count(arrivals);
         }
         let sorted = self.sorted.as_mut_slice();
         let tied = if crowd <= FEW { insert(sorted) } else { sort(sorted) };
@@ -168,25 +168,25 @@ impl Sorter {
         sorted
     }
 
-    /// Orders `turns` by the upper bits of their offsets. Returns the largest number with the same bits.
-    fn count(&mut self, turns: &[Turn]) -> usize {
-        let bits = turns.len().ilog2().min(self.bits);
+    /// Orders `arrivals` by the upper bits of their offsets. Returns the largest number with the same bits.
+    fn count(&mut self, arrivals: &[Arrival]) -> usize {
+        let bits = arrivals.len().ilog2().min(self.bits);
         let shift = PLACE_BITS + self.bits - bits;
         self.starts.clear();
         self.starts.resize((1 << bits) + 1, 0);
         let starts = self.starts.as_mut_slice();
-        turns.iter().for_each(|turn| starts[(turn.0 >> shift) as usize + 1] += 1);
+        arrivals.iter().for_each(|arrival| starts[(arrival.0 >> shift) as usize + 1] += 1);
         let (mut sum, mut crowd) = (0, 0);
         for start in starts.iter_mut() {
             crowd = crowd.max(*start);
             sum += *start;
             *start = sum;
         }
-        self.sorted.resize(turns.len(), Turn::default());
+        self.sorted.resize(arrivals.len(), Arrival::default());
         let sorted = self.sorted.as_mut_slice();
-        for turn in turns {
-            let place = &mut starts[(turn.0 >> shift) as usize];
-            sorted[*place as usize] = *turn;
+        for arrival in arrivals {
+            let place = &mut starts[(arrival.0 >> shift) as usize];
+            sorted[*place as usize] = *arrival;
             *place += 1;
         }
         crowd as usize
@@ -195,74 +195,75 @@ impl Sorter {
 
 /// Sorts arrivals that are nearly in order, equal times by place. Returns whether any times are equal.
 #[inline(always)]
-fn insert(turns: &mut [Turn]) -> bool {
+fn insert(arrivals: &mut [Arrival]) -> bool {
     let mut tied = false;
-    for i in 1..turns.len() {
-        let one = turns[i];
+    for i in 1..arrivals.len() {
+        let one = arrivals[i];
         let mut at = i;
-        while at > 0 && turns[at - 1] > one {
-            turns[at] = turns[at - 1];
+        while at > 0 && arrivals[at - 1] > one {
+            arrivals[at] = arrivals[at - 1];
             at -= 1;
         }
-        tied |= at > 0 && turns[at - 1].ties(one);
-        turns[at] = one;
+        tied |= at > 0 && arrivals[at - 1].ties(one);
+        arrivals[at] = one;
     }
     tied
 }
 
 /// Sorts the arrivals. Returns whether any times are equal.
 #[inline]
-fn sort(turns: &mut [Turn]) -> bool {
-    if turns.len() <= FEW {
-        return insert(turns);
+fn sort(arrivals: &mut [Arrival]) -> bool {
+    if arrivals.len() <= FEW {
+        return insert(arrivals);
     }
-    turns.sort_unstable();
-    turns.windows(2).any(|pair| pair[0].ties(pair[1]))
+    arrivals.sort_unstable();
+    arrivals.windows(2).any(|pair| pair[0].ties(pair[1]))
 }
 
 /// Orders equal times on different links by tie key.
 #[cold]
-fn break_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) {
+fn break_ties(arrivals: &mut [Arrival], bucket: &Bucket, rule: Order) {
     let mut i = 1;
-    while i < turns.len() {
-        if turns[i].ties(turns[i - 1]) {
-            i += order_ties(&mut turns[i - 1..], bucket, rule);
+    while i < arrivals.len() {
+        if arrivals[i].ties(arrivals[i - 1]) {
+            i += order_ties(&mut arrivals[i - 1..], bucket, rule);
         } else {
             i += 1;
         }
     }
 }
 
-/// Orders the run of equal offsets at the start of `turns`. Returns its length.
+/// Orders the run of equal offsets at the start of `arrivals`. Returns its length.
 #[inline(always)]
-fn order_ties(turns: &mut [Turn], bucket: &Bucket, rule: Order) -> usize {
-    let (first, offset) = (turns[0], turns[0].offset());
-    if turns.get(2).is_none_or(|third| !third.ties(first)) {
-        let key = |turn: Turn| (bucket.tie(turn.place(), rule), bucket.packets.head(turn.place()).link);
-        if key(turns[1]) < key(first) {
-            turns.swap(0, 1);
+fn order_ties(arrivals: &mut [Arrival], bucket: &Bucket, rule: Order) -> usize {
+    let (first, offset) = (arrivals[0], arrivals[0].offset());
+    if arrivals.get(2).is_none_or(|third| !third.ties(first)) {
+        let key = |arrival: Arrival| (bucket.tie(arrival.place(), rule), bucket.packets.head(arrival.place()).link);
+        if key(arrivals[1]) < key(first) {
+            arrivals.swap(0, 1);
         }
         return 2;
     }
-    let run = turns.iter().take_while(|turn| turn.ties(first)).count();
-    let turns = &mut turns[..run];
+    let run = arrivals.iter().take_while(|arrival| arrival.ties(first)).count();
+    let arrivals = &mut arrivals[..run];
     // during this sort the key takes the place of the offset: one word distinguishes most packets
-    for turn in turns.iter_mut() {
-        *turn = Turn::new(bucket.tie(turn.place(), rule), turn.place() as u32);
+    for arrival in arrivals.iter_mut() {
+        *arrival = Arrival::new(bucket.tie(arrival.place(), rule), arrival.place() as u32);
     }
-    if sort(turns) {
-        order_by_link(turns, bucket);
+    if sort(arrivals) {
+        order_by_link(arrivals, bucket);
     }
-    for turn in turns.iter_mut() {
-        *turn = Turn::new(offset.0 as u32, turn.place() as u32);
+    for arrival in arrivals.iter_mut() {
+        *arrival = Arrival::new(offset.0 as u32, arrival.place() as u32);
     }
     run
 }
 
-/// Orders `turns` by tie key, which is in the place of the offset, then by link.
+/// Orders `arrivals` by tie key, which is in the place of the offset, then by link.
 #[cold]
-fn order_by_link(turns: &mut [Turn], bucket: &Bucket) {
-    turns.sort_unstable_by_key(|turn| (turn.offset(), bucket.packets.head(turn.place()).link, turn.place()));
+fn order_by_link(arrivals: &mut [Arrival], bucket: &Bucket) {
+    arrivals
+        .sort_unstable_by_key(|arrival| (arrival.offset(), bucket.packets.head(arrival.place()).link, arrival.place()));
 }
 
 #[cfg(test)]
@@ -299,16 +300,16 @@ mod tests {
         for ((count, step), span) in cases.into_iter().flat_map(|case| [(case, 1_000_000), (case, 1_000)]) {
             let random = |i: u32| hash::mix(i as u64) as u32;
             let bucket = bucket((0..count).map(|i| (random(i) % span / step * step, random(i) % 5)));
-            let mut deal = Deal::new(1);
-            deal.out(&bucket.packets, &mut Vec::new());
+            let mut scatter = Scatter::new(1);
+            scatter.out(&bucket.packets, &mut Vec::new());
             let head = |i: usize| bucket.packets.head(i);
             let key = |i: usize| (head(i).offset, bucket.tie(i, rule), head(i).link, i);
             let mut expected: Vec<usize> = (0..count as usize).collect();
             expected.sort_by_key(|i| key(*i));
             let mut sorter = Sorter::new(length);
-            let sorted = sorter.sort(deal.of(DomainId(0)), &bucket, rule);
-            assert_eq!(sorted.iter().map(|turn| turn.place()).collect::<Vec<_>>(), expected, "{count} by {step}");
-            assert!(sorted.iter().all(|turn| turn.offset().0 == head(turn.place()).offset as u64));
+            let sorted = sorter.sort(scatter.of(DomainId(0)), &bucket, rule);
+            assert_eq!(sorted.iter().map(|arrival| arrival.place()).collect::<Vec<_>>(), expected, "{count} by {step}");
+            assert!(sorted.iter().all(|arrival| arrival.offset().0 == head(arrival.place()).offset as u64));
         }
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 /// Parts of the work for each thread. Faster threads do more parts.
 const PARTS_A_THREAD: usize = 4;
 /// Minimum number of parts of work that can be stopped: the caller asks after each of its own.
-const WATCHED_PARTS: usize = 64;
+const MONITORED_PARTS: usize = 64;
 
 /// `items` cut by `ranges`, each with the number of its first item.
-pub fn cut<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<(usize, &'a mut [T])> {
+pub fn split<'a, T>(mut items: &'a mut [T], ranges: &[Range<usize>]) -> Vec<(usize, &'a mut [T])> {
     let part = |range: &Range<usize>| Some((range.start, items.split_off_mut(..range.len())?));
     ranges.iter().filter_map(part).collect()
 }
@@ -30,16 +30,16 @@ fn joined<T>(count: usize, parts: Vec<Vec<T>>) -> Vec<T> {
 
 /// Number of threads for set-up work, and their processor time.
 #[derive(Debug)]
-pub struct Team {
+pub struct ThreadPool {
     threads: usize,
     /// Processor time of all threads except the caller's so far, ns.
     time: AtomicU64,
 }
 
-impl Team {
+impl ThreadPool {
     /// A team of `threads`, including the caller's.
-    pub fn new(threads: usize) -> Team {
-        Team { threads, time: AtomicU64::new(0) }
+    pub fn new(threads: usize) -> ThreadPool {
+        ThreadPool { threads, time: AtomicU64::new(0) }
     }
 
     /// Number of threads.
@@ -60,18 +60,18 @@ impl Team {
 
     /// Ranges of `count` items, each short enough to ask in between.
     pub fn short_ranges(&self, count: usize) -> Vec<Range<usize>> {
-        let parts = WATCHED_PARTS.max(self.threads * PARTS_A_THREAD).min(count);
+        let parts = MONITORED_PARTS.max(self.threads * PARTS_A_THREAD).min(count);
         (0..parts).map(|i| count * i / parts..count * (i + 1) / parts).collect()
     }
 
     /// Results of `work` on every part, in the order of parts. If the system refuses a thread, the others do its work.
     pub fn share<P: Send, T: Send>(&self, parts: Vec<P>, work: impl Fn(P) -> T + Sync) -> Vec<T> {
-        self.share_watched(parts, &mut |_| true, work).unwrap_or_default()
+        self.share_monitored(parts, &mut |_| true, work).unwrap_or_default()
     }
 
-    /// Like [`Team::share`], but can be stopped. After each part done by the caller's thread, calls `goes_on` with the
-    /// fraction of the work that has begun, 0 to 1. Returns `None` once that returns false.
-    pub fn share_watched<P: Send, T: Send>(
+    /// Like [`ThreadPool::share`], but can be stopped. After each part done by the caller's thread, calls `goes_on`
+    /// with the fraction of the work that has begun, 0 to 1. Returns `None` once that returns false.
+    pub fn share_monitored<P: Send, T: Send>(
         &self,
         parts: Vec<P>,
         goes_on: &mut dyn FnMut(f64) -> bool,
@@ -119,29 +119,29 @@ impl Team {
         joined(count, self.share(self.ranges(count), work))
     }
 
-    /// Like [`Team::list`], stopped like [`Team::share_watched`].
-    pub fn list_watched<T: Send>(
+    /// Like [`ThreadPool::list`], stopped like [`ThreadPool::share_monitored`].
+    pub fn list_monitored<T: Send>(
         &self,
         count: usize,
         goes_on: &mut dyn FnMut(f64) -> bool,
         work: impl Fn(Range<usize>) -> Vec<T> + Sync,
     ) -> Option<Vec<T>> {
-        Some(joined(count, self.share_watched(self.short_ranges(count), goes_on, work)?))
+        Some(joined(count, self.share_monitored(self.short_ranges(count), goes_on, work)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Team;
+    use super::ThreadPool;
     use std::ops::Range;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
     fn results_are_in_the_order_of_parts() {
         for threads in [1, 2, 3, 7] {
-            let team = Team::new(threads);
+            let thread_pool = ThreadPool::new(threads);
             for count in [0, 1, 5, 1000] {
-                let squares = team.list(count, |range| range.map(|i| i * i).collect());
+                let squares = thread_pool.list(count, |range| range.map(|i| i * i).collect());
                 assert_eq!(squares, (0..count).map(|i| i * i).collect::<Vec<_>>(), "{threads} threads, {count}");
             }
         }
@@ -149,23 +149,23 @@ mod tests {
 
     #[test]
     fn who_watches_is_told_how_far_the_work_has_come_and_ends_it() {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let work = |range: Range<usize>| range.collect();
         let mut goes_on = |part| {
-            told.push(part);
-            told.len() < 3
+            reported.push(part);
+            reported.len() < 3
         };
-        assert_eq!(Team::new(1).list_watched(640, &mut goes_on, work), None);
-        assert_eq!(told, [1.0 / 64.0, 2.0 / 64.0, 3.0 / 64.0]);
+        assert_eq!(ThreadPool::new(1).list_monitored(640, &mut goes_on, work), None);
+        assert_eq!(reported, [1.0 / 64.0, 2.0 / 64.0, 3.0 / 64.0]);
         for threads in [1, 3] {
-            assert_eq!(Team::new(threads).list_watched(640, &mut |_| true, work), Some((0..640).collect()));
+            assert_eq!(ThreadPool::new(threads).list_monitored(640, &mut |_| true, work), Some((0..640).collect()));
         }
     }
 
     #[test]
     fn a_panic_on_any_thread_is_the_callers() {
         let work = |i: usize| assert!(i != 5, "a mistake in part 5");
-        let run = || Team::new(3).share((0..12).collect(), work);
+        let run = || ThreadPool::new(3).share((0..12).collect(), work);
         let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("the work goes on");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in part 5"));
     }

@@ -76,7 +76,7 @@ const LOOK_IN_STEP: f64 = 0.02 * MS;
 
 /// Mode of a run: alone or in step. Kept by the caller's thread only.
 #[derive(Debug)]
-pub struct Pace {
+pub struct ModeControl {
     rule: Rule,
     in_step: bool,
     /// Windows so far, and the sum of windows and hops at which the clock is read next.
@@ -111,12 +111,12 @@ fn mix(mean: f64, value: f64) -> f64 {
     if mean == 0.0 { value } else { mean + 0.25 * (value - mean) }
 }
 
-impl Pace {
+impl ModeControl {
     /// The pace of a run under `rule`.
-    pub fn new(rule: Rule) -> Pace {
+    pub fn new(rule: Rule) -> ModeControl {
         let in_step = matches!(rule, Rule::InStep);
         let none = Done::default();
-        Pace {
+        ModeControl {
             rule,
             in_step,
             windows: 0,
@@ -250,7 +250,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Done, Pace, Rule};
+    use super::{Clock, Done, ModeControl, Rule};
 
     /// Clock of an idle machine: 100 ns for a piece alone; in step two threads share it, and a window takes 1 us more.
     fn free(_: bool, alone: Done, together: Done) -> u64 {
@@ -266,12 +266,12 @@ mod tests {
 
     /// Number of windows in step out of `windows`, and of changes of mode. Window `i` has `hops(i)` hops.
     fn in_step(clock: Clock, windows: u64, hops: impl Fn(u64) -> u64) -> (u64, u64) {
-        let mut pace = Pace::new(Rule::Quicker(clock));
+        let mut mode = ModeControl::new(Rule::Quicker(clock));
         let (mut in_step, mut changes, mut all) = (0, 0, 0);
         for i in 0..windows {
-            in_step += pace.is_in_step() as u64;
+            in_step += mode.is_in_step() as u64;
             all += hops(i);
-            changes += pace.passed(all) as u64;
+            changes += mode.passed(all) as u64;
         }
         (in_step, changes)
     }
@@ -341,18 +341,18 @@ mod tests {
 
     #[test]
     fn a_rule_that_is_given_is_kept() {
-        let mut pace = Pace::new(Rule::Given(|window| window % 3 == 0));
+        let mut mode = ModeControl::new(Rule::Given(|window| window % 3 == 0));
         let forms: Vec<bool> = (0..8)
             .map(|hops| {
-                pace.passed(hops);
-                pace.is_in_step()
+                mode.passed(hops);
+                mode.is_in_step()
             })
             .collect();
         assert_eq!(forms, [false, false, true, true, true, false, false, false]);
-        pace.passed(8);
-        assert!(pace.is_in_step());
-        pace.stay_alone();
-        assert!(!pace.is_in_step() && !pace.passed(9) && !pace.passed(10));
-        assert!(Pace::new(Rule::InStep).is_in_step() && !Pace::new(Rule::Alone).is_in_step());
+        mode.passed(8);
+        assert!(mode.is_in_step());
+        mode.stay_alone();
+        assert!(!mode.is_in_step() && !mode.passed(9) && !mode.passed(10));
+        assert!(ModeControl::new(Rule::InStep).is_in_step() && !ModeControl::new(Rule::Alone).is_in_step());
     }
 }

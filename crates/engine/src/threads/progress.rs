@@ -29,7 +29,7 @@ const INTERVAL: Duration = Duration::from_millis(20);
 const EVENTS: u32 = 128;
 
 /// Calls the listener of a run, also in the middle of long work.
-pub struct Watch<'a> {
+pub struct Monitor<'a> {
     listener: Listener<'a>,
     progress: Progress,
     asked: Instant,
@@ -37,11 +37,11 @@ pub struct Watch<'a> {
     stopped: bool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> Monitor<'a> {
     /// Watches a run that ends at `end`.
-    pub fn new(listener: Listener<'a>, end: Time) -> Watch<'a> {
+    pub fn new(listener: Listener<'a>, end: Time) -> Monitor<'a> {
         let progress = Progress { set_up: 0.0, now: Time::ZERO, end, hops: 0 };
-        Watch { listener, progress, asked: Instant::now(), events: 0, stopped: false }
+        Monitor { listener, progress, asked: Instant::now(), events: 0, stopped: false }
     }
 
     /// True if the run is to stop.
@@ -93,21 +93,21 @@ impl<'a> Watch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Watch};
+    use super::{Monitor, Progress};
     use incast_cc::Time;
 
     #[test]
     fn long_work_is_ended_by_who_listens() {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let mut listener = |progress: Progress| {
-            told.push(progress.hops);
-            told.len() < 2
+            reported.push(progress.hops);
+            reported.len() < 2
         };
-        let mut watch = Watch::new(&mut listener, Time::ms(1));
-        watch.reached(Time::us(3), 7);
-        watch.ask();
-        while watch.passed(1) {}
-        assert!(watch.stopped() && !watch.set_up(0.5));
-        assert_eq!(told, [7, 7]);
+        let mut monitor = Monitor::new(&mut listener, Time::ms(1));
+        monitor.reached(Time::us(3), 7);
+        monitor.ask();
+        while monitor.passed(1) {}
+        assert!(monitor.stopped() && !monitor.set_up(0.5));
+        assert_eq!(reported, [7, 7]);
     }
 }

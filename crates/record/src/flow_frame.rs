@@ -94,7 +94,7 @@ impl FlowFrame {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packed::Lane;
+    use crate::packed::FrameSeries;
 
     #[test]
     fn rows_come_back() {
@@ -112,8 +112,8 @@ mod tests {
             row(9, 3, Some(14_479), FlowState::Avoidance),
             row(u32::MAX, 0, Some(u64::MAX - 1), FlowState::Done),
         ];
-        let mut lane = Lane::default();
-        rows.iter().for_each(|row| lane.push(*row));
-        assert!(lane.rows().eq(rows));
+        let mut series = FrameSeries::default();
+        rows.iter().for_each(|row| series.push(*row));
+        assert!(series.rows().eq(rows));
     }
 }

@@ -9,7 +9,7 @@ use crate::radio::Cell;
 use crate::spec::TimelineSpec;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use incast_cc::Time;
-use incast_record::packed::{Framed, Lane};
+use incast_record::packed::{FrameSeries, Framed};
 use incast_record::store::Store;
 use incast_record::{FlowFrame, FlowState};
 
@@ -23,13 +23,13 @@ pub struct SenderFrames {
     clock: FrameClock,
     previous: Snapshot,
     /// Rows of frames at whose end the state differs from the previous one.
-    rows: Lane<FlowFrame>,
+    rows: FrameSeries<FlowFrame>,
 }
 
 impl SenderFrames {
     /// Without rows.
     pub fn new(spec: &TimelineSpec, store: &Store) -> SenderFrames {
-        SenderFrames { clock: FrameClock::new(spec), rows: Lane::stored(store), previous: None }
+        SenderFrames { clock: FrameClock::new(spec), rows: FrameSeries::stored(store), previous: None }
     }
 
     /// True if the open frame is over at `now`.
@@ -86,14 +86,14 @@ pub struct ReceiverFrames {
     /// Bytes delivered before the open frame.
     from: u64,
     /// Rows of frames with arrivals.
-    rows: Lane<FlowFrame>,
+    rows: FrameSeries<FlowFrame>,
 }
 
 impl ReceiverFrames {
     /// Without rows.
     pub fn new(spec: &TimelineSpec, size: Option<u64>, store: &Store) -> ReceiverFrames {
         let size = size.unwrap_or(u64::MAX);
-        ReceiverFrames { clock: FrameClock::new(spec), size, rows: Lane::stored(store), from: 0 }
+        ReceiverFrames { clock: FrameClock::new(spec), size, rows: FrameSeries::stored(store), from: 0 }
     }
 
     /// Application bytes delivered at the receiver, as in the flow's record.
@@ -140,13 +140,13 @@ impl ReceiverFrames {
 
 /// Joins the rows of a flow's two ends in a run that ends at `end`: a row for each frame with arrivals, or at whose end
 /// the state of the sender has changed. The rows are kept in `store`.
-pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &Store) -> Lane<FlowFrame> {
+pub fn joined(sent: &SenderFrames, arrived: &ReceiverFrames, end: Time, store: &Store) -> FrameSeries<FlowFrame> {
     // events at the very end belong to the last frame
     let last = sent.clock.last(end);
     let clipped = |row: FlowFrame| row.at(row.frame.min(last));
     let mut sent_rows = sent.rows.all_rows().map(clipped).peekable();
     let mut arrived_rows = arrived.rows.all_rows().map(clipped).peekable();
-    let (mut rows, mut previous) = (Lane::stored(store), None);
+    let (mut rows, mut previous) = (FrameSeries::stored(store), None);
     while let Some(frame) = sent_rows.peek().into_iter().chain(arrived_rows.peek()).map(|row| row.frame).min() {
         let (mut snapshot, mut delivered_bytes) = (previous, 0);
         while let Some(row) = sent_rows.next_if(|row| row.frame == frame) {

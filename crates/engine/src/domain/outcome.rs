@@ -18,7 +18,7 @@ use crate::radio::Repeated;
 use crate::spec::{Governor, Limit, Spec};
 use crate::threads::thread_pool::split;
 use incast_cc::Time;
-use incast_record::packed::{Lane, Lanes};
+use incast_record::packed::{FrameSeries, FrameTable};
 use incast_record::store::Store;
 use incast_record::{
     Collector, EngineRecord, EntryRecord, FlowFrame, FlowRecord, MessageKind, Outcome, PortFrame, PortRecord,
@@ -298,20 +298,20 @@ impl Simulation<'_> {
     }
 
     /// Frames of the ports in a run that ends at `end`, in order, and the length of a frame.
-    fn frames(&mut self, end: Time) -> (Lanes<PortFrame>, Option<u64>) {
-        let Some(timeline) = self.net.spec.observe.timeline else { return (Lanes::default(), None) };
-        let mut lanes = Vec::with_capacity(self.net.spec.links.len());
+    fn frames(&mut self, end: Time) -> (FrameTable<PortFrame>, Option<u64>) {
+        let Some(timeline) = self.net.spec.observe.timeline else { return (FrameTable::default(), None) };
+        let mut tables = Vec::with_capacity(self.net.spec.links.len());
         for (l, link) in self.net.spec.links.iter().enumerate() {
             let domain = &mut self.domains[self.net.place[link.from as usize].domain];
-            lanes.push(domain.nodes.ports[self.net.port_of[l]].take_frames(end));
+            tables.push(domain.nodes.ports[self.net.port_of[l]].take_frames(end));
         }
-        (Lanes::from(lanes), Some(timeline.every_by(end).0))
+        (FrameTable::from(tables), Some(timeline.every_by(end).0))
     }
 
     /// Frames of the flows in a run that ends at `end`.
-    fn flow_frames(&mut self, end: Time) -> Lanes<FlowFrame> {
+    fn flow_frames(&mut self, end: Time) -> FrameTable<FlowFrame> {
         if self.net.spec.observe.timeline.is_none() {
-            return Lanes::default();
+            return FrameTable::default();
         }
         let net = &self.net;
         let parts = self.thread_pool.ranges(self.domains.len());
@@ -319,17 +319,17 @@ impl Simulation<'_> {
             domains.iter_mut().for_each(|domain| domain.endpoints.end_frames(end, &domain.nodes.shared.cells));
         });
         let domains = &self.domains;
-        let lane = |f: usize, store: &mut Option<Store>| {
+        let rows = |f: usize, store: &mut Option<Store>| {
             let ends = net.ends[f];
             let sent = domains[ends.sender_domain].endpoints.frames_of_sender(ends.sender);
             let arrived = domains[ends.receiver_domain].endpoints.frames_of_receiver(ends.receiver);
-            let Some((sent, arrived)) = sent.zip(arrived) else { return Lane::default() };
+            let Some((sent, arrived)) = sent.zip(arrived) else { return FrameSeries::default() };
             joined(sent, arrived, end, store.get_or_insert_with(|| sent.sibling_store()))
         };
         // each thread has a store of its own
-        Lanes::from(self.thread_pool.list(net.ends.len(), |range| {
+        FrameTable::from(self.thread_pool.list(net.ends.len(), |range| {
             let mut store = None;
-            range.map(|f| lane(f, &mut store)).collect()
+            range.map(|f| rows(f, &mut store)).collect()
         }))
     }
 

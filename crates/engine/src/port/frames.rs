@@ -8,7 +8,7 @@ use crate::port::frame_clock::FrameClock;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
-use incast_record::packed::Lane;
+use incast_record::packed::FrameSeries;
 use incast_record::store::Store;
 
 /// Counters of a port at the end of a frame.
@@ -40,7 +40,7 @@ pub(super) struct Frames {
     /// Pauses, marks and losses noted with their own time; most ports have none.
     noted_events: Option<Box<NotedEvents>>,
     /// Closed frames.
-    rows: Lane<PortFrame>,
+    rows: FrameSeries<PortFrame>,
 }
 
 /// Events noted in frames before they are closed.
@@ -96,7 +96,7 @@ impl Frames {
             max: 0,
             max_before: 0,
             noted_events: pauses.then(Box::default),
-            rows: Lane::stored(store),
+            rows: FrameSeries::stored(store),
         }
     }
 
@@ -142,7 +142,7 @@ impl Frames {
     }
 
     /// Appends a row, unless it is empty.
-    fn push(rows: &mut Lane<PortFrame>, row: PortFrame) {
+    fn push(rows: &mut FrameSeries<PortFrame>, row: PortFrame) {
         if !row.is_empty() {
             rows.push(row);
         }
@@ -216,7 +216,7 @@ impl Frames {
     }
 
     /// Rows of a run that ends at `end`, with the final counters.
-    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> Lane<PortFrame> {
+    pub(super) fn end(&mut self, end: Time, totals: Totals, max: u64, since: Option<Time>) -> FrameSeries<PortFrame> {
         self.due(end);
         let last = self.clock.last(end);
         self.close(end, totals, max, since, None);

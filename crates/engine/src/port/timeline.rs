@@ -9,7 +9,7 @@ use crate::event::prefetch;
 use crate::spec::TimelineSpec;
 use incast_cc::Time;
 use incast_record::PortFrame;
-use incast_record::packed::Lane;
+use incast_record::packed::FrameSeries;
 use incast_record::store::Store;
 
 impl Port {
@@ -114,14 +114,14 @@ impl Port {
     }
 
     /// Frames of a run that ends at `end`, after the account was rolled to it.
-    pub fn take_frames(&mut self, end: Time) -> Lane<PortFrame> {
+    pub fn take_frames(&mut self, end: Time) -> FrameSeries<PortFrame> {
         if self.rare.frames.is_none() {
-            return Lane::default();
+            return FrameSeries::default();
         }
         let (totals, _) = self.totals(end);
         let since = self.rare.queues.as_ref().and_then(|queues| queues.pausing.since);
         let max = self.count.max_bytes;
-        let Some(mut frames) = self.rare.frames.take() else { return Lane::default() };
+        let Some(mut frames) = self.rare.frames.take() else { return FrameSeries::default() };
         let rows = frames.end(end, totals, max, since);
         self.count.max_bytes = frames.max_before;
         rows

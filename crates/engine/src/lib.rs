@@ -52,7 +52,7 @@ pub mod testing {
     pub use crate::port::explicit::Offered;
     pub use crate::port::{Port, Sent};
     pub use crate::program::{At, Programs, SwitchProgram, Verdict};
-    pub use crate::radio::channel::Heard;
+    pub use crate::radio::channel::ReceptionCounts;
     pub use crate::radio::frame::{Frame, What};
     pub use crate::radio::{Cell, Effect, Observed, Sighting};
     pub use crate::run::windows;

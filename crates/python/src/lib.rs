@@ -142,7 +142,7 @@ fn run(
     py.detach(|| {
         let mut spec = scenario.spec().map_err(scenario_error)?;
         spec.cores = cores;
-        spec.observe.most_kept = most_kept;
+        spec.observe.max_kept = most_kept;
         spec.progress_every = every_ps.map(|every| Time(every.max(1)));
         if external::are_among(&spec.controllers) {
             spec.threads = Some(1);

@@ -363,7 +363,7 @@ impl<R: Framed> FrameTable<R> {
     /// All rows by (frame, subject).
     pub fn rows(&self) -> ByFrame<'_, R> {
         let table = self.of.iter().map(FrameSeries::rows).map(Iterator::peekable).collect();
-        let block = (MOST / self.of.len().max(1)).clamp(1, FRAMES);
+        let block = (MAX / self.of.len().max(1)).clamp(1, FRAMES);
         ByFrame { table, block, first: 0, open: Vec::new(), closed: Vec::new(), spare: Vec::new() }
     }
 
@@ -379,7 +379,7 @@ impl<R: Framed> FrameTable<R> {
 }
 
 /// Most rows in a block of frames, if every lane had one in each; a block has at least one frame.
-const MOST: usize = 1 << 20;
+const MAX: usize = 1 << 20;
 /// Most frames in a block.
 const FRAMES: usize = 1 << 12;
 

@@ -54,7 +54,7 @@ fn count_timeouts(net: &FabricMap, collector: &mut Collector, end: Time) {
 }
 
 /// State of some domains at the end of a run.
-struct Left {
+struct FinalState {
     collector: Collector,
     /// Packets in flight: sent and not yet arrived.
     packets: u64,
@@ -64,10 +64,10 @@ struct Left {
     segments: Vec<(FlowId, u64, Time, bool)>,
 }
 
-impl Left {
+impl FinalState {
     /// An empty state with this collector.
-    fn new(collector: Collector) -> Left {
-        Left { collector, packets: 0, spared: 0, segments: Vec::new() }
+    fn new(collector: Collector) -> FinalState {
+        FinalState { collector, packets: 0, spared: 0, segments: Vec::new() }
     }
 
     /// Counts a packet in flight.
@@ -112,7 +112,7 @@ impl Left {
     }
 
     /// Merges the states of two groups of domains.
-    fn and(mut self, mut other: Left) -> Left {
+    fn and(mut self, mut other: FinalState) -> FinalState {
         self.collector.merge(other.collector);
         self.segments.append(&mut other.segments);
         self.packets += other.packets;
@@ -159,16 +159,16 @@ impl Simulation<'_> {
         let end = if over { last } else { end };
         let interval = measured(&self.net.interval, end);
         let (net, thread_pool, groups) = (&self.net, &*self.thread_pool, spec.groups.len());
-        let mut left = Left::new(collector);
+        let mut left = FinalState::new(collector);
         in_flight.for_each(|p| left.note(&p));
         let stuck = deadlocked(net, &self.domains);
         let parts = thread_pool.ranges(self.domains.len());
         let closed = thread_pool.share(split(&mut self.domains, &parts), |(_, domains)| {
-            let mut left = Left::new(Collector::new(groups));
+            let mut left = FinalState::new(Collector::new(groups));
             domains.iter_mut().for_each(|domain| left.close(domain, net, end, over));
             left
         });
-        let mut left = closed.into_iter().fold(left, Left::and);
+        let mut left = closed.into_iter().fold(left, FinalState::and);
         if !over {
             left.collector.trace.retain(|event| event.time_ps < end.0);
             left.collector.monitored.retain(|event| event.time_ps < end.0);
@@ -261,9 +261,9 @@ impl Simulation<'_> {
         };
         sender.record(&mut record);
         receiver.record(&mut record);
-        let most = size.unwrap_or(u64::MAX);
-        record.written = record.written.min(most);
-        record.delivered = record.delivered.min(most);
+        let max = size.unwrap_or(u64::MAX);
+        record.written = record.written.min(max);
+        record.delivered = record.delivered.min(max);
         for repeated in self.repeated(f) {
             record.arrived -= repeated.packets;
             record.delivered -= repeated.bytes;

@@ -166,11 +166,11 @@ impl Endpoints {
         let receiving = &mut self.receivers[net.ends[duplex.other].receiver];
         let at = at_work.tcb() as usize;
         swap(&mut ctx.tcbs[at], tcb);
-        at_work.lend(sender);
-        receiving.lend(receiver);
+        at_work.swap_shared(sender);
+        receiving.swap_shared(receiver);
         act(sender, receiver, ctx);
-        receiving.lend(receiver);
-        at_work.lend(sender);
+        receiving.swap_shared(receiver);
+        at_work.swap_shared(sender);
         swap(&mut ctx.tcbs[at], tcb);
         if is_closed(sender, receiver) {
             self.closing.remove(i);

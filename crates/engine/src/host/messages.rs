@@ -70,7 +70,7 @@ pub struct Tcb {
     /// Time stamp and hops to echo, and SACK blocks.
     pub ext: Ext,
     /// Arrival time of the echoed packet at the host's NIC.
-    pub came: Time,
+    pub arrived_at: Time,
     /// Set if congestion must be echoed.
     pub ece: bool,
     /// Set once a packet of the peer has arrived, so that there is something to acknowledge.

@@ -124,13 +124,13 @@ pub struct Paths {
     hosts: u32,
     /// Far ends of the local ports of every node.
     ends: Vec<Vec<NodeId>>,
-    /// Paths from switch `s` to host `h`: `count[s * hosts + h]`, at most [`Paths::MOST`].
+    /// Paths from switch `s` to host `h`: `count[s * hosts + h]`, at most [`Paths::MAX`].
     count: Vec<u32>,
 }
 
 impl Paths {
     /// Upper bound of a count: further paths are not distinguished.
-    pub const MOST: u32 = 1 << 20;
+    pub const MAX: u32 = 1 << 20;
     const UNKNOWN: u32 = u32::MAX;
 
     /// Counts the paths of `spec` to the ends of its flows, as they are at `time`.
@@ -161,7 +161,7 @@ impl Paths {
             self.count[at] = 0;
             let ports: Vec<u32> = hops_at(&spec.routers[s], dst, self.time).iter().collect();
             let sum: u64 = ports.iter().map(|p| self.find(spec, self.end(node, *p), dst) as u64).sum();
-            self.count[at] = sum.min(Paths::MOST as u64) as u32;
+            self.count[at] = sum.min(Paths::MAX as u64) as u32;
         }
         self.count[at]
     }
@@ -192,14 +192,14 @@ impl Paths {
         let shares: Vec<u32> = hops.iter().map(|port| self.count(self.end(node, port), dst)).collect();
         let (mut rest, mut dealt) = (path, 0);
         // the same next hops have paths left in every round, until one runs out
-        while let Some(least) = shares.iter().copied().filter(|share| *share > dealt).min() {
+        while let Some(min) = shares.iter().copied().filter(|share| *share > dealt).min() {
             let mut left = (0u32..).zip(&shares).filter(|(_, share)| **share > dealt);
             let n = left.clone().count() as u32;
-            if rest / n < least - dealt {
+            if rest / n < min - dealt {
                 return left.nth((rest % n) as usize).map_or((0, 0), |(i, _)| (i, dealt + rest / n));
             }
-            rest -= n * (least - dealt);
-            dealt = least;
+            rest -= n * (min - dealt);
+            dealt = min;
         }
         (0, 0)
     }

@@ -13,8 +13,8 @@ use incast_cc::Rate;
 pub const IP_HEADER: u32 = 20;
 /// Lower bound of hosts' windows, if their buffers are twice that and segments no larger than [`LARGEST`]: the maximum
 /// window field without scaling, less the rounding of the coarsest scale.
-const LEAST_WINDOW: u64 = 48 << 10;
-/// See [`LEAST_WINDOW`].
+const MIN_WINDOW: u64 = 48 << 10;
+/// See [`MIN_WINDOW`].
 const LARGEST: u32 = 16 << 10;
 /// Maximum rounding of a window by the coarsest scale.
 const COARSEST: u64 = 1 << 14;
@@ -82,17 +82,17 @@ fn window(spec: &Spec, flow: &FlowSpec, t: &TransportSpec) -> u64 {
     if flow.read_rate != Rate::INFINITE || !spec.programs.is_empty() {
         return 0;
     }
-    let least = least_window(t);
+    let min = min_window(t);
     match !t.handshake && t.window_scaling && !t.window_growth {
-        true => least.max(t.receive_buffer.saturating_sub(COARSEST)),
-        false => least,
+        true => min.max(t.receive_buffer.saturating_sub(COARSEST)),
+        false => min,
     }
 }
 
 /// Lower bound of the window that a host offers at first.
-fn least_window(t: &TransportSpec) -> u64 {
+fn min_window(t: &TransportSpec) -> u64 {
     // a scale takes a byte off windows this small
-    if t.mss > LARGEST { 0 } else { (t.receive_buffer / 2).min(LEAST_WINDOW).saturating_sub(1) }
+    if t.mss > LARGEST { 0 } else { (t.receive_buffer / 2).min(MIN_WINDOW).saturating_sub(1) }
 }
 
 /// True if a window never smaller than `window` splits no segment: the sender waits until one fits.
@@ -103,7 +103,7 @@ fn keeps_whole(t: &TransportSpec, window: u64) -> bool {
 
 /// True if the window of the handshake may limit the size of segments.
 fn has_short_segments(spec: &Spec, t: &TransportSpec) -> bool {
-    t.half_window_mss && (!spec.programs.is_empty() || least_window(t) / 2 < t.mss as u64)
+    t.half_window_mss && (!spec.programs.is_empty() || min_window(t) / 2 < t.mss as u64)
 }
 
 /// IP sizes of the packets of a segment of `payload` bytes: one packet, or IP fragments if the MTU is smaller (20 bytes

@@ -141,13 +141,14 @@ impl<E: Effects> NodeCtx<'_, E> {
 
     /// Passes an arriving packet through the programs of a host. Returns whether it goes on to the stack.
     #[cold]
-    pub fn meet_programs(&mut self, host: HostIx, packet: &mut Packet, ext: Option<&mut Ext>) -> bool {
+    pub fn pass_host_programs(&mut self, host: HostIx, packet: &mut Packet, ext: Option<&mut Ext>) -> bool {
         let way = (Some(self.hosts[host].port), None);
-        self.with_programs_of_host(host, |ctx, programs| ctx.meet(programs, way, packet, ext)).unwrap_or(true)
+        self.with_programs_of_host(host, |ctx, programs| ctx.pass_stack_programs(programs, way, packet, ext))
+            .unwrap_or(true)
     }
 
     /// Passes a packet for their node's own stack through programs. Returns whether it goes on.
-    fn meet(
+    fn pass_stack_programs(
         &mut self,
         programs: &mut Programs,
         way: (Option<PortIx>, Option<PortIx>),

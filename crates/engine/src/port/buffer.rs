@@ -80,7 +80,7 @@ impl Account {
     fn keeps(&self, share: u64, free: u64) -> bool {
         match self.threshold {
             Threshold::Dynamic(alpha) => share as f64 <= alpha * free as f64,
-            Threshold::Fixed(most) => share <= most,
+            Threshold::Fixed(max) => share <= max,
         }
     }
 
@@ -88,7 +88,7 @@ impl Account {
     fn has_reached(&self, free: u64) -> bool {
         match self.threshold {
             Threshold::Dynamic(alpha) => self.share() as f64 >= alpha * free as f64,
-            Threshold::Fixed(most) => self.share() >= most,
+            Threshold::Fixed(max) => self.share() >= max,
         }
     }
 }

@@ -41,9 +41,9 @@ struct Sizes {
 
 impl PruTokens {
     /// Handles the arrival of `size` bytes at a link of `link` bytes per second.
-    fn come(&mut self, now: Time, size: u64, link: f64, most: u64) {
+    fn come(&mut self, now: Time, size: u64, link: f64, max: u64) {
         let sent = link * (now - self.at).0 as f64 / 1e12;
-        self.supply = (self.supply - size as f64 + sent).min(most as f64);
+        self.supply = (self.supply - size as f64 + sent).min(max as f64);
         self.at = now;
     }
 

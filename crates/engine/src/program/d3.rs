@@ -109,7 +109,7 @@ impl Port {
 
     /// Handles a packet of a flow: retransmitted (`again`), or its last (`ends`). Data with FIN is answered like any
     /// other.
-    fn hear(
+    fn on_packet(
         &mut self,
         rule: &D3,
         of: Direction,
@@ -146,7 +146,7 @@ impl SwitchProgram for Allocations {
         let granted = effects.ext.as_deref_mut().and_then(Ext::rate);
         let ends = packet.has(flag::FIN) && !packet.is_reverse();
         if ends || granted.is_some() {
-            port.hear(&self.rule, at.direction(packet), (packet.has(flag::RETX), ends), at.now, granted);
+            port.on_packet(&self.rule, at.direction(packet), (packet.has(flag::RETX), ends), at.now, granted);
         }
         Verdict::Pass
     }
@@ -242,7 +242,7 @@ mod tests {
         let mut port = port();
         let mut hear = |flow: u32, again: bool, ends: bool| {
             let mut granted = RateGrant { rate: f64::INFINITY, rtt: Time::us(50), wants: 2e9 };
-            port.hear(&rule(), of(flow), (again, ends), Time::us(1), Some(&mut granted));
+            port.on_packet(&rule(), of(flow), (again, ends), Time::us(1), Some(&mut granted));
             (granted.rate / 1e9, port.flows.len(), port.demand)
         };
         assert_eq!(hear(0, false, true), (10.0, 0, 0.0), "all of it in one packet");
@@ -258,7 +258,7 @@ mod tests {
         let mut port = Port { ends: Time::us(100), ..port() };
         let ask = |port: &mut Port, us: u64, wants: f64| {
             let mut granted = RateGrant { rate: f64::INFINITY, rtt: Time::us(50), wants };
-            port.hear(&rule(), of(0), (false, false), Time::us(us), Some(&mut granted));
+            port.on_packet(&rule(), of(0), (false, false), Time::us(us), Some(&mut granted));
             granted.rate / 1e9
         };
         assert_eq!(ask(&mut port, 1, 2e9), 10.0);

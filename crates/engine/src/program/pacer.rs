@@ -127,7 +127,7 @@ impl Pace {
 
     /// Handles an echo of a mark for a direction in which the host sends: it may be paced from now on.
     #[cold]
-    fn hear(&mut self, at: &At, packet: &Packet) {
+    fn on_mark_echo(&mut self, at: &At, packet: &Packet) {
         let Direction { flow, back, number } = at.direction(packet);
         let of = Direction { flow, back: !back, number };
         if let Some(paced) = self.flows.get_mut(&of) {
@@ -174,7 +174,7 @@ impl SwitchProgram for Pace {
     fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
         let Some(egress) = at.egress else {
             if packet.has(flag::ACK | flag::ECE) && !packet.is(Kind::Syn) {
-                self.hear(at, packet);
+                self.on_mark_echo(at, packet);
             }
             return Verdict::Pass;
         };

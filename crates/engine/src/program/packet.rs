@@ -35,7 +35,7 @@ impl Packet {
     }
 
     /// Highest traffic class that a program can set.
-    pub const MOST_CLASS: u8 = 6;
+    pub const MAX_CLASS: u8 = 6;
 
     /// Traffic class set by a program.
     #[inline]
@@ -43,9 +43,9 @@ impl Packet {
         ((self.flags >> 13) as u8).checked_sub(1)
     }
 
-    /// Sets the traffic class, at most [`Packet::MOST_CLASS`].
+    /// Sets the traffic class, at most [`Packet::MAX_CLASS`].
     pub fn set_class(&mut self, class: u8) {
-        debug_assert!(class <= Packet::MOST_CLASS);
+        debug_assert!(class <= Packet::MAX_CLASS);
         self.flags = self.flags & !flag::CLASS | (class as u16 + 1) << 13;
     }
 }

@@ -26,7 +26,7 @@ pub struct Levels {
 #[derive(Clone, Debug, Default)]
 struct Level {
     /// Bytes that may leave per epoch, and remaining bytes of the current one.
-    most: u64,
+    max: u64,
     left: u64,
     waiting: VecDeque<Waiting>,
     backlog: u64,
@@ -45,7 +45,7 @@ impl Level {
     /// Takes the bytes of a packet and returns true, if it may leave in this epoch. A packet larger than the limit
     /// takes all of it.
     fn lets(&mut self, bytes: u64) -> bool {
-        let takes = bytes.min(self.most);
+        let takes = bytes.min(self.max);
         let lets = self.left >= takes;
         if lets {
             self.left -= takes;
@@ -77,7 +77,7 @@ impl Levels {
         if self.ends <= at.now {
             let over = (at.now - self.ends) / self.epoch + 1;
             self.ends = self.ends.saturating_add(self.epoch.saturating_mul(over));
-            self.levels.iter_mut().for_each(|level| level.left = level.most);
+            self.levels.iter_mut().for_each(|level| level.left = level.max);
         }
     }
 
@@ -98,9 +98,9 @@ impl SwitchProgram for Levels {
         let full = || spec.transports.iter().map(|t| (t.mss + t.header + link.overhead) as u64).max();
         let packet = self.rule.packet.or_else(full).unwrap_or(1);
         self.epoch = self.rule.epoch.unwrap_or_else(|| epoch(&self.rule, spec.hosts, packet, link.rate));
-        let most = |factor: &f64| ((factor * packet as f64) as u64).max(1);
+        let max = |factor: &f64| ((factor * packet as f64) as u64).max(1);
         self.levels =
-            { self.rule.factors.iter().map(most) }.map(|most| Level { most, left: most, ..Level::default() }).collect();
+            { self.rule.factors.iter().map(max) }.map(|max| Level { max, left: max, ..Level::default() }).collect();
     }
 
     fn ingress(&mut self, at: &At, packet: &mut Packet, effects: &mut SideEffects) -> Verdict {
@@ -184,11 +184,11 @@ mod tests {
 
     #[test]
     fn a_level_lets_its_bytes_pass_and_no_more() {
-        let mut level = Level { most: 3000, left: 3000, ..Level::default() };
+        let mut level = Level { max: 3000, left: 3000, ..Level::default() };
         let lets: Vec<bool> = [1500, 1000, 600, 500, 1].iter().map(|bytes| level.lets(*bytes)).collect();
         assert_eq!(lets, [true, true, false, true, false]);
         // a packet larger than an epoch's bytes waits for all of them
-        let mut level = Level { most: 100, left: 100, ..Level::default() };
+        let mut level = Level { max: 100, left: 100, ..Level::default() };
         assert!(level.lets(1500) && !level.lets(1));
     }
 }

@@ -72,7 +72,7 @@ impl Port {
         if self.ends == Time::NEVER {
             self.resume(rule, now, demand);
         }
-        self.meet(rule, now, queue, link);
+        self.update_min_queue(rule, now, queue, link);
         self.arrived_bytes += size;
         if let Some(demand) = demand {
             let rtt = demand.rtt.as_secs_f64();
@@ -102,7 +102,7 @@ impl Port {
     }
 
     /// Updates the minimum queue with the current queue length.
-    fn meet(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
+    fn update_min_queue(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
         self.shortest = self.shortest.min(queue);
         if now >= self.until {
             (self.queue, self.shortest) = (self.shortest, queue);
@@ -134,7 +134,7 @@ impl Port {
 
     /// Ends the interval, with `queue` waiting bytes and a link of `link` bytes per second.
     fn end(&mut self, rule: &Xcp, now: Time, queue: u64, link: f64) {
-        self.meet(rule, now, queue, link);
+        self.update_min_queue(rule, now, queue, link);
         let arrived_bytes = self.arrived_bytes as f64 / (self.ends - self.began).as_secs_f64();
         let change = rule.alpha * (rule.utilisation * link - arrived_bytes) - rule.beta * self.queue as f64 / self.rtt;
         let shuffled = (rule.shuffle * arrived_bytes - change.abs()).max(0.0);

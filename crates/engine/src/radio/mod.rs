@@ -321,7 +321,7 @@ impl Cell {
         }
     }
 
-    fn see(&mut self, time: Time, station: u16, begins: bool, frame: Frame) {
+    fn record_sighting(&mut self, time: Time, station: u16, begins: bool, frame: Frame) {
         if let Some(sightings) = &mut self.sightings {
             let (What::Ack(part) | What::Data(part)) = frame.what;
             let packet = self.datagrams.get(part.datagram).and_then(|datagram| match &datagram.content {

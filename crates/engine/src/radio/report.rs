@@ -1,7 +1,7 @@
 //! Record of a cell's stations over the measured interval.
 
 use super::Cell;
-use super::channel::Heard;
+use super::channel::ReceptionCounts;
 use super::station::Snapshot;
 use crate::ids::NodeId;
 use crate::spec::Spec;
@@ -40,7 +40,7 @@ impl Cell {
     }
 
     /// Current counters of the stations.
-    pub fn counts(&self) -> (Vec<RadioCounts>, Vec<Heard>) {
+    pub fn counts(&self) -> (Vec<RadioCounts>, Vec<ReceptionCounts>) {
         let heard = (0..self.stations.len() as u16).map(|i| self.channel.counted(i));
         (self.stations.iter().map(|s| s.count).collect(), heard.collect())
     }

@@ -21,9 +21,9 @@ use crate::domain::build::{LONGEST_WITHOUT_DELAY, Simulation};
 use crate::event::order::Key;
 use crate::run::buckets::BLOCK;
 use crate::run::ending::{self, Ending, Endless};
-use crate::run::parts::Left;
+use crate::run::parts::Detached;
 use crate::run::worker::{End, Visit, Worker};
-use crate::spec::{About, MOST_THREADS, RunError};
+use crate::spec::{About, MAX_THREADS, RunError};
 use crate::threads::clock::{Cost, thread_time};
 use crate::threads::mode::{ModeControl, Rule};
 use crate::threads::progress::{Listener, Monitor};
@@ -52,12 +52,12 @@ pub enum Threads {
 impl Threads {
     /// Threads requested by a simulation.
     pub fn of(simulation: &Simulation) -> Threads {
-        let most = simulation.thread_pool.threads();
-        if simulation.net.spec.threads.is_some() { Threads::Own(most) } else { Threads::UpTo(most) }
+        let max = simulation.thread_pool.threads();
+        if simulation.net.spec.threads.is_some() { Threads::Own(max) } else { Threads::UpTo(max) }
     }
 
     /// Maximum number of threads.
-    pub fn most(self) -> usize {
+    pub fn max_threads(self) -> usize {
         self.rule().1
     }
 
@@ -87,7 +87,7 @@ pub fn run_timed(
     let thread_pool = simulation.thread_pool.clone();
     let (rule, count, sequential) = threads.rule();
     let duration = simulation.net.spec.duration;
-    let shares = partition::runs(&simulation.weights(), count.clamp(1, MOST_THREADS as usize));
+    let shares = partition::runs(&simulation.weights(), count.clamp(1, MAX_THREADS as usize));
     let mut worker = worker(&mut simulation, visit);
     // tests run small fabrics through the code path of large ones, too
     worker.far |= sequential;
@@ -145,7 +145,7 @@ fn walk(
         } else {
             window_loop::in_step(&mut parts, monitor, mode)
         };
-        let left: Vec<Left> = parts.iter_mut().map(Worker::leave).collect();
+        let left: Vec<Detached> = parts.iter_mut().map(Worker::leave).collect();
         worker.join(left);
         match stop {
             Ok((end, more)) => {

@@ -68,7 +68,7 @@ pub struct Worker<'a> {
     /// The earliest instant at which a domain found an endless loop.
     pub(super) endless: Time,
     /// Bytes of records above which the run ends.
-    pub(super) most_kept: u64,
+    pub(super) max_kept: u64,
     /// Windows and hops so far, and hops of all threads as of the latest call of the listener.
     pub(super) windows: u64,
     pub(super) hops: u64,
@@ -143,7 +143,7 @@ impl<'a> Worker<'a> {
             far: net.links.len() > FEW_PORTS,
             scratch: Scratch { by_port, plans: Vec::new(), sorter: Sorter::new(length) },
             endless: Time::NEVER,
-            most_kept: ending::most_kept(net.spec),
+            max_kept: ending::max_kept(net.spec),
             windows: 0,
             hops: 0,
             reported_hops: 0,
@@ -181,7 +181,7 @@ impl Share for Worker<'_> {
         if all.endless != Time::NEVER {
             return Err(End::Endless(all.endless));
         }
-        if all.kept > self.most_kept {
+        if all.kept > self.max_kept {
             return Err(End::Full(self.buckets.start));
         }
         self.ending.update(all.finished, all.finished_at);
@@ -466,8 +466,8 @@ fn events_alone(
     mut only: Option<(&mut Ending, &mut u64)>,
     monitor: &mut Monitor,
 ) -> Result<(), Halt> {
-    let most = only.as_ref().map_or(0, |(_, windows)| ASKED_EVERY - 1 - **windows % ASKED_EVERY);
-    (out.buckets.solo.end, out.buckets.solo.windows) = (Time::ZERO, most);
+    let max = only.as_ref().map_or(0, |(_, windows)| ASKED_EVERY - 1 - **windows % ASKED_EVERY);
+    (out.buckets.solo.end, out.buckets.solo.windows) = (Time::ZERO, max);
     loop {
         if let Some((ending, _)) = &mut only {
             ending.update(collector.finished, Time(collector.finished_at));
@@ -484,7 +484,7 @@ fn events_alone(
             return Err(Halt::Stopped);
         }
     }
-    only.into_iter().for_each(|(_, windows)| *windows += most - out.buckets.solo.windows);
+    only.into_iter().for_each(|(_, windows)| *windows += max - out.buckets.solo.windows);
     Ok(())
 }
 

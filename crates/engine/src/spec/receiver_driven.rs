@@ -156,7 +156,7 @@ pub struct Uet {
 
 impl Uet {
     /// Minimum round-trip time of a fabric with an oversubscribed core: hosts adapt once per 1.5 round trips.
-    pub const LEAST_RTT: Time = Time::ns(100);
+    pub const MIN_RTT: Time = Time::ns(100);
 }
 
 /// Homa (Montazeri et al., SIGCOMM 2018). Level 0 is the highest priority. A level is a traffic class.
@@ -177,7 +177,7 @@ pub struct Homa {
 
 impl Homa {
     /// Maximum number of levels that a program or a transport can assign to packets.
-    pub const MOST_LEVELS: u8 = 8;
+    pub const MAX_LEVELS: u8 = 8;
 
     fn cutoffs(&self) -> &[u64] {
         self.cutoffs.as_deref().unwrap_or_default()
@@ -294,7 +294,7 @@ pub struct PHost {
 
 impl PHost {
     /// Maximum of counts in packets and of times in packet times.
-    pub const MOST_PACKETS: u32 = 65_535;
+    pub const MAX_PACKETS: u32 = 65_535;
 
     /// Initial free tokens of a message of `packets` packets.
     pub fn free_of(&self, packets: u32) -> u32 {

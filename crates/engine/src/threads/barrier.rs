@@ -49,7 +49,7 @@ pub struct Barrier {
     broken: AtomicBool,
     /// Number of sleeping threads.
     sleeping: Mutex<usize>,
-    bell: Condvar,
+    wakeup: Condvar,
 }
 
 impl Barrier {
@@ -64,7 +64,7 @@ impl Barrier {
             epoch: CachePadded(AtomicU32::new(0)),
             broken: AtomicBool::new(false),
             sleeping: Mutex::new(0),
-            bell: Condvar::new(),
+            wakeup: Condvar::new(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Barrier {
     /// new turn or is counted.
     fn ring(&self) {
         if self.sleeping.lock().is_ok_and(|sleeping| *sleeping > 0) {
-            self.bell.notify_all();
+            self.wakeup.notify_all();
         }
     }
 
@@ -119,7 +119,7 @@ impl Barrier {
         let Ok(mut sleeping) = self.sleeping.lock() else { return };
         *sleeping += 1;
         while self.waits(epoch) {
-            match self.bell.wait(sleeping) {
+            match self.wakeup.wait(sleeping) {
                 Ok(still) => sleeping = still,
                 Err(_) => return,
             }

@@ -52,7 +52,7 @@ impl Rule {
 const MS: f64 = 1e6;
 /// Minimum work of a window for which several threads are tried. (In step, 16 pieces take 1 us less, and barriers 1 us
 /// more.)
-const LEAST: f64 = 16.0;
+const MIN: f64 = 16.0;
 /// Time for which the cost of one thread is measured before a try, if windows have [`DENSE`] pieces or more. With fewer
 /// pieces, several threads gain less and may lose, so a try waits in proportion. Short runs have no try.
 const SAMPLE: f64 = MS;
@@ -211,7 +211,7 @@ impl ModeControl {
     fn come(&mut self, pieces: f64, elapsed: f64) -> bool {
         self.cost = mix(self.cost, elapsed / pieces);
         let sample = SAMPLE * (DENSE / self.density).max(1.0);
-        self.density >= LEAST && self.length >= self.pause.max(sample)
+        self.density >= MIN && self.length >= self.pause.max(sample)
     }
 
     /// Accounts for the work of several threads. Returns whether they should part.
@@ -222,7 +222,7 @@ impl ModeControl {
         let gain = pieces * self.cost * WORTH - elapsed;
         self.gain += gain;
         self.credit = (self.credit + gain).min(CREDIT);
-        let loses = self.credit < -LOSS || self.density < LEAST / 2.0;
+        let loses = self.credit < -LOSS || self.density < MIN / 2.0;
         if loses {
             self.failures = if self.gain > 0.0 { 0 } else { self.failures + 1 };
             let pause = PAUSE * f64::from(1 << (self.failures - 1).clamp(0, DOUBLINGS));

@@ -164,9 +164,9 @@ impl SendEndpoint {
     }
 
     /// Exchanges the state that connections of a flow share with another of them.
-    pub fn lend(&mut self, to: &mut SendEndpoint) {
+    pub fn swap_shared(&mut self, to: &mut SendEndpoint) {
         if let (SendEndpoint::Tcp(from), SendEndpoint::Tcp(to)) = (self, to) {
-            from.lend(to);
+            from.swap_shared(to);
         }
     }
 
@@ -296,9 +296,9 @@ impl ReceiveEndpoint {
     }
 
     /// Exchanges the state that connections of a flow share with another of them.
-    pub fn lend(&mut self, to: &mut ReceiveEndpoint) {
+    pub fn swap_shared(&mut self, to: &mut ReceiveEndpoint) {
         if let (ReceiveEndpoint::Tcp(from), ReceiveEndpoint::Tcp(to)) = (self, to) {
-            from.lend(to);
+            from.swap_shared(to);
         }
     }
 

@@ -185,7 +185,7 @@ fn whoever_listens_is_asked_every_few_windows_where_these_are_long() {
 fn a_run_whose_records_take_too_much_ends_with_what_they_are_on_any_number_of_threads() {
     let mut spec = lossy(200_000);
     (spec.observe.trace, spec.observe.flows) = (vec![0, 5], vec![3]);
-    spec.observe.most_kept = Some(100_000);
+    spec.observe.max_kept = Some(100_000);
     let error = |threads| {
         let run = windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, threads, &mut |_| true);
         run.map(|o| o.hops).unwrap_err().to_string()
@@ -196,14 +196,14 @@ fn a_run_whose_records_take_too_much_ends_with_what_they_are_on_any_number_of_th
         assert_eq!(error(Threads::Own(threads)), alone, "{threads} threads");
         assert_eq!(error(Threads::Sequential(threads)), alone, "{threads} shares in turn");
     }
-    spec.observe.most_kept = Some(100_000_000);
+    spec.observe.max_kept = Some(100_000_000);
     assert!(windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, Threads::Own(1), &mut |_| true).is_ok());
 }
 
 #[test]
 fn counted_packets_of_ack_directions_are_bounded_too() {
     let mut spec = lossy(200_000);
-    (spec.observe.acks, spec.observe.most_kept) = (true, Some(20_000));
+    (spec.observe.acks, spec.observe.max_kept) = (true, Some(20_000));
     let error = |threads| {
         let run = windows::run(Simulation::new(&spec).unwrap(), Visit::Forward, threads, &mut |_| true);
         run.map(|o| o.hops).unwrap_err().to_string()
@@ -211,9 +211,9 @@ fn counted_packets_of_ack_directions_are_bounded_too() {
     let alone = error(Threads::Own(1));
     assert!(alone.contains("steps of counted packets (measure.acks)") && !alone.contains(" 0 steps"), "{alone}");
     assert_eq!(error(Threads::Own(3)), alone);
-    spec.observe.most_kept = Some(100_000_000);
+    spec.observe.max_kept = Some(100_000_000);
     let bounded = on(&spec, Threads::Own(1));
-    spec.observe.most_kept = None;
+    spec.observe.max_kept = None;
     assert_eq!(bounded, on(&spec, Threads::Own(1)));
 }
 

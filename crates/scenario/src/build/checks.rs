@@ -219,7 +219,7 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
     for (cell, t) in network.cells.iter().flat_map(|cell| transports.iter().map(move |t| (cell, t))) {
         let size = t.mss + t.header;
         let (most, what) = match &cell.framing.adaptation {
-            Some(_) => (spec::MOST_DATAGRAM, "a packet on a link of 6LoWPAN has"),
+            Some(_) => (spec::MAX_DATAGRAM, "a packet on a link of 6LoWPAN has"),
             None => (cell.framing.payload, "without 6LoWPAN a packet is one frame, which carries"),
         };
         if size > most {
@@ -230,8 +230,8 @@ fn check_cells(network: &Network, transports: &[spec::TransportSpec], problems: 
             );
             problems.push(Problem::with_value("transport.mss", t.mss, message));
         }
-        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MOST_DATAGRAM {
-            let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MOST_DATAGRAM);
+        if cell.framing.adaptation.is_some() && t.mtu > 0 && t.mtu < spec::MAX_DATAGRAM {
+            let message = format!("expected 0 or at least {}: IPv6 asks for that of every link", spec::MAX_DATAGRAM);
             problems.push(Problem::with_value("transport.mtu", t.mtu, message));
         }
         if cell.framing.adaptation.is_some() && t.header < 48 {

@@ -10,7 +10,7 @@ use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use std::collections::BTreeSet;
 
 /// Largest memory for whole paths in all states of the network together, in bytes.
-const MOST_STATES: u64 = 4_000_000_000;
+const MAX_STATES: u64 = 4_000_000_000;
 
 /// Problem if failures leave too many states for a routing that counts whole paths in each.
 fn too_many_states(failures: &[LinkFailure], spec: &Spec, most: u64) -> Option<Problem> {
@@ -49,7 +49,7 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
     }
     Errors::unless_none(problems, ())?;
     reroute(spec);
-    if let Some(problem) = too_many_states(failures, spec, MOST_STATES) {
+    if let Some(problem) = too_many_states(failures, spec, MAX_STATES) {
         return Err(problem.into());
     }
     if let Some(lost) = stranded(spec) {

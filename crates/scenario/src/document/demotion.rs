@@ -18,7 +18,7 @@ pub(crate) fn check(all: &TransportSpec, at: &mut Report) {
     if all.extra_packets > 0 && all.protocol.is_receiver_driven() {
         at.value("extra_packets", all.extra_packets, of_tcp("0"));
     }
-    let (sizes, most) = (&all.demotion, TransportSpec::MOST_SIZES);
+    let (sizes, most) = (&all.demotion, TransportSpec::MAX_SIZES);
     let wrong = |at: &mut Report, message: &str| at.value("demotion", listed(sizes), message);
     if sizes.len() > most {
         let has = sizes.len();

@@ -158,7 +158,7 @@ pub struct ThreadCount(#[schemars(range(min = 1, max = 255))] pub u32);
 impl TryFrom<u32> for ThreadCount {
     type Error = String;
     fn try_from(n: u32) -> Result<ThreadCount, String> {
-        let most = spec::MOST_THREADS;
+        let most = spec::MAX_THREADS;
         (1..=most).contains(&n).then_some(ThreadCount(n)).ok_or_else(|| format!("{n}: expected 1 to {most} threads"))
     }
 }

@@ -265,13 +265,13 @@ impl PHost {
     pub(crate) fn check(&self, at: &mut Report) {
         let times = [("gap", self.gap), ("expiry", self.expiry), ("skip", self.skip), ("reissue", self.reissue)];
         for (key, time) in times {
-            if let Some(time) = time.filter(|time| !(*time > 0.0 && *time <= spec::PHost::MOST_PACKETS as f64)) {
-                let most = spec::PHost::MOST_PACKETS;
+            if let Some(time) = time.filter(|time| !(*time > 0.0 && *time <= spec::PHost::MAX_PACKETS as f64)) {
+                let most = spec::PHost::MAX_PACKETS;
                 at.value(key, time, format!("expected a time of more than 0 and at most {most} packets"));
             }
         }
-        if let Some(n) = self.free_packets.filter(|n| *n > spec::PHost::MOST_PACKETS) {
-            let message = format!("expected at most {}: they go at once", spec::PHost::MOST_PACKETS);
+        if let Some(n) = self.free_packets.filter(|n| *n > spec::PHost::MAX_PACKETS) {
+            let message = format!("expected at most {}: they go at once", spec::PHost::MAX_PACKETS);
             at.value("free_packets", n, message);
         }
         if self.window == Some(0) {
@@ -410,7 +410,7 @@ impl Uet {
         let core = self.oversubscription.is_some_and(|ratio| ratio > 1.0);
         if let Some(Auto::Given(rtt)) = self.rtt.filter(|_| core)
             && rtt.0 > incast_cc::Time::ZERO
-            && rtt.0 < spec::Uet::LEAST_RTT
+            && rtt.0 < spec::Uet::MIN_RTT
         {
             at.text(
                 "rtt",
@@ -479,7 +479,7 @@ impl Homa {
         if let Some(size) = self.unscheduled.filter(|size| size.0.0 == 0) {
             at.text("unscheduled", size, "expected at least 1B: a receiver learns of a message by its first packet");
         }
-        let most = spec::Homa::MOST_LEVELS as u32;
+        let most = spec::Homa::MAX_LEVELS as u32;
         if let Some(levels) = self.levels.filter(|levels| !(1..=most).contains(levels)) {
             at.value("levels", levels, format!("expected 1 to {most}"));
         }

@@ -19,7 +19,7 @@ use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 /// Largest packet in bytes, its header included (IPv4, RFC 791).
-const MOST_PACKET: u32 = 65_535;
+const MAX_PACKET: u32 = 65_535;
 
 /// Declares the keys of the transport: the table in the scenario, the merge with another, and the values that the
 /// engine has under the same names.
@@ -630,10 +630,10 @@ impl Transport {
                 at.text(name, Size(cc::Bytes(bytes)), format!("expected at least one segment, {}B", s.mss));
             }
         }
-        let most = MOST_PACKET.saturating_sub(s.header);
+        let most = MAX_PACKET.saturating_sub(s.header);
         if s.mss > most {
             let message =
-                format!("expected at most {most}: with its header of {}B a packet has {MOST_PACKET}B", s.header);
+                format!("expected at most {most}: with its header of {}B a packet has {MAX_PACKET}B", s.header);
             at.value("mss", s.mss, message);
         }
         // IPv4 requires 68 bytes of every link (RFC 791).

@@ -479,7 +479,7 @@ impl<'a> Schema<'a> {
     fn misfit(&self, value: &Toml, path: &str) -> Problem {
         let expected = self.expected();
         // a bound already given is not repeated
-        let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MOST)));
+        let why = Some(unreadable(value)).filter(|why| !(why.contains(" end at ") && expected.contains(MAX)));
         let why = why.unwrap_or_default();
         let message = format!("expected {expected}{why}");
         match value {
@@ -643,7 +643,7 @@ pub fn number(key: &str) -> Option<usize> {
 }
 
 /// TOML's largest whole number.
-const MOST: &str = "9223372036854775807";
+const MAX: &str = "9223372036854775807";
 
 /// Reason why a value given as bare text was not read as the number, list or table that it resembles.
 fn unreadable(value: &Toml) -> String {
@@ -654,7 +654,7 @@ fn unreadable(value: &Toml) -> String {
     };
     let too_large = |digits: &str| digits.len() > 18 && digits.parse::<i64>().is_err();
     if text.split(|c: char| !c.is_ascii_digit()).any(too_large) {
-        return format!("; whole numbers end at {MOST}");
+        return format!("; whole numbers end at {MAX}");
     }
     format!("; as TOML: {}", error.message().trim())
 }

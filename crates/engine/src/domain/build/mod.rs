@@ -22,7 +22,7 @@ use crate::map::paths::Numbered;
 use crate::map::pfc::Pfc;
 use crate::map::triggers::Triggers;
 use crate::port::faults::Faults;
-use crate::spec::{About, DOMAINS_A_THREAD, MOST_THREADS, RunError, Spec};
+use crate::spec::{About, DOMAINS_A_THREAD, MAX_THREADS, RunError, Spec};
 use crate::threads::cores;
 use crate::threads::progress::{Monitor, Step};
 use crate::threads::thread_pool::ThreadPool;
@@ -59,7 +59,7 @@ const ENDS: Step = (0.5, 1.0);
 /// Number of threads for a run with `domains` domains.
 fn threads(spec: &Spec, domains: usize) -> usize {
     let auto = || spec.cores.map_or_else(cores, |n| n as usize).min(domains / DOMAINS_A_THREAD);
-    spec.threads.map_or_else(auto, |n| n as usize).clamp(1, MOST_THREADS as usize)
+    spec.threads.map_or_else(auto, |n| n as usize).clamp(1, MAX_THREADS as usize)
 }
 
 impl<'a> Simulation<'a> {
@@ -115,7 +115,7 @@ impl<'a> Simulation<'a> {
         let (envs, ideals) = facts.into_iter().unzip();
 
         // length of windows for a single domain without any delay
-        let least = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
+        let min = if spec.links.iter().all(|l| l.delay == Time::ZERO) { LONGEST_WITHOUT_DELAY } else { Time::ns(1) };
         let Layout { place, port_of, .. } = layout;
         let cells = cells::of(spec, &port_of, |node| place[node as usize].domain);
         let mut net = FabricMap {
@@ -131,7 +131,7 @@ impl<'a> Simulation<'a> {
             duplexes: duplexes::of(spec)?,
             triggers: Triggers::new(spec)?,
             // the same for any queue: explicit queues give the same outcome
-            max_latency: spec.links.iter().map(|l| l.crossing(smallest)).fold(least, Time::max),
+            max_latency: spec.links.iter().map(|l| l.crossing(smallest)).fold(min, Time::max),
             quickest: latencies.iter().copied().min().unwrap_or(Time::NEVER),
             queries: Vec::new(),
             paths: Numbered::new(spec),

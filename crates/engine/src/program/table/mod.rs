@@ -32,7 +32,7 @@ pub use check::check;
 
 /// Maximum number of links that a packet may have crossed when a table redirects it: IP's usual time to live, which
 /// ends loops.
-const MOST_HOPS: u8 = 64;
+const MAX_HOPS: u8 = 64;
 
 /// Pipeline of one node, with its state.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl Pipeline {
         while number < end {
             let Pipeline { stages, state, .. } = self;
             let stage = &mut stages[number];
-            let Some(row) = stage.meet(&key, at, packet, &state.registers) else {
+            let Some(row) = stage.match_row(&key, at, packet, &state.registers) else {
                 match stage.miss {
                     Miss::Pass => number += 1,
                     Miss::Drop => return Next::Drop,
@@ -245,7 +245,7 @@ fn leave(at: &mut At, packet: &Packet, port: usize, hosts: &[Option<NodeId>]) ->
         return true;
     }
     at.egress = Some(port);
-    packet.hop < MOST_HOPS && hosts[port].is_none_or(|host| host == packet.dst)
+    packet.hop < MAX_HOPS && hosts[port].is_none_or(|host| host == packet.dst)
 }
 
 impl SwitchProgram for Pipeline {

@@ -20,7 +20,7 @@ use std::slice::from_mut;
 use std::sync::Arc;
 
 /// Packets, timers and records of a worker, detached from its domains.
-pub struct Left {
+pub struct Detached {
     /// Records so far.
     pub collector: Collector,
     buckets: Buckets,
@@ -73,7 +73,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes back everything in flight from all parts.
-    pub fn join(&mut self, parts: Vec<Left>) {
+    pub fn join(&mut self, parts: Vec<Detached>) {
         let groups = self.net.spec.groups.len();
         let mut messages = Vec::new();
         for (i, mut left) in parts.into_iter().enumerate() {
@@ -93,13 +93,13 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes everything in flight in the worker's domains. Parts must join before the worker is used again.
-    pub fn leave(&mut self) -> Left {
+    pub fn leave(&mut self) -> Detached {
         let (first, nothing) = (self.queues.first, self.buckets.empty_copy(Shards::default(), 1));
         let due = take(&mut self.buckets.due);
         let mark = |link, domain, time, place| self.buckets.mark(link, domain, time, place);
         set_decided(&due, (first, self.domains), self.net, mark);
         self.buckets.due = due;
-        Left {
+        Detached {
             collector: replace(&mut self.collector, Collector::new(self.net.spec.groups.len())),
             buckets: replace(&mut self.buckets, nothing),
             queues: replace(&mut self.queues, Queues::new(first, 0)),
@@ -113,7 +113,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-impl Left {
+impl Detached {
     /// Distributes everything to workers without anything of these domains and links. `of`: index of a domain's worker.
     fn go_to(mut self, to: &mut [Worker], of: impl Fn(DomainId) -> usize) {
         let (net, count) = (to[0].net, to.len());

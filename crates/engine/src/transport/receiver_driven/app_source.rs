@@ -106,14 +106,14 @@ impl AppSource {
         self.take_at_most(ctx, u64::MAX)
     }
 
-    /// As [`AppSource::take`], with at most `most` bytes.
-    pub fn take_at_most(&mut self, ctx: &mut NodeCtx<impl Effects>, most: u64) -> Option<(u32, bool)> {
+    /// As [`AppSource::take`], with at most `max` bytes.
+    pub fn take_at_most(&mut self, ctx: &mut NodeCtx<impl Effects>, max: u64) -> Option<(u32, bool)> {
         let backlog = self.backlog(ctx.now);
         if backlog == 0 {
             self.wait(ctx);
             return None;
         }
-        let len = backlog.min(self.mss as u64).min(most);
+        let len = backlog.min(self.mss as u64).min(max);
         self.taken += len;
         let last = backlog == len && (!self.app.is_bulk() || self.app.end() == Some(self.app.written));
         Some((len as u32, last))
@@ -131,7 +131,7 @@ impl AppSource {
     }
 
     /// Returns whether the application's timer is the one set last.
-    pub fn wakes(&mut self, now: Time) -> bool {
+    pub fn timer_fires(&mut self, now: Time) -> bool {
         let due = self.at == now;
         if due {
             self.at = Time::NEVER;

@@ -14,9 +14,9 @@ pub struct Entropies {
     mask: u16,
     i: u16,
     x: u16,
-    /// Remaining skips of each entropy, at most `most`.
+    /// Remaining skips of each entropy, at most `max`.
     skips: Vec<u8>,
-    most: u8,
+    max: u8,
     /// If set, only the first penalised entropy that a packet meets counts down, and after a whole round one is taken
     /// anyway. Else each one counts down.
     first_only: bool,
@@ -24,11 +24,11 @@ pub struct Entropies {
 
 impl Entropies {
     /// Entropies of the sender of `flow`: `count` of them, a power of two.
-    pub fn new(seed: u64, flow: FlowId, count: u32, most: u8, first_only: bool) -> Entropies {
+    pub fn new(seed: u64, flow: FlowId, count: u32, max: u8, first_only: bool) -> Entropies {
         let skips = vec![0; count as usize];
         let mask = (count - 1) as u16;
         let mut own =
-            Entropies { seed, entity: flow.0 as u64, draws: 0, upper: 0, mask, i: 0, x: 0, skips, most, first_only };
+            Entropies { seed, entity: flow.0 as u64, draws: 0, upper: 0, mask, i: 0, x: 0, skips, max, first_only };
         own.upper = own.draw() & !mask;
         own.x = own.draw() & mask;
         own
@@ -70,7 +70,7 @@ impl Entropies {
     /// Skips an entropy `times` times more.
     pub fn penalise(&mut self, value: u16, times: u8) {
         let skips = &mut self.skips[(value & self.mask) as usize];
-        *skips = skips.saturating_add(times).min(self.most);
+        *skips = skips.saturating_add(times).min(self.max);
     }
 }
 

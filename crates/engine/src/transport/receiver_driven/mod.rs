@@ -29,7 +29,7 @@ use receiver_base::ReceiverBase;
 use sender_base::SenderBase;
 
 /// Calls a method of a sender or a receiver of any of these transports.
-macro_rules! whichever {
+macro_rules! dispatch {
     ($self:expr, $end:ident => $call:expr) => {
         match $self {
             Self::Ndp($end) => $call,
@@ -91,11 +91,11 @@ impl Sender {
     }
 
     fn base(&self) -> &SenderBase {
-        whichever!(self, end => &end.base)
+        dispatch!(self, end => &end.base)
     }
 
     fn base_mut(&mut self) -> &mut SenderBase {
-        whichever!(self, end => &mut end.base)
+        dispatch!(self, end => &mut end.base)
     }
 
     /// Makes the flow one direction of a two-way connection.
@@ -106,30 +106,30 @@ impl Sender {
     /// Opens the flow on its trigger, unless its start time lies ahead.
     pub fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) {
         if self.base_mut().opening.triggered(ctx.now) {
-            whichever!(self, end => end.open(ctx));
+            dispatch!(self, end => end.open(ctx));
         }
     }
 
     /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         if p.is_reverse() {
-            whichever!(self, end => end.on_packet(ctx, p));
+            dispatch!(self, end => end.on_packet(ctx, p));
         }
     }
 
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Start(_) if self.base_mut().opening.starts(ctx.now) => whichever!(self, end => end.open(ctx)),
+            Timer::Start(_) if self.base_mut().opening.starts(ctx.now) => dispatch!(self, end => end.open(ctx)),
             Timer::Start(_) => {}
-            _ => whichever!(self, end => end.on_timer(ctx, timer)),
+            _ => dispatch!(self, end => end.on_timer(ctx, timer)),
         }
     }
 
     /// Sends a message of the host's application.
     pub fn on_message(&mut self, ctx: &mut NodeCtx<impl Effects>, bytes: u64) {
         self.base_mut().app.on_message(bytes);
-        whichever!(self, end => end.on_backlog(ctx));
+        dispatch!(self, end => end.on_backlog(ctx));
     }
 
     /// Called when the NIC is free for this sender.
@@ -157,7 +157,7 @@ impl Sender {
 
     /// Visits the state for time series.
     pub fn observe(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        whichever!(self, end => end.observe(visit));
+        dispatch!(self, end => end.observe(visit));
     }
 
     /// Window and state, once the flow has opened.
@@ -171,7 +171,7 @@ impl Sender {
 
     /// Adds the sender's fields to the flow's record.
     pub fn record(&self, record: &mut FlowRecord) {
-        whichever!(self, end => end.record(record));
+        dispatch!(self, end => end.record(record));
     }
 
     /// Records the writes that are unfinished at the end of the run.
@@ -195,11 +195,11 @@ impl Receiver {
     }
 
     fn base(&self) -> &ReceiverBase {
-        whichever!(self, end => &end.base)
+        dispatch!(self, end => &end.base)
     }
 
     fn base_mut(&mut self) -> &mut ReceiverBase {
-        whichever!(self, end => &mut end.base)
+        dispatch!(self, end => &mut end.base)
     }
 
     /// Makes the flow one direction of a two-way connection, whose messages have `size` bytes.
@@ -214,7 +214,7 @@ impl Receiver {
 
     /// Handles a packet.
     pub fn on_packet(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
-        whichever!(self, end => end.on_packet(ctx, p));
+        dispatch!(self, end => end.on_packet(ctx, p));
     }
 
     /// Handles one of the flow's timers.

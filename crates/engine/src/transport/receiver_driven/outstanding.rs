@@ -153,24 +153,24 @@ impl Outstanding {
         let Some(packet) = number.checked_sub(self.base).and_then(|i| self.packets.get_mut(i as usize)) else {
             return false;
         };
-        let news = packet.state == State::InFlight;
-        if news {
+        let was_in_flight = packet.state == State::InFlight;
+        if was_in_flight {
             packet.state = State::Lost;
             self.lost.insert(number);
         }
-        news
+        was_in_flight
     }
 
-    /// Removes all packets before `next`, which have arrived. Returns their bytes; calls `news` for each packet not
+    /// Removes all packets before `next`, which have arrived. Returns their bytes; calls `is_new` for each packet not
     /// known to have arrived.
-    pub fn acknowledge_before(&mut self, next: u32, mut news: impl FnMut(SentPacket)) -> u64 {
+    pub fn acknowledge_before(&mut self, next: u32, mut newly_acked: impl FnMut(SentPacket)) -> u64 {
         let mut bytes = 0;
         while self.base < next
             && let Some(packet) = self.packets.pop_front()
         {
             if packet.state != State::Arrived {
                 self.lost.remove(&self.base);
-                news(packet);
+                newly_acked(packet);
             }
             bytes += packet.len as u64;
             self.base += 1;

@@ -79,12 +79,12 @@ impl SenderBase {
     }
 
     /// Returns whether a retransmission timer that fires at `now` is the one set last, and clears it.
-    pub fn rings(&mut self, now: Time) -> bool {
-        let rings = self.at == now;
-        if rings {
+    pub fn timer_fires(&mut self, now: Time) -> bool {
+        let fires = self.at == now;
+        if fires {
             self.at = Time::NEVER;
         }
-        rings
+        fires
     }
 
     /// Makes a data packet.
@@ -125,7 +125,7 @@ impl SenderBase {
     /// Adds an RTT sample.
     pub fn sample(&mut self, ctx: &NodeCtx<impl Effects>, rtt: Time) {
         self.rtt = rtt;
-        self.rtt_min = Some(self.rtt_min.map_or(rtt, |least| least.min(rtt)));
+        self.rtt_min = Some(self.rtt_min.map_or(rtt, |min| min.min(rtt)));
         if ctx.measured() {
             self.rtt_count += 1;
             self.rtt_sum += rtt;

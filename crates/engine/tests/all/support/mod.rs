@@ -235,7 +235,7 @@ pub fn compared(spec: &Spec) -> Outcome {
             [Threads::Sequential(threads[0]), Threads::By(Rule::Given(often), *threads.last().unwrap(), true)];
         let in_turn = in_turn.into_iter().take(threads.len()).map(|threads| (Visit::Forward, threads));
         for (visit, threads) in visits.into_iter().chain(in_turn) {
-            let s = Spec { threads: Some(threads.most() as u32), ..s.clone() };
+            let s = Spec { threads: Some(threads.max_threads() as u32), ..s.clone() };
             let outcome = windows::run(Simulation::new(&s).unwrap(), visit, threads, &mut |_| true).unwrap();
             if format!("{outcome:?}") != expected {
                 let (expected, got) = (format!("{naive:#?}"), format!("{outcome:#?}"));

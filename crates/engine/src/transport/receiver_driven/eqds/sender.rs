@@ -152,8 +152,8 @@ impl Sender {
     /// Sets the credit target.
     fn set_pull_target(&mut self, t: &TransportSpec, backlog: u64) {
         let eqds = parameters(t);
-        let most = eqds.window as u64 * full(t);
-        let mut needs = backlog.min(most) as i64 - self.credit();
+        let max = eqds.window as u64 * full(t);
+        let mut needs = backlog.min(max) as i64 - self.credit();
         if !eqds.htsim && self.speculating && backlog > 0 {
             // the response that ends the speculation may arrive before the rest has gone
             needs = needs.max(full(t) as i64);
@@ -217,8 +217,8 @@ impl Sender {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
-            Timer::App(_) if self.base.app.wakes(ctx.now) => self.on_backlog(ctx),
+            Timer::Retransmit(_) if self.base.timer_fires(ctx.now) => self.expire(ctx),
+            Timer::App(_) if self.base.app.timer_fires(ctx.now) => self.on_backlog(ctx),
             Timer::Stop(_) => self.base.app.stop(ctx),
             _ => {}
         }

@@ -55,14 +55,14 @@ impl Control {
         // rate of `credits` in `time`, as a share of the maximum
         let share = |credits: f64, time: Time| credits * gap.0 as f64 / time.0.max(1) as f64;
         let loss = self.lost as f64 / self.total as f64;
-        let (before, came) = (self.rate, (self.total - self.lost) as f64);
+        let (before, received) = (self.rate, (self.total - self.lost) as f64);
         let target = match own.feedback {
             Feedback::Code => (1.0 - before) * own.target_loss,
             Feedback::Paper => own.target_loss,
         };
         let congested = loss > target;
         self.rate = match own.feedback {
-            Feedback::Code if congested => before.min(share(came, took) * (1.0 + target)),
+            Feedback::Code if congested => before.min(share(received, took) * (1.0 + target)),
             Feedback::Paper if congested => before * (1.0 - loss) * (1.0 + target),
             Feedback::Code | Feedback::Paper => {
                 if self.rising {
@@ -113,9 +113,9 @@ mod tests {
         let own = own(feedback);
         let mut control = Control::new();
         control.begin(&own, Time::ZERO, 1000);
-        for (i, (came, lost)) in (1..).zip(rounds) {
+        for (i, (received, lost)) in (1..).zip(rounds) {
             control.arrived(RTT, *lost);
-            (1..*came).for_each(|_| control.arrived(RTT, 0));
+            (1..*received).for_each(|_| control.arrived(RTT, 0));
             control.change(&own, RTT * i, GAP);
         }
         (control.rate, control.weight)

@@ -59,10 +59,10 @@ impl Receiver {
         if request.session < self.session {
             return;
         }
-        let news = request.session > self.session;
+        let is_new = request.session > self.session;
         self.session = request.session;
         if request.packets > 0 {
-            if news {
+            if is_new {
                 self.base.note_more();
                 let own = parameters(ctx.net.transport(self.base.transport));
                 self.control.begin(own, ctx.now, request.packets);
@@ -89,7 +89,7 @@ impl Receiver {
             self.unknown = credit.number.wrapping_add(1);
         }
         let next = self.base.received.next();
-        let news = self.base.take(ctx, t, p);
+        let is_new = self.base.take(ctx, t, p);
         if p.seq() > next as u64 {
             if self.missing == Time::NEVER {
                 self.ask_again(ctx);
@@ -97,7 +97,7 @@ impl Receiver {
         } else if p.seq() == next as u64 {
             self.missing = Time::NEVER;
         }
-        if news && self.base.is_complete() {
+        if is_new && self.base.is_complete() {
             self.send_report(ctx, Kind::Ack, if p.has(flag::RETX) { 0 } else { p.sent_at().0 });
         }
     }

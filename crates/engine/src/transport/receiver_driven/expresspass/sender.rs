@@ -200,13 +200,13 @@ impl Sender {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.base.rings(ctx.now) => {
+            Timer::Retransmit(_) if self.base.timer_fires(ctx.now) => {
                 if self.deadline(ctx) <= ctx.now {
                     self.expire(ctx);
                 }
                 self.arm(ctx);
             }
-            Timer::App(_) if self.base.app.wakes(ctx.now) => self.on_backlog(ctx),
+            Timer::App(_) if self.base.app.timer_fires(ctx.now) => self.on_backlog(ctx),
             Timer::Stop(_) => {
                 self.base.app.stop(ctx);
                 self.arm(ctx);

@@ -70,16 +70,16 @@ impl Receiver {
         let t = ctx.net.transport(self.base.transport);
         let unscheduled = parameters(t).unscheduled;
         let end = range.end(unscheduled, t.mss);
-        let news = self.since.is_none() || range.first > self.range.first;
-        if news {
+        let is_new = self.since.is_none() || range.first > self.range.first;
+        if is_new {
             if range.first > self.base.received.next() {
                 self.ends.entry(range.first).or_insert(ctx.now);
             }
             (self.since, self.received) = (Some(ctx.now), 0);
         } else if range.first < self.range.first || range.size >= self.range.size {
             // ends of unknown messages are unknown; this one may be complete
-            let lacks = end > self.base.received.next();
-            if let Some((_, heard)) = self.ends.range_mut(end..).next().filter(|_| lacks) {
+            let is_incomplete = end > self.base.received.next();
+            if let Some((_, heard)) = self.ends.range_mut(end..).next().filter(|_| is_incomplete) {
                 *heard = ctx.now;
             }
             return;
@@ -88,7 +88,7 @@ impl Receiver {
             self.ends.remove(&self.range.end(unscheduled, t.mss));
         }
         self.range = range;
-        self.granted = if news { unscheduled.min(range.size as u64) } else { range.size as u64 };
+        self.granted = if is_new { unscheduled.min(range.size as u64) } else { range.size as u64 };
         self.granted_end = range.granted_end(self.granted, unscheduled, t.mss);
         if end > self.base.received.next() {
             self.ends.insert(end, ctx.now);

@@ -112,8 +112,8 @@ impl Sender {
         let (number, len, flags, last) = match self.base.outstanding.resend(ctx.now) {
             Some((number, sent)) => (number, sent.len as u32, flag::RETX, sent.last),
             None => {
-                let most = if self.unscheduled > 0 { self.unscheduled } else { self.left };
-                let Some((len, last)) = self.base.app.take_at_most(ctx, most) else { return self.give_up() };
+                let max = if self.unscheduled > 0 { self.unscheduled } else { self.left };
+                let Some((len, last)) = self.base.app.take_at_most(ctx, max) else { return self.give_up() };
                 self.left -= len as u64;
                 self.unscheduled = self.unscheduled.saturating_sub(len as u64);
                 (self.base.outstanding.push(ctx.now, len, last), len, 0, last)
@@ -125,7 +125,7 @@ impl Sender {
         let flags = flags | if last { flag::PSH } else { 0 };
         let mut packet = self.base.data(ctx, number, len, flags, t.header + len, 0);
         packet.ack = range.encode();
-        if level <= Packet::MOST_CLASS {
+        if level <= Packet::MAX_CLASS {
             packet.set_class(level);
         }
         self.last_activity = ctx.now;
@@ -192,7 +192,7 @@ impl Sender {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.base.rings(ctx.now) => {
+            Timer::Retransmit(_) if self.base.timer_fires(ctx.now) => {
                 if self.deadline(ctx) <= ctx.now {
                     self.base.timed_out(ctx);
                     self.last_activity = ctx.now;
@@ -200,7 +200,7 @@ impl Sender {
                 }
                 self.arm(ctx);
             }
-            Timer::App(_) if self.base.app.wakes(ctx.now) => self.pump(ctx),
+            Timer::App(_) if self.base.app.timer_fires(ctx.now) => self.pump(ctx),
             Timer::Stop(_) => self.base.app.stop(ctx),
             _ => {}
         }

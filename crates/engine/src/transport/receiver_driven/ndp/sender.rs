@@ -44,11 +44,11 @@ struct Outcomes {
 }
 
 impl Outcomes {
-    const MOST: u32 = 12;
+    const MAX: u32 = 12;
 
     fn note(&mut self, complete: bool) {
-        self.complete = (self.complete << 1 | complete as u16) & ((1 << Outcomes::MOST) - 1);
-        self.known = (self.known + 1).min(Outcomes::MOST);
+        self.complete = (self.complete << 1 | complete as u16) & ((1 << Outcomes::MAX) - 1);
+        self.known = (self.known + 1).min(Outcomes::MAX);
     }
 
     /// Returns whether more than a quarter arrived complete. A returned header then means that its path is worse than
@@ -226,8 +226,8 @@ impl Sender {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
-            Timer::App(_) if self.base.app.wakes(ctx.now) => self.pump(ctx),
+            Timer::Retransmit(_) if self.base.timer_fires(ctx.now) => self.expire(ctx),
+            Timer::App(_) if self.base.app.timer_fires(ctx.now) => self.pump(ctx),
             Timer::Stop(_) => self.base.app.stop(ctx),
             _ => {}
         }

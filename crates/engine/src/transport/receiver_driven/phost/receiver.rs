@@ -65,8 +65,8 @@ impl Receiver {
                 self.waiting.remove(&first);
             }
         }
-        let came = self.go_on(ctx, 0);
-        if !came && (p.has(flag::RETX) || end <= self.base.received.next()) {
+        let has_acked = self.go_on(ctx, 0);
+        if !has_acked && (p.has(flag::RETX) || end <= self.base.received.next()) {
             self.acknowledge(ctx, end, 0);
         }
         self.wait(ctx);
@@ -75,10 +75,10 @@ impl Receiver {
     fn on_data(&mut self, ctx: &mut NodeCtx<impl Effects>, p: &Packet) {
         let t = ctx.net.transport(self.base.transport);
         let number = p.seq() as u32;
-        let news = self.base.take(ctx, t, p);
+        let is_new = self.base.take(ctx, t, p);
         let Some(served) = self.served.as_mut().filter(|served| served.has(number)) else { return };
         served.use_token(read_token(p));
-        if news {
+        if is_new {
             served.count_arrival();
             self.go_on(ctx, if p.has(flag::RETX) { 0 } else { p.sent_at().0 });
         }
@@ -87,18 +87,18 @@ impl Receiver {
 
     /// Acknowledges a complete message and serves the next. Returns whether one was complete.
     fn go_on(&mut self, ctx: &mut NodeCtx<impl Effects>, echo: u64) -> bool {
-        let mut came = false;
+        let mut has_acked = false;
         loop {
             match &self.served {
-                Some(served) if served.left > 0 => return came,
+                Some(served) if served.left > 0 => return has_acked,
                 Some(served) => {
                     let end = served.end;
                     self.served = None;
-                    self.acknowledge(ctx, end, if came { 0 } else { echo });
-                    came = true;
+                    self.acknowledge(ctx, end, if has_acked { 0 } else { echo });
+                    has_acked = true;
                 }
                 None => {
-                    let Some((first, (end, since))) = self.waiting.pop_first() else { return came };
+                    let Some((first, (end, since))) = self.waiting.pop_first() else { return has_acked };
                     self.served = Some(self.begin(ctx, (first, end), since));
                 }
             }

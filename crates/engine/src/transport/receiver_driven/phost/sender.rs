@@ -33,7 +33,7 @@ pub struct Sender {
     /// Usable tokens: the first to expire come first.
     tokens: BTreeSet<Token>,
     /// Missing packets of the last message, according to the latest token.
-    lacks: u64,
+    missing: u64,
     /// Set while the flow waits for the NIC.
     waits_for_nic: bool,
     /// Time at which a packet of the first message was last sent or received.
@@ -74,7 +74,7 @@ impl Sender {
             left: 0,
             cut: None,
             tokens: BTreeSet::new(),
-            lacks: 0,
+            missing: 0,
             waits_for_nic: false,
             last_activity: Time::ZERO,
             tokens_received: 0,
@@ -114,7 +114,7 @@ impl Sender {
         self.tokens_received += free as u64;
         self.messages.push_back(Message { range, known: false });
         self.note_first();
-        (self.left, self.lacks) = (size, packets as u64);
+        (self.left, self.missing) = (size, packets as u64);
         self.announce(ctx, range, 0);
     }
 
@@ -168,7 +168,7 @@ impl Sender {
         self.begin(ctx);
         let (host, flow) = (self.base.ip.host, self.base.ip.flow);
         while !self.waits_for_nic && self.may_send(ctx.now) {
-            self.waits_for_nic = !ctx.request_tx_slot_ranked(host, flow, self.lacks);
+            self.waits_for_nic = !ctx.request_tx_slot_ranked(host, flow, self.missing);
             if !self.waits_for_nic {
                 self.send(ctx);
                 self.begin(ctx);
@@ -256,7 +256,7 @@ impl Sender {
             self.unused += 1;
             return self.announce(ctx, range, flag::RETX);
         }
-        self.lacks = report.map;
+        self.missing = report.map;
         let life = PacketTime::of(ctx, t, self.base.ip.host).times(parameters(t).expiry);
         let until = ctx.now.saturating_add(life);
         if !self.tokens.insert(Token { until, token: report.count, number: report.number }) {
@@ -267,13 +267,13 @@ impl Sender {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.base.rings(ctx.now) => {
+            Timer::Retransmit(_) if self.base.timer_fires(ctx.now) => {
                 if self.deadline(ctx) <= ctx.now {
                     self.ask(ctx);
                 }
                 self.arm(ctx);
             }
-            Timer::App(_) if self.base.app.wakes(ctx.now) => self.pump(ctx),
+            Timer::App(_) if self.base.app.timer_fires(ctx.now) => self.pump(ctx),
             Timer::Stop(_) => self.base.app.stop(ctx),
             _ => {}
         }

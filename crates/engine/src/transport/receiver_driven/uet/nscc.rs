@@ -28,7 +28,7 @@ struct Gains {
     target: Time,
     /// Round-trip time of the fabric.
     rtt: Time,
-    least: i64,
+    min: i64,
     rate: Rate,
 }
 
@@ -38,7 +38,7 @@ pub struct Nscc {
     gains: Gains,
     /// Window and its upper bound, in bytes.
     pub cwnd: i64,
-    pub most: i64,
+    pub max: i64,
     /// Smallest round-trip time so far.
     pub base_rtt: Time,
     average: Time,
@@ -73,7 +73,7 @@ impl Nscc {
     pub fn new(rtt: Time, base_rtt: Time, rate: Rate, target: Time, mss: u32, header: u32) -> Nscc {
         let (a, b) = (bytes(rtt, rate) as f64 / REFERENCE_BYTES, target.0 as f64 / REFERENCE_RTT);
         let mss = mss as f64;
-        let most = largest_window(base_rtt, rate);
+        let max = largest_window(base_rtt, rate);
         Nscc {
             gains: Gains {
                 alpha: 4.0 * mss * a * b / target.0 as f64,
@@ -82,11 +82,11 @@ impl Nscc {
                 fast: 0.25 * a,
                 target,
                 rtt,
-                least: mss as i64 + header as i64,
+                min: mss as i64 + header as i64,
                 rate,
             },
-            cwnd: most,
-            most,
+            cwnd: max,
+            max,
             base_rtt,
             average: Time::ZERO,
             increase: 0,
@@ -119,7 +119,7 @@ impl Nscc {
     pub fn note_rtt(&mut self, rtt: Time) {
         if rtt < self.base_rtt {
             self.base_rtt = rtt;
-            self.most = (1.5 * (rtt.0 as f64 / 1e6 * self.gains.rate.as_f64() / 8e6).floor()) as i64;
+            self.max = (1.5 * (rtt.0 as f64 / 1e6 * self.gains.rate.as_f64() / 8e6).floor()) as i64;
         }
     }
 
@@ -151,7 +151,7 @@ impl Nscc {
             (true, false) => {}
         }
         self.bound();
-        if self.received > 8 * self.gains.least || now - self.adjusted_at > self.gains.rtt {
+        if self.received > 8 * self.gains.min || now - self.adjusted_at > self.gains.rtt {
             self.cwnd = self.cwnd.saturating_add_unsigned(self.increase / self.cwnd as u64);
             if now - self.adjusted_at >= self.gains.rtt {
                 self.cwnd = (self.cwnd as f64 + self.gains.eta) as i64;
@@ -184,8 +184,8 @@ impl Nscc {
         let mut acts = self.ignored < self.to_ignore && marked;
         if !acts && now > self.adapts_at {
             let due = self.armed || lost || delay > self.gains.target * 4;
-            if self.adapts_at != Time::ZERO && due && self.achieved < self.most >> GATE {
-                self.cwnd = self.achieved.max(self.gains.least);
+            if self.adapts_at != Time::ZERO && due && self.achieved < self.max >> GATE {
+                self.cwnd = self.achieved.max(self.gains.min);
                 (self.to_ignore, self.ignored, self.armed) = (in_flight, 0, false);
                 acts = true;
             }
@@ -216,13 +216,13 @@ impl Nscc {
         let (average, target) = (self.average.0 as f64, self.gains.target.0 as f64);
         if average > target && now - self.cut_at > self.base_rtt {
             let by = (1.0 - GAMMA * (average - target) / average).max(LARGEST_CUT);
-            self.cwnd = ((self.cwnd as f64 * by) as i64).max(self.gains.least);
+            self.cwnd = ((self.cwnd as f64 * by) as i64).max(self.gains.min);
             self.cut_at = now;
         }
     }
 
     fn bound(&mut self) {
-        self.cwnd = self.cwnd.min(self.most).max(self.gains.least);
+        self.cwnd = self.cwnd.min(self.max).max(self.gains.min);
     }
 }
 
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn gains_are_those_of_the_fabric() {
-        let Nscc { gains, most, .. } = window(0);
+        let Nscc { gains, max, .. } = window(0);
         assert!((gains.alpha - 0.00159602).abs() < 1e-8 && (gains.fair - 23_940.3).abs() < 0.05, "{gains:?}");
         assert!((gains.eta - 718.209).abs() < 5e-4 && (gains.fast - 0.29224).abs() < 1e-6, "{gains:?}");
-        assert_eq!((most, most >> GATE), (263_016, 32_877));
+        assert_eq!((max, max >> GATE), (263_016, 32_877));
     }
 
     /// Increase after an ACK of 16,640 bytes before its adjustment is due, and window after the adjustment.

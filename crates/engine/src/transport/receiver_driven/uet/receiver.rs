@@ -210,10 +210,10 @@ impl Receiver {
         if !parameters(t).htsim && self.base.is_complete() {
             return self.leave(list);
         }
-        let most = pull_quanta(t);
+        let max = pull_quanta(t);
         let quanta = match list {
-            List::Idle => most,
-            _ => most.min(self.pull_target.saturating_sub(self.credit_granted).max(self.rtx_backlog)),
+            List::Idle => max,
+            _ => max.min(self.pull_target.saturating_sub(self.credit_granted).max(self.rtx_backlog)),
         };
         self.credit_granted += quanta;
         self.rtx_backlog = self.rtx_backlog.saturating_sub(quanta);

@@ -66,16 +66,16 @@ impl Sender {
         let uncut = || net.spec.queues.iter().any(QueueSpec::drops_uncut);
         let target = uet.target_delay.unwrap_or_else(|| if uncut() { rtt } else { rtt.saturating_mul(3) / 4 });
         let nscc = || Box::new(Nscc::new(rtt, rtt, env.line_rate, target, t.mss, t.header));
-        let most = largest_window(rtt, env.line_rate);
+        let max = largest_window(rtt, env.line_rate);
         Sender {
             base: SenderBase::new(net, flow, host),
             spreading: Spreading::new(uet.spread, net.spec.seed, flow, uet.entropies),
             nscc: uet.window.then(nscc),
             sleek: (uet.window && uet.sleek).then(|| Box::new(Sleek::new(target))),
             rccc: uet.credit.then_some(Rccc {
-                credit: most,
+                credit: max,
                 speculating: true,
-                max_credit: most,
+                max_credit: max,
                 credit_granted: FIRST_PULL,
                 pull_target: FIRST_PULL,
             }),
@@ -294,7 +294,7 @@ impl Sender {
         let backlog = self.base.app.backlog(ctx.now);
         sleek.await_ack(ctx.now, nscc.base_rtt.max(self.rtt / SHARE), (next < end, backlog > 0));
         let early = (report.echo >> 32) as u32;
-        let window = (nscc.cwnd, nscc.most, self.base.sizes.0 as i64);
+        let window = (nscc.cwnd, nscc.max, self.base.sizes.0 as i64);
         let missing = sleek.on_ack((next, early), end, probe, window, self.base.outstanding.has_lost());
         for number in missing {
             let Some(sent) = self.base.outstanding.get(number).filter(|sent| sent.state == State::InFlight) else {
@@ -386,9 +386,9 @@ impl Sender {
     /// Handles one of the flow's timers.
     pub fn on_timer(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
-            Timer::Retransmit(_) if self.base.rings(ctx.now) => self.expire(ctx),
+            Timer::Retransmit(_) if self.base.timer_fires(ctx.now) => self.expire(ctx),
             Timer::Pace(_) => self.probe(ctx),
-            Timer::App(_) if self.base.app.wakes(ctx.now) => self.on_backlog(ctx),
+            Timer::App(_) if self.base.app.timer_fires(ctx.now) => self.on_backlog(ctx),
             Timer::Stop(_) => self.base.app.stop(ctx),
             _ => {}
         }

@@ -12,7 +12,7 @@ const FIRST: u64 = 3;
 /// Round trips after which an unanswered probe is followed by another.
 const NEXT: u64 = 5;
 /// Smallest threshold of out-of-order packets.
-const LEAST: i64 = 5;
+const MIN: i64 = 5;
 
 /// State of a sender.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ pub struct Sleek {
 }
 
 /// Threshold of out-of-order packets for a recovery, from the window, the largest window and the segment size in bytes.
-fn too_many((cwnd, most, mss): (i64, i64, i64)) -> u32 {
-    ((cwnd * 3 / 2).min(most).max(LEAST * mss) / mss) as u32
+fn too_many((cwnd, max, mss): (i64, i64, i64)) -> u32 {
+    ((cwnd * 3 / 2).min(max).max(MIN * mss) / mss) as u32
 }
 
 impl Sleek {
@@ -129,19 +129,19 @@ impl Sleek {
 mod tests {
     use super::*;
 
-    const MOST: i64 = 263_016;
+    const MAX: i64 = 263_016;
 
     #[test]
     fn so_many_out_of_order_are_too_many() {
-        assert_eq!(too_many((20_480, MOST, 4096)), 7, "30,720 bytes");
-        assert_eq!(too_many((4_160, MOST, 4096)), 5);
-        assert_eq!(too_many((MOST, MOST, 4096)), 64, "the largest window");
+        assert_eq!(too_many((20_480, MAX, 4096)), 7, "30,720 bytes");
+        assert_eq!(too_many((4_160, MAX, 4096)), 5);
+        assert_eq!(too_many((MAX, MAX, 4096)), 64, "the largest window");
     }
 
     #[test]
     fn a_recovery_passes_over_what_is_missing_once_and_ends_with_what_was_sent() {
         let mut sleek = Sleek::new(Time::us(10));
-        let window = (20_480, MOST, 4096);
+        let window = (20_480, MAX, 4096);
         assert!(sleek.on_ack((3, 6), 30, None, window, false).is_empty() && !sleek.recovers());
         assert!(sleek.on_ack((3, 7), 30, None, window, true).is_empty(), "others wait to be sent again");
         // a window of five packets, from the first missing one
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_probe_that_is_back_soon_begins_a_pass_anew() {
-        let (mut sleek, rtt, window) = (Sleek::new(Time::us(10)), Time::us(14), (20_480, MOST, 4096));
+        let (mut sleek, rtt, window) = (Sleek::new(Time::us(10)), Time::us(14), (20_480, MAX, 4096));
         sleek.await_ack(Time::us(100), rtt, (true, true));
         assert_eq!(sleek.arms(), Some(Time::us(142)));
         // all is sent: one round trip and the target

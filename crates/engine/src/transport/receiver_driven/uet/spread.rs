@@ -23,7 +23,7 @@ pub enum Feedback {
 /// Penalties of a path in the bitmap, and their upper bound.
 const MARKED: u8 = 1;
 const CUT: u8 = 4;
-const MOST: u8 = 15;
+const MAX: u8 = 15;
 
 /// REPS: ring size, packets that explore after a freeze, duration of a freeze.
 const RING: u32 = 8;
@@ -46,7 +46,7 @@ pub enum Spreading {
 impl Spreading {
     /// Spreading of `flow` over `count` entropies.
     pub fn new(mode: Spread, seed: u64, flow: FlowId, count: u32) -> Spreading {
-        let bitmap = || Entropies::new(seed, flow, count, MOST, true);
+        let bitmap = || Entropies::new(seed, flow, count, MAX, true);
         match mode {
             Spread::Oblivious => Spreading::Oblivious(bitmap()),
             Spread::Bitmap => Spreading::Bitmap(bitmap()),
@@ -73,7 +73,7 @@ impl Spreading {
             Feedback::Good => 0,
             Feedback::Marked => MARKED,
             Feedback::Cut => CUT,
-            Feedback::Lost => MOST,
+            Feedback::Lost => MAX,
         };
         match self {
             Spreading::Oblivious(_) => {}

@@ -7,13 +7,13 @@ impl Receiver {
         let t = ctx.net.transport(self.transport);
         self.window.read(ctx.now, 0);
         // the window field of a SYN is not scaled (RFC 7323)
-        let most = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
-        let wnd = self.window.offer(self.next, t).min(most);
-        let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
+        let max = if kind == Kind::Syn && !t.lone_syn { UNSCALED as u32 } else { u32::MAX };
+        let wnd = self.window.offer(self.next, t).min(max);
+        let (ts, hops, arrived_at) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         if self.tcb != NO_TCB {
             // data of the other flow keeps echoing the last echoed stamp (RFC 7323 4.3, TS.Recent)
             let tcb = &mut ctx.tcbs[self.tcb as usize];
-            (tcb.ext.ts, tcb.ext.hops, tcb.came) = (ts, hops, came);
+            (tcb.ext.ts, tcb.ext.hops, tcb.arrived_at) = (ts, hops, arrived_at);
         }
         let mut flags = self.base_flags | fin;
         let syn = kind == Kind::Syn;
@@ -46,7 +46,7 @@ impl Receiver {
             ext.get_or_insert_default().metadata = Some(held);
         }
         // time that the acknowledged segment spent in the host
-        let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
+        let host = if ctx.net.hosts_cost { ctx.now - arrived_at } else { Time::ZERO };
         let mut packet = self.answer(ctx, kind, self.next, flags, size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);

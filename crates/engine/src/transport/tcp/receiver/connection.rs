@@ -30,9 +30,9 @@ impl Receiver {
         let blocks =
             if t.sack && !self.ooo.is_empty() { self.sack.report(&self.ooo, self.next) } else { Ext::default() };
         let tcb = &mut ctx.tcbs[self.tcb as usize];
-        let (ts, hops, came) = self.acks.echo.unwrap_or((tcb.ext.ts, tcb.ext.hops, tcb.came));
+        let (ts, hops, arrived_at) = self.acks.echo.unwrap_or((tcb.ext.ts, tcb.ext.hops, tcb.arrived_at));
         tcb.ext = Ext { ts, hops, metadata: tcb.ext.metadata.take(), ..blocks };
-        tcb.came = came;
+        tcb.arrived_at = arrived_at;
         tcb.ack = self.next;
         tcb.wnd = wnd;
         tcb.ece = self.ecn.ce;

@@ -81,10 +81,10 @@ impl Receiver {
     #[inline(always)]
     fn acknowledge_in_order(&mut self, ctx: &mut NodeCtx<impl Effects>, t: &TransportSpec) {
         let wnd = self.window.offer(self.next, t);
-        let (ts, hops, came) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
+        let (ts, hops, arrived_at) = self.acks.echo.take().unwrap_or((ctx.now, 0, ctx.now));
         let ece = if self.ecn.ce { flag::ECE } else { 0 };
         let ect = if t.ect_control && self.ecn.mode == Ecn::Dctcp { flag::ECT } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - came } else { Time::ZERO };
+        let host = if ctx.net.hosts_cost { ctx.now - arrived_at } else { Time::ZERO };
         let mut packet = self.answer(ctx, Kind::Ack, self.next, self.base_flags | ece | ect, t.ack_size);
         packet.wnd = wnd;
         packet.set_echo(ts, hops, host);

@@ -4,7 +4,7 @@
 use super::*;
 
 /// Smallest segment size of a sender (TCP_MIN_MSS).
-const LEAST_MSS: u32 = 88;
+const MIN_MSS: u32 = 88;
 /// Size of an IP header, which counts as a part of the segment's header.
 const IP_HEADER: u32 = 20;
 
@@ -30,8 +30,8 @@ impl Receiver {
         }
         let header = t.header.saturating_sub(IP_HEADER);
         // headers count here, options do not in the kernel (struct tcphdr)
-        let least = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { LEAST_MSS };
-        if len + header >= least + 20 {
+        let min = if p.has(flag::PSH) || p.has(flag::FIN) { DEFAULT_MSS } else { MIN_MSS };
+        if len + header >= min + 20 {
             lengths.shorter = len;
             if len == before {
                 lengths.segment = len;

@@ -11,14 +11,14 @@ impl Receiver {
         next.predictable = self.predictable;
         next.sink.stop_planned = self.sink.stop_planned;
         let mut last = std::mem::replace(self, next);
-        self.lend(&mut last);
+        self.swap_shared(&mut last);
         self.ip.ahead = ahead;
         self.sink.earlier += last.delivered();
         (last, wnd)
     }
 
     /// Exchanges the state that all connections of a flow share: IP layer and counters.
-    pub fn lend(&mut self, to: &mut Receiver) {
+    pub fn swap_shared(&mut self, to: &mut Receiver) {
         std::mem::swap(&mut self.ip, &mut to.ip);
         std::mem::swap(&mut self.ip.ahead, &mut to.ip.ahead);
         std::mem::swap(&mut self.packets, &mut to.packets);

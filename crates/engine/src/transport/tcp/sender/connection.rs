@@ -222,10 +222,10 @@ impl Sender {
         if !self.is_up() {
             return;
         }
-        let news = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
+        let is_new = p.ack > self.una || p.has(flag::ECE) || !ext.sack.is_empty();
         let rule = ctx.net.transport(self.transport).window_update;
         let moved = p.ack >= self.una && self.peer.is_moved(rule, p.seq() + 1, p.ack + p.wnd as u64);
-        if news || moved {
+        if is_new || moved {
             if self.connection == Connection::Silent {
                 self.hears(ctx);
             }

@@ -61,7 +61,7 @@ impl Sender {
         packet.ack = tcb.ack + tcb.ahead_received;
         packet.wnd = tcb.wnd;
         packet.flags |= flag::ACK | if tcb.ece { flag::ECE } else { 0 };
-        let host = if ctx.net.hosts_cost { ctx.now - tcb.came } else { Time::ZERO };
+        let host = if ctx.net.hosts_cost { ctx.now - tcb.arrived_at } else { Time::ZERO };
         let ext = Ext { host, ..tcb.ext.clone() };
         if ext.metadata.as_deref().and_then(Metadata::echoed).is_some_and(|answer| answer.counts_once()) {
             tcb.ext.metadata = None;

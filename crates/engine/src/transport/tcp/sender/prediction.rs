@@ -2,7 +2,7 @@
 //! next data, while nothing is lost or reduced. Does what [`Sender::on_ack`] does with such an ACK, without the rules
 //! that cannot apply.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
@@ -94,7 +94,7 @@ impl Sender {
         let opens = self.peer.edge > old_edge;
         if marked {
             self.undo.due = true;
-            self.reduce(ctx, t, &News::predicted(acked, opens, p.echo()), false, false);
+            self.reduce(ctx, t, &AckInfo::predicted(acked, opens, p.echo()), false, false);
         }
         self.restart_timer_in_order(ctx, t, opens);
         if !marked || self.is_in_order() {

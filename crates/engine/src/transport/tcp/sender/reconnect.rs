@@ -10,14 +10,14 @@ impl Sender {
         (next.predictable, next.output_is_plain) = (self.predictable, self.output_is_plain);
         (next.opening, next.probe) = (self.opening, self.probe.take());
         let mut last = std::mem::replace(self, next);
-        self.lend(&mut last);
+        self.swap_shared(&mut last);
         self.stats.written += last.app.written;
         self.stats.rtt_min = last.rtt.min().into_iter().chain(self.stats.rtt_min).min();
         last
     }
 
     /// Exchanges the state that all connections of a flow share: IP layer and counters.
-    pub fn lend(&mut self, to: &mut Sender) {
+    pub fn swap_shared(&mut self, to: &mut Sender) {
         std::mem::swap(&mut self.ip, &mut to.ip);
         std::mem::swap(&mut self.rtts, &mut to.rtts);
         std::mem::swap(&mut self.stats, &mut to.stats);

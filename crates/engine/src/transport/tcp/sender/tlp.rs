@@ -1,7 +1,7 @@
 //! Tail-loss probes (RFC 8985 section 7), as in Linux 6.1 (net/ipv4/tcp_output.c, tcp_input.c). Probes share the
 //! retransmission timer: its `waiting` field tells which it is.
 
-use super::ack::News;
+use super::ack::AckInfo;
 use super::*;
 
 impl Sender {
@@ -89,15 +89,15 @@ impl Sender {
     /// Updates the probe and the reordering state on an ACK, whose `first` block ends there. Returns whether the probe
     /// repaired a loss, and whether the state after the ACK must be checked.
     #[inline(never)]
-    pub(super) fn on_ack_of_probe(&mut self, news: &News, first: u64) -> (bool, bool) {
-        let News { newly_sacked, twice, .. } = *news;
+    pub(super) fn on_ack_of_probe(&mut self, info: &AckInfo, first: u64) -> (bool, bool) {
+        let AckInfo { newly_sacked, twice, .. } = *info;
         let of_probe = twice > 0 && twice <= self.mss as u64 && first == self.tlp.to;
         if twice > 0 && !of_probe {
             self.board.reported_twice(self.una, self.nxt);
         }
         let quiet = self.phase == Phase::Open && !self.recovery.disorder;
-        let dubious = news.idle || newly_sacked > 0 || twice > 0 || news.marked || !quiet;
-        let repaired = self.tlp.to > 0 && self.end_probe(of_probe, news.idle && newly_sacked == 0);
+        let dubious = info.idle || newly_sacked > 0 || twice > 0 || info.marked || !quiet;
+        let repaired = self.tlp.to > 0 && self.end_probe(of_probe, info.idle && newly_sacked == 0);
         (repaired, dubious)
     }
 

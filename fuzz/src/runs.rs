@@ -30,8 +30,8 @@ impl Clock {
 
     /// Processor time of this thread only; wall time if the system does not provide it.
     fn now() -> Duration {
-        let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let ns = told.and_then(|text| text.split(' ').next()?.parse().ok());
+        let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let ns = schedstat.and_then(|text| text.split(' ').next()?.parse().ok());
         ns.map_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(), Duration::from_nanos)
     }
 

@@ -79,7 +79,7 @@ pub struct Bolt {
     reduced: Option<Time>,
     /// Count of bytes sent that ends the current round trip.
     round_end: u64,
-    told: Option<(f64, Time)>,
+    notice: Option<(f64, Time)>,
 }
 
 impl Bolt {
@@ -107,7 +107,7 @@ impl Bolt {
             rtt: None,
             reduced: None,
             round_end: 0,
-            told: None,
+            notice: None,
         }
     }
 
@@ -130,7 +130,7 @@ impl Controller for Bolt {
     fn on_backlog(&mut self, backlog: &Backlog) {
         let Backlog { now, sent, packets, rate } = *backlog;
         let took = now - sent;
-        self.told = Some((packets, took));
+        self.notice = Some((packets, took));
         let before = *self.reduced.get_or_insert(sent);
         if self.cwnd <= self.mss {
             return self.set(self.cwnd * (1.0 - self.max_mdf));
@@ -180,7 +180,7 @@ impl Controller for Bolt {
     }
 
     fn state(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        let (packets, took) = self.told.map_or((f64::NAN, f64::NAN), |(n, took)| (n, took.as_secs_f64()));
+        let (packets, took) = self.notice.map_or((f64::NAN, f64::NAN), |(n, took)| (n, took.as_secs_f64()));
         visit("told_packets", packets);
         visit("told_after_s", took);
     }

@@ -90,14 +90,14 @@ pub fn take(from: &mut &[u8]) -> Option<u64> {
 }
 
 /// Difference to another number, zigzag-encoded: small if the two are near.
-pub fn apart(number: u64, other: u64) -> u64 {
+pub fn zigzag_difference(number: u64, other: u64) -> u64 {
     let by = number.wrapping_sub(other) as i64;
     ((by << 1) ^ (by >> 63)) as u64
 }
 
-/// Inverse of [`apart`].
-pub fn beside(other: u64, apart: u64) -> u64 {
-    let by = (apart >> 1) as i64 ^ -((apart & 1) as i64);
+/// Inverse of [`zigzag_difference`].
+pub fn add_zigzag(other: u64, zigzag_difference: u64) -> u64 {
+    let by = (zigzag_difference >> 1) as i64 ^ -((zigzag_difference & 1) as i64);
     other.wrapping_add(by as u64)
 }
 
@@ -142,7 +142,7 @@ impl<R: Framed> FrameSeries<R> {
 
     /// A store for another thread, which shares memory and file with that of this lane.
     pub fn sibling_store(&self) -> Store {
-        self.store.as_ref().map_or_else(|| Store::new(&StoreBudget::new(u64::MAX)), Store::beside)
+        self.store.as_ref().map_or_else(|| Store::new(&StoreBudget::new(u64::MAX)), Store::sibling)
     }
 
     /// Appends a row; its frame is not before the last one. Rows of one frame are added up when read.
@@ -461,10 +461,10 @@ mod tests {
         }
         fn pack(&self, before: (u32, u64), into: &mut Packer) {
             into.put((self.0 - before.0) as u64);
-            into.put(apart(self.2, before.1));
+            into.put(zigzag_difference(self.2, before.1));
         }
         fn unpack(before: (u32, u64), from: &mut &[u8]) -> Option<Row> {
-            Some(Row(before.0 + take(from)? as u32, 0, beside(before.1, take(from)?)))
+            Some(Row(before.0 + take(from)? as u32, 0, add_zigzag(before.1, take(from)?)))
         }
     }
 
@@ -489,10 +489,10 @@ mod tests {
             assert_eq!(from, [7]);
             assert_eq!(take(&mut &bytes[..bytes.len() - 1]), None);
             for other in [0, 5, u64::MAX / 2, u64::MAX] {
-                assert_eq!(beside(other, apart(number, other)), number);
+                assert_eq!(add_zigzag(other, zigzag_difference(number, other)), number);
             }
         }
-        assert_eq!((apart(7, 7), apart(6, 7), apart(8, 7)), (0, 1, 2));
+        assert_eq!((zigzag_difference(7, 7), zigzag_difference(6, 7), zigzag_difference(8, 7)), (0, 1, 2));
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl Store {
     }
 
     /// An empty store for another thread; it shares memory and file with this one.
-    pub fn beside(&self) -> Store {
+    pub fn sibling(&self) -> Store {
         Store::new(&self.0.room)
     }
 

@@ -151,14 +151,14 @@ fn losses_and_timeouts_halve_once_in_a_round_trip() {
 #[test]
 fn what_was_told_is_traced() {
     let mut cc = sender();
-    let told = |cc: &Bolt| {
-        let mut told = Vec::new();
-        cc.state(&mut |name, value| told.push((name, value)));
-        told
+    let shown = |cc: &Bolt| {
+        let mut shown = Vec::new();
+        cc.state(&mut |name, value| shown.push((name, value)));
+        shown
     };
-    assert!(told(&cc).iter().all(|(_, value)| value.is_nan()));
+    assert!(shown(&cc).iter().all(|(_, value)| value.is_nan()));
     cc.on_backlog(&notice(10.0, 20.0, 4.0));
-    assert_eq!(told(&cc), [("told_packets", 20.0), ("told_after_s", 4e-6)]);
+    assert_eq!(shown(&cc), [("told_packets", 20.0), ("told_after_s", 4e-6)]);
 }
 
 #[test]

@@ -441,7 +441,7 @@ impl Discipline for CreditShaping {
     }
 
     fn discipline(&self) -> spec::Discipline {
-        self.credits.beside(self.limit)
+        self.credits.with_data_limit(self.limit)
     }
 
     fn check_keys(&self, at: &mut Report) {

@@ -69,7 +69,7 @@ fn read_at_most(path: &Path, most: u64) -> std::io::Result<String> {
 
 /// Reads a text file, without a byte order mark; `key` is its name in messages.
 pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
-    let told = |reason: String| {
+    let problem = |reason: String| {
         let shown = path.display().to_string();
         if shown == key { Problem::new(key, reason) } else { Problem::with_value(key, format!("\"{shown}\""), reason) }
     };
@@ -82,10 +82,10 @@ pub(crate) fn read_file(key: &str, path: &Path) -> Result<String, Problem> {
             }
             _ => e.to_string(),
         };
-        told(reason)
+        problem(reason)
     })?;
     if text.contains('\0') {
-        return Err(told("not a text file: it has bytes that are 0".to_owned()));
+        return Err(problem("not a text file: it has bytes that are 0".to_owned()));
     }
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -407,8 +407,8 @@ impl<'a> Schema<'a> {
             .map(|(what, _, before, after)| (what, format!("{before}\"{word}\"{after}")))
             .collect();
         let (whats, keys): (Vec<&str>, Vec<String>) = found.into_iter().unzip();
-        let told = || format!("is {}, and no controller; expected {}", whats.join(" and "), keys.join(" and "));
-        (!whats.is_empty()).then(told)
+        let shown = || format!("is {}, and no controller; expected {}", whats.join(" and "), keys.join(" and "));
+        (!whats.is_empty()).then(shown)
     }
 
     /// Reports everything wrong in `value`, which is at `path`.
@@ -416,9 +416,9 @@ impl<'a> Schema<'a> {
         let s = self.resolved();
         if s.format() == "controller" {
             if let Err(mut problems) = controller::parse(value, path) {
-                if let Some(told) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
+                if let Some(shown) = controller::word_of(value).and_then(|word| s.no_controller(word)) {
                     problems.truncate(1);
-                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (told.clone(), None));
+                    problems.iter_mut().for_each(|p| (p.message, p.suggestion) = (shown.clone(), None));
                 }
                 out.extend(problems);
             }

@@ -139,8 +139,8 @@ fn controllers_for_links_of_one_sender_are_noted_in_a_cell() {
         scenario.notes().unwrap().join("\n")
     };
     for controller in ["timely", "dcqcn"] {
-        let told = notes("wireless-cell", controller);
-        assert!(told.contains("begins at the rate of its link, which 21 stations of air share"), "{told}");
+        let shown = notes("wireless-cell", controller);
+        assert!(shown.contains("begins at the rate of its link, which 21 stations of air share"), "{shown}");
         assert!(!notes("dumbbell", controller).contains("stations"));
     }
     for controller in ["dctcp", "swift", "bbr"] {

@@ -101,8 +101,8 @@ pub fn add_zigzag(other: u64, zigzag_difference: u64) -> u64 {
     other.wrapping_add(by as u64)
 }
 
-/// Rows of one subject, in the order of frames. The latest rows are in the lane itself, so that most writes touch no
-/// further memory. The others are in a [`Store`]; their records belong to this lane, which frees them.
+/// Rows of one subject, in the order of frames. The latest rows are in the series itself, so that most writes touch no
+/// further memory. The others are in a [`Store`]; their records belong to this series, which frees them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct FrameSeries<R: Framed> {
@@ -129,18 +129,18 @@ impl<R: Framed + PartialEq> PartialEq for FrameSeries<R> {
 }
 
 impl<R: Framed> FrameSeries<R> {
-    /// An empty lane with its rows in `store`; without a store it creates its own.
+    /// An empty series with its rows in `store`; without a store it creates its own.
     pub fn stored(store: &Store) -> FrameSeries<R> {
         FrameSeries { store: Some(store.clone()), ..FrameSeries::default() }
     }
 
-    /// Takes the rows out and leaves the lane empty.
+    /// Takes the rows out and leaves the series empty.
     pub fn take(&mut self) -> FrameSeries<R> {
         let empty = FrameSeries { store: self.store.clone(), ..FrameSeries::default() };
         std::mem::replace(self, empty)
     }
 
-    /// A store for another thread, which shares memory and file with that of this lane.
+    /// A store for another thread, which shares memory and file with that of this series.
     pub fn sibling_store(&self) -> Store {
         self.store.as_ref().map_or_else(|| Store::new(&StoreBudget::new(u64::MAX)), Store::sibling)
     }
@@ -231,7 +231,7 @@ impl<R: Framed> FrameSeries<R> {
     }
 }
 
-/// Store of a lane; creates one if there is none.
+/// Store of a series; creates one if there is none.
 fn own(store: &mut Option<Store>) -> &Store {
     store.get_or_insert_with(|| Store::new(&StoreBudget::new(u64::MAX)))
 }
@@ -267,7 +267,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
 /// Longest row, in bytes.
 const LONGEST: usize = NUMBERS * WIDEST;
 
-/// Rows of a lane.
+/// Rows of a series.
 #[derive(Clone, Debug)]
 pub struct Rows<'a, R: Framed> {
     series: &'a FrameSeries<R>,
@@ -353,7 +353,7 @@ impl<R: Framed + Debug> Debug for FrameTable<R> {
 }
 
 impl<R: Framed> From<Vec<FrameSeries<R>>> for FrameTable<R> {
-    /// One lane per subject, in the order of subjects.
+    /// One series per subject, in the order of subjects.
     fn from(of: Vec<FrameSeries<R>>) -> Self {
         FrameTable { of }
     }
@@ -378,13 +378,13 @@ impl<R: Framed> FrameTable<R> {
     }
 }
 
-/// Most rows in a block of frames, if every lane had one in each; a block has at least one frame.
+/// Most rows in a block of frames, if every series had one in each; a block has at least one frame.
 const MAX: usize = 1 << 20;
 /// Most frames in a block.
 const FRAMES: usize = 1 << 12;
 
-/// Rows of all lanes, frame by frame. They are unpacked in blocks of frames, lane by lane: going from lane to lane
-/// for every frame would miss the cache each time.
+/// Rows of all series, frame by frame. They are unpacked in blocks of frames, series by series: going from series to
+/// series for every frame would miss the cache each time.
 #[derive(Debug)]
 pub struct ByFrame<'a, R: Framed> {
     table: Vec<Peekable<Rows<'a, R>>>,
@@ -545,7 +545,7 @@ mod tests {
             for round in 0..5 {
                 for t in frame..frame + 400 {
                     for (i, (series, rows)) in table.iter_mut().zip(&mut expected).enumerate() {
-                        // some lanes have few rows, and some small ones
+                        // some series have few rows, and some small ones
                         if (t as usize).is_multiple_of(i % 7 + 1) {
                             let value = (t as u64 * 7919 + i as u64) << (i % 5 * 8);
                             series.push(Row(t, 0, value));

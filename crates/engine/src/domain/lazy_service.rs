@@ -1,12 +1,12 @@
-//! Ports whose explicit queues [serve themselves](crate::port::lazy_service), where they are not observed.
+//! Ports whose explicit queues have [lazy service](crate::port::lazy_service), where they are not observed.
 
 use crate::domain::build::Simulation;
 use crate::port::Port;
 use incast_cc::Time;
 
 impl Simulation<'_> {
-    /// Lets explicit ports serve themselves where they can. `length`: length of windows. Not if observed by programs,
-    /// time series, timelines, traces or policies that compare ports, nor at some
+    /// Turns on lazy service at explicit ports where possible. `length`: length of windows. Not if observed by
+    /// programs, time series, timelines, traces or policies that compare ports, nor at some
     /// [hosts](Self::ports_without_tx_slots).
     pub fn enable_lazy_service(&mut self, length: Time) {
         let (spec, observe) = (self.net.spec, &self.net.spec.observe);

@@ -15,7 +15,7 @@ use crate::transport::timer::Task;
 use crate::transport::{ReceiveEndpoint, SendEndpoint};
 use std::mem::swap;
 
-/// Side of connection `number` at the host that sends `own` and receives `other`.
+/// Control block of connection `number` at the host that sends `own` and receives `other`.
 fn tcb(own: Duplex, other: Duplex, number: u64, wnd: u32) -> Tcb {
     let (ahead, ahead_received) = (own.base(number), other.base(number));
     Tcb { wnd, number, ahead, ahead_received, ..Tcb::default() }
@@ -152,7 +152,7 @@ impl Endpoints {
         swap(&mut ctx.tcbs[at], &mut gone);
     }
 
-    /// Lets lingering connection `i` act. Removes it once it is closed.
+    /// Lets closing connection `i` act. Removes it once it is closed.
     fn visit<E: Effects>(
         &mut self,
         ctx: &mut NodeCtx<E>,
@@ -177,7 +177,7 @@ impl Endpoints {
         }
     }
 
-    /// Lets the lingering connections of the host that sends `flow` act, in their order; with `receives`, of the host
+    /// Lets the closing connections of the host that sends `flow` act, in their order; with `receives`, of the host
     /// that receives it. The other host's end may be in the same domain.
     fn visit_all<E: Effects>(
         &mut self,
@@ -197,7 +197,7 @@ impl Endpoints {
         }
     }
 
-    /// Handles a timer that a lingering connection may have set.
+    /// Handles a timer that a closing connection may have set.
     #[cold]
     pub(super) fn timer_of_closing(&mut self, ctx: &mut NodeCtx<impl Effects>, timer: Timer) {
         match timer {
@@ -211,7 +211,7 @@ impl Endpoints {
         }
     }
 
-    /// Runs a due timer of flow `flow` in its host's run queue, for lingering connections as well.
+    /// Runs a due timer of flow `flow` in its host's run queue, for closing connections as well.
     pub(super) fn run_closing(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId, delayed_ack: bool) {
         if delayed_ack {
             self.visit_all(ctx, (flow, true), |_, receiver, ctx| receiver.run(ctx, Task::Timer));
@@ -220,7 +220,7 @@ impl Endpoints {
         }
     }
 
-    /// Called for lingering connections of `flow` when the NIC has room.
+    /// Called for closing connections of `flow` when the NIC has room.
     pub(super) fn nic_room_for_closing(&mut self, ctx: &mut NodeCtx<impl Effects>, flow: FlowId) {
         self.visit_all(ctx, (flow, false), |sender, _, ctx| {
             sender.begin();
@@ -228,7 +228,7 @@ impl Endpoints {
         });
     }
 
-    /// True if a lingering connection of `flow` may wait for the NIC.
+    /// True if a closing connection of `flow` may wait for the NIC.
     #[inline]
     pub(super) fn has_closing(&self, flow: FlowId) -> bool {
         self.closing.iter().any(|l| l.flow == flow)

@@ -49,7 +49,7 @@ pub trait Outbox {
     fn send_message(&mut self, to: NodeId, time: Time, message: Timer);
     /// The port of `link` is to be [settled](crate::port::late_marking) when the next window opens.
     fn settle(&mut self, _link: LinkId) {}
-    /// The port of `link` [serves itself](crate::port::lazy_service) and has work at `time`: it is visited at the end
+    /// The port of `link` has [lazy service](crate::port::lazy_service) and work at `time`: it is visited at the end
     /// of that window.
     fn serve(&mut self, _link: LinkId, _time: Time) {}
     /// No other event of the domain happens before this time: the current event may go on by itself until then.

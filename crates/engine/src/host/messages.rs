@@ -1,7 +1,7 @@
 //! Two-way connections and the queries on them.
 //!
 //! A connection (duplex) is two flows between the same hosts, one each way. One handshake opens both. A host
-//! acknowledges one flow on the data that it sends on the other. All that the two flows share at a host is a
+//! acknowledges one flow on the data that it sends on the other. All that the two flows share at a host is its
 //! [`Tcb`]; the two hosts share nothing but packets. A worker's host writes the response once the last byte
 //! of the request has arrived in order. The root's host counts responses and begins the next query ([`Query`]).
 
@@ -52,7 +52,8 @@ impl Duplex {
     }
 }
 
-/// One host's side of a two-way connection: the acknowledgement state of its receiver, which its sender puts on data.
+/// Transmission control block (RFC 9293 section 3.3.1) of one end of a two-way connection: the state that its sender
+/// and its receiver share. The sender puts the acknowledgements of the receiver on data.
 #[derive(Clone, Default, Debug)]
 pub struct Tcb {
     /// Next byte expected.
@@ -132,8 +133,8 @@ impl Tcb {
         self.data_at.is_some_and(|at| now - at < wait)
     }
 
-    /// Records that a delayed ACK timer expired: the next ACK may wait longer, or the side is not interactive after
-    /// all.
+    /// Records that a delayed ACK timer expired: the next ACK may wait longer, or the connection is not interactive
+    /// after all.
     pub fn miss(&mut self, t: &TransportSpec) {
         if std::mem::take(&mut self.pingpong) {
             self.ack_wait = t.delayed_ack_timeout;

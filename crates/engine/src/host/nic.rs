@@ -12,7 +12,7 @@ use incast_cc::Time;
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{offset_of, take};
 
-/// Largest number of lanes that are searched linearly; more are found by an index.
+/// Largest number of queues that are searched linearly; more are found by an index.
 const FEW: usize = 16;
 
 /// One direction of a flow.
@@ -29,8 +29,8 @@ impl Direction {
     }
 }
 
-/// Waiting packets of one flow and direction. A lane without packets is free for the next flow that has to wait, so the
-/// number of lanes is the peak number in use, however many flows the host has.
+/// Waiting packets of one flow and direction. A queue without packets is free for the next flow that has to wait, so
+/// the number of queues is the peak number in use, however many flows the host has.
 #[derive(Clone, Debug)]
 struct FlowQueue {
     of: Direction,
@@ -39,12 +39,12 @@ struct FlowQueue {
     exts: VecDeque<Ext>,
 }
 
-/// Index of lanes by flow and direction.
+/// Index of queues by flow and direction.
 #[derive(Clone, Debug)]
 struct Index {
-    /// Lanes in use.
+    /// Queues in use.
     used: BTreeMap<Direction, u32>,
-    /// Free lanes.
+    /// Free queues.
     free: Vec<u32>,
 }
 
@@ -72,14 +72,14 @@ pub struct FairNic {
     end_is_event: bool,
     /// Set if the end of every service is an event.
     ends_are_events: bool,
-    /// Lanes with packets, the next to be served first. The lane of the flow in service joins when its service ends.
+    /// Queues with packets, the next to be served first. The queue of the flow in service joins when its service ends.
     round_robin: VecDeque<u32>,
     /// Bytes that wait, as the port's queue counts them, and the time since when.
     bytes: u64,
     since: Time,
     /// Bytes of overhead that the port's queue counts.
     framing: u32,
-    /// Present once more than a few lanes have been in use.
+    /// Present once more than a few queues have been in use.
     index: Option<Box<Index>>,
 }
 
@@ -146,7 +146,7 @@ impl FairNic {
         Some(self.done)
     }
 
-    /// Lane in which packets of this flow and direction wait, if any do.
+    /// Queue in which packets of this flow and direction wait, if any do.
     #[inline]
     fn queue_of(&self, of: Direction) -> Option<u32> {
         if self.waiting == 0 {
@@ -158,7 +158,7 @@ impl FairNic {
         }
     }
 
-    /// Takes a free lane for `of`.
+    /// Takes a free queue for `of`.
     fn new_queue(&mut self, of: Direction) -> u32 {
         let free = match &mut self.index {
             None => self.queues.iter().position(|l| l.packets.is_empty()).map(|i| i as u32),

@@ -95,7 +95,7 @@ pub struct Nodes {
     pub hosts: Vec<Host>,
     /// State that nodes share.
     pub shared: Shared,
-    /// Sides of two-way connections on the hosts.
+    /// Control blocks of two-way connections on the hosts.
     pub tcbs: Vec<Tcb>,
     /// Counts.
     pub counts: Counts,
@@ -144,7 +144,7 @@ pub struct NodeCtx<'a, E: Effects> {
     pub hosts: &'a mut [Host],
     /// State shared by its nodes.
     pub shared: &'a mut Shared,
-    /// Sides of two-way connections on its hosts.
+    /// Control blocks of two-way connections on its hosts.
     pub tcbs: &'a mut [Tcb],
     /// Counts.
     pub counts: &'a mut Counts,

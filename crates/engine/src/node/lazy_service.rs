@@ -1,4 +1,4 @@
-//! A packet at a port whose explicit queues [serve themselves](crate::port::lazy_service).
+//! A packet at a port whose explicit queues have [lazy service](crate::port::lazy_service).
 
 use crate::event::outbox::Outbox;
 use crate::event::packet::{Ext, Packet};

@@ -1,4 +1,4 @@
-//! Account of a port over time: current queue, and rolling it forward to an instant.
+//! Account of a port over time: current queue, and advancing it to an instant.
 
 use super::account::Snapshot;
 use super::port::Port;
@@ -142,7 +142,7 @@ impl Port {
         }
     }
 
-    /// Rolls the account: everything due up to `now`, before arrivals at `now`.
+    /// Advances the account: everything due up to `now`, before arrivals at `now`.
     #[cold]
     pub(super) fn advance_account(&mut self, now: Time, interval: &Interval) {
         if self.orders_departures() {
@@ -164,7 +164,7 @@ impl Port {
         }
     }
 
-    /// Rolls the account to `now`. At the `end` of the run the account needs no snapshot.
+    /// Advances the account to `now`. At the `end` of the run the account needs no snapshot.
     pub(super) fn advance_account_to(&mut self, now: Time, interval: &Interval, end: bool) {
         if self.rare.frames.is_some() {
             return self.advance_frames(now, |port| port.advance_account_once(now, interval, end));
@@ -174,7 +174,7 @@ impl Port {
         }
     }
 
-    /// Rolls the account to the next due instant before `now`.
+    /// Advances the account to the next due instant before `now`.
     #[inline(always)]
     fn advance_account_once(&mut self, now: Time, interval: &Interval, end: bool) {
         let at = self.next_advance;
@@ -196,7 +196,7 @@ impl Port {
         self.next_advance = samples.next.min(interval.to);
     }
 
-    /// Rolls the account to `at`, maybe the `end` of the run. Returns whether the measured interval is over.
+    /// Advances the account to `at`, maybe the `end` of the run. Returns whether the measured interval is over.
     #[inline(always)]
     fn advance_account_at(&mut self, at: Time, interval: &Interval, end: bool) -> bool {
         self.advance(at);

@@ -120,7 +120,7 @@ impl Pausing {
     }
 }
 
-/// Treatment of an arrival at an idle queue of a port that [serves itself](super::lazy_service).
+/// Treatment of an arrival at an idle queue of a port with [lazy service](super::lazy_service).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum IdleAdmission {
     /// Accept unmarked, without asking the discipline.

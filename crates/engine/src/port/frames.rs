@@ -1,6 +1,6 @@
 //! Account of a port by timeline frames: equal intervals from the beginning of the run.
 //!
-//! A frame is closed from the port's counters when the account is rolled beyond its end. Events without an arrival
+//! A frame is closed from the port's counters when the account is advanced beyond its end. Events without an arrival
 //! (pauses, marks and losses at departure) are noted with their own time, so that rows do not depend on when a frame is
 //! closed.
 
@@ -32,7 +32,7 @@ pub(super) struct Frames {
     from: Totals,
     /// Clock of the open frame.
     clock: FrameClock,
-    /// Time of the next roll of the account without frames.
+    /// Time of the next advance of the account without frames.
     pub account_next: Time,
     /// Largest queue of the open frame before the account restarted, and of the account before the open frame.
     pub max: u64,
@@ -87,7 +87,7 @@ pub(super) enum Noted {
 }
 
 impl Frames {
-    /// Frames at the start; the account is rolled next at `account_next`. `pauses`: the port can be paused.
+    /// Frames at the start; the account is advanced next at `account_next`. `pauses`: the port can be paused.
     pub(super) fn new(spec: &TimelineSpec, account_next: Time, store: &Store, pauses: bool) -> Frames {
         Frames {
             clock: FrameClock::new(spec),

@@ -1,4 +1,4 @@
-//! Explicit queues that serve themselves, without departure events.
+//! Explicit queues that have lazy service, without departure events.
 //!
 //! If every decision about a packet is made at its arrival or at the start of its transmission, and the port is not
 //! observed, the end of a transmission only starts the next one. This work is done when the port is next needed: at an
@@ -24,7 +24,7 @@ use incast_cc::Time;
 use std::mem::take;
 
 impl Port {
-    /// Lets an explicit port serve itself, if it can; engine windows are `length` long.
+    /// Turns on lazy service at an explicit port, if possible; engine windows are `length` long.
     pub fn make_lazy(&mut self, length: Time) {
         let settings = &*self.settings;
         let Some(queues) = &self.rare.queues else { return };
@@ -43,7 +43,7 @@ impl Port {
         }
     }
 
-    /// True if its explicit queues serve themselves.
+    /// True if its explicit queues have lazy service.
     #[inline(always)]
     pub fn is_lazy(&self) -> bool {
         self.features & feature::LAZY != 0

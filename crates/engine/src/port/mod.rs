@@ -3,8 +3,8 @@
 //! A [`fifo`] port decides everything about a packet at its arrival, by arithmetic on its [`ring`] of departure times,
 //! except marks at departure, which it [sets later](late_marking). Packets that are needed after their arrival wait
 //! in [`explicit`] queues, one per traffic class, which a scheduler serves: by events, or without any if the port
-//! [serves itself](lazy_service). The counters of a port are its [`account`], which is [rolled](advance_account)
-//! forward to an instant when it is read; [`report`] turns it into a record.
+//! has [lazy service](lazy_service). The counters of a port are its [`account`], which is [advanced](advance)
+//! to an instant when it is read; [`report`] turns it into a record.
 
 pub mod account;
 mod advance;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct Port {
     /// Time at which everything accepted is transmitted, or the token bucket is full again.
     pub(super) free_at: Time,
-    /// Time of the next roll of the account: a queue sample, or an end of the measured interval.
+    /// Time of the next advance of the account: a queue sample, or an end of the measured interval.
     pub(super) next_advance: Time,
     pub(super) ring: Ring,
     /// Accepted bytes, and departed bytes.
@@ -57,11 +57,12 @@ pub(super) mod feature {
     pub const DUE: u8 = 32;
     /// Programs at its node.
     pub const PROGRAMMED: u8 = 64;
-    /// Explicit queues that serve themselves.
+    /// Explicit queues that have lazy service.
     pub const LAZY: u8 = 128;
 }
 
-/// State used by few packets. Fields used at the end of a frame come first, then those used by a roll of the account.
+/// State used by few packets. Fields used at the end of a frame come first, then those used by an advance of the
+/// account.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Rare {

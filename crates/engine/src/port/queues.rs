@@ -57,10 +57,10 @@ pub(super) struct Queues {
     /// Aggregate limit and threshold over all queues, if any.
     pub aggregate: Option<Aggregate>,
     pub trim: Option<Trim>,
-    /// Current transmission, and its packet, which a port that [serves itself](super::lazy_service) has already sent.
+    /// Current transmission, and its packet, which a port with [lazy service](super::lazy_service) has already sent.
     pub service: Option<Service>,
     pub served: Option<Waiting>,
-    /// For a port that serves itself: time whose engine window ends with a visit to this port, because packets wait;
+    /// For a port with lazy service: time whose engine window ends with a visit to this port, because packets wait;
     /// [`Time::NEVER`]: none.
     pub listed: Time,
     /// Pause frames that wait for the transmitter.

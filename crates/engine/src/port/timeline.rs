@@ -20,7 +20,7 @@ impl Port {
         self.rare.frames = Some(Box::new(frames));
     }
 
-    /// Prefetches the memory that a packet at `time` uses if it rolls the account.
+    /// Prefetches the memory that a packet at `time` uses if it advances the account.
     #[inline]
     pub fn prefetch_account(&self, time: Time) {
         if time >= self.next_advance {
@@ -47,7 +47,7 @@ impl Port {
         }
     }
 
-    /// Rolls account and frames to `now`, in order of time.
+    /// Advances account and frames to `now`, in order of time.
     #[cold]
     pub(super) fn advance_frames(&mut self, now: Time, mut advance_account_at: impl FnMut(&mut Port)) {
         // usually a frame of a FIFO port is over, and nothing else is due
@@ -113,7 +113,7 @@ impl Port {
         }
     }
 
-    /// Frames of a run that ends at `end`, after the account was rolled to it.
+    /// Frames of a run that ends at `end`, after the account was advanced to it.
     pub fn take_frames(&mut self, end: Time) -> FrameSeries<PortFrame> {
         if self.rare.frames.is_none() {
             return FrameSeries::default();

@@ -47,7 +47,7 @@ impl PruTokens {
         self.at = now;
     }
 
-    /// Returns whether a packet keeps its claim for an increment at an uncongested port, and updates the tokens.
+    /// Returns whether a packet keeps its request for an increment at an uncongested port, and updates the tokens.
     fn grants(&mut self, rule: &Bolt, full: u64, bolt: &BoltSignal) -> bool {
         if rule.pru && bolt.last {
             if !bolt.first {
@@ -119,7 +119,7 @@ impl SwitchProgram for BoltPorts {
         let Some(bolt) = effects.ext.as_deref_mut().and_then(Ext::bolt_signal) else { return Verdict::Pass };
         let queue = at.queue(local);
         if queue < sizes.threshold {
-            // at the sender's own port a claim is kept if supply matching is off: then only ports on the path decide
+            // at the sender's own port a request is kept if supply matching is off: then only ports on the path decide
             let decides = self.rule.sm || at.ingress.is_some();
             if !self.ports[local].grants(&self.rule, sizes.full, bolt) && decides {
                 bolt.increase = 0;

@@ -76,7 +76,7 @@ impl Ext {
         }
     }
 
-    /// Bolt claim of the packet, if any.
+    /// Bolt signal of the packet, if any.
     pub fn bolt_signal(&mut self) -> Option<&mut BoltSignal> {
         match self.asks() {
             Some(Signal::Bolt(bolt)) => Some(bolt),

@@ -138,7 +138,7 @@ pub struct Buckets {
     far: BTreeMap<u64, Bucket>,
     /// Links whose ports are due when the next window opens ([`crate::port::late_marking`]).
     pub due: Vec<LinkId>,
-    /// Links whose ports [serve themselves](crate::port::lazy_service), by the window at whose end they are visited.
+    /// Links whose ports have [lazy service](crate::port::lazy_service), by the window at whose end they are visited.
     visits: BTreeMap<u64, Vec<LinkId>>,
     spare_visits: Vec<Vec<LinkId>>,
     /// Messages to domains, by thread. Delivered when the window closes.

@@ -124,7 +124,7 @@ fn worker<'a>(simulation: &'a mut Simulation, visit: Visit) -> Worker<'a> {
     worker
 }
 
-/// Runs all windows, alone or in `shares`, as the pace decides. Returns the end of the run, and the processor time of
+/// Runs all windows, alone or in `shares`, as the mode decides. Returns the end of the run, and the processor time of
 /// each thread except the caller's.
 fn walk(
     worker: &mut Worker,

@@ -23,7 +23,7 @@ use std::sync::{
 
 /// Polls before a thread sleeps, where every thread has a core.
 const SPINS: u32 = if cfg!(loom) { 1 } else { 1_000 };
-/// Number of turns during which threads sleep at once, after one had to sleep: another process may occupy the core of
+/// Number of epochs during which threads sleep at once, after one had to sleep: another process may occupy the core of
 /// one of the threads, and spinning takes time from all.
 const CALM: u32 = 16;
 
@@ -31,7 +31,7 @@ const CALM: u32 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken;
 
-/// A value in its own cache lines, so that arriving threads do not disturb those that poll the turn.
+/// A value in its own cache lines, so that arriving threads do not disturb those that poll the epoch.
 #[derive(Debug)]
 #[repr(align(128))]
 struct CachePadded<T>(T);
@@ -41,10 +41,10 @@ struct CachePadded<T>(T);
 pub struct Barrier {
     parties: usize,
     spins: u32,
-    /// Turn before which waiting threads sleep at once.
+    /// Epoch before which waiting threads sleep at once.
     calm_until: AtomicU32,
     arrived: CachePadded<AtomicUsize>,
-    /// Number of turns: times that all threads have arrived.
+    /// Number of epochs: times that all threads have arrived.
     epoch: CachePadded<AtomicU32>,
     broken: AtomicBool,
     /// Number of sleeping threads.
@@ -90,13 +90,13 @@ impl Barrier {
         self.ring();
     }
 
-    /// True if turn `epoch` is still to be waited for.
+    /// True if epoch `epoch` is still to be waited for.
     fn waits(&self, epoch: u32) -> bool {
         self.epoch.0.load(SeqCst) == epoch && !self.broken.load(SeqCst)
     }
 
-    /// Wakes the sleeping threads. A thread about to sleep holds the lock while it checks the turn: it either sees the
-    /// new turn or is counted.
+    /// Wakes the sleeping threads. A thread about to sleep holds the lock while it checks the epoch: it either sees the
+    /// new epoch or is counted.
     fn ring(&self) {
         if self.sleeping.lock().is_ok_and(|sleeping| *sleeping > 0) {
             self.wakeup.notify_all();
@@ -136,7 +136,7 @@ mod tests {
     use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use loom::thread;
 
-    /// Explores all interleavings with at most three preemptions. Without the limit there are too many for two turns.
+    /// Explores all interleavings with at most three preemptions. Without the limit there are too many for two epochs.
     fn model(run: impl Fn() + Sync + Send + 'static) {
         let mut builder = Builder::new();
         builder.preemption_bound = Some(3);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_did_before_a_turn_the_other_sees_after_it() {
+    fn what_one_thread_did_before_an_epoch_the_other_sees_after_it() {
         model(|| {
             let shared = Arc::new((Barrier::new(2, 2), [AtomicUsize::new(0), AtomicUsize::new(0)]));
             let run = |me: usize, shared: Arc<(Barrier, [AtomicUsize; 2])>| {

@@ -112,7 +112,7 @@ fn mix(mean: f64, value: f64) -> f64 {
 }
 
 impl ModeControl {
-    /// The pace of a run under `rule`.
+    /// The mode of a run under `rule`.
     pub fn new(rule: Rule) -> ModeControl {
         let in_step = matches!(rule, Rule::InStep);
         let none = Done::default();

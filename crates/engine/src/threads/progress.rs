@@ -38,7 +38,7 @@ pub struct Monitor<'a> {
 }
 
 impl<'a> Monitor<'a> {
-    /// Watches a run that ends at `end`.
+    /// Monitors a run that ends at `end`.
     pub fn new(listener: Listener<'a>, end: Time) -> Monitor<'a> {
         let progress = Progress { set_up: 0.0, now: Time::ZERO, end, hops: 0 };
         Monitor { listener, progress, asked: Instant::now(), events: 0, stopped: false }

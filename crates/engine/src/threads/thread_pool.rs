@@ -37,7 +37,7 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// A team of `threads`, including the caller's.
+    /// A pool of `threads`, including the caller's.
     pub fn new(threads: usize) -> ThreadPool {
         ThreadPool { threads, time: AtomicU64::new(0) }
     }

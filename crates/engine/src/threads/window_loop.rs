@@ -1,4 +1,4 @@
-//! A stretch of a run: windows run by one thread alone, or by several in step, each with a share of the work.
+//! Loops over windows, run by one thread alone, or by several in step, each with a share of the work.
 
 use super::barrier::Broken;
 use super::clock::thread_time;

@@ -96,8 +96,8 @@ impl SendEndpoint {
     }
 
     forward! { OtherSender, udp, end:
-        /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `passive`: the other host
-        /// opens it.
+        /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `passive`: the
+        /// other host opens it.
         fn make_duplex(&mut self, tcb: u32, passive: bool) => (), end.make_duplex();
         /// Opens the flow on its trigger.
         fn open(&mut self, ctx: &mut NodeCtx<impl Effects>) => udp.open(ctx), end.open(ctx);
@@ -128,7 +128,7 @@ impl SendEndpoint {
         fn waits_for_room(&mut self) -> bool => false;
         /// Sends what it may, as the NIC has room again.
         fn on_room(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
-        /// The host's side of a two-way connection.
+        /// Index of the control block of a two-way connection.
         fn tcb(&mut self) -> u32 => NO_TCB;
         /// Opens the next connection of the flow.
         fn reopen(&mut self, ctx: &mut NodeCtx<impl Effects>) => ();
@@ -254,8 +254,8 @@ impl ReceiveEndpoint {
     }
 
     forward! { OtherReceiver, udp, end:
-        /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `size`: bytes of an arriving
-        /// message. Returns the offered window.
+        /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `size`: bytes of an
+        /// arriving message. Returns the offered window.
         fn make_duplex(&mut self, net: &FabricMap, tcb: u32, size: u64) -> u32 => 0, {
             end.make_duplex(size);
             0

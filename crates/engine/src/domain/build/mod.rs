@@ -68,7 +68,7 @@ impl<'a> Simulation<'a> {
         Simulation::monitored(spec, &mut Monitor::new(&mut |_| true, spec.duration))
     }
 
-    /// Builds everything that `spec` describes. The watch may stop it.
+    /// Builds everything that `spec` describes. The monitor may stop it.
     pub fn monitored(spec: &'a Spec, monitor: &mut Monitor) -> Result<Simulation<'a>, RunError> {
         validate::check(spec)?;
         let faults = Faults::of_links(spec).map_err(|text| RunError::Refused(About::Failures, text))?;

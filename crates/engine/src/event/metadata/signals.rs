@@ -55,7 +55,7 @@ pub struct BoltSignal {
 }
 
 impl BoltSignal {
-    /// The claim of data that leaves its sender. No increase is requested before the first acknowledgement of the flow
+    /// The signal of data that leaves its sender. No increase is requested before the first acknowledgement of the flow
     /// or in its last window.
     pub fn new(first: bool, last: bool) -> BoltSignal {
         let increase = u32::from(!first && !last);

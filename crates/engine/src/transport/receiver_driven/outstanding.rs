@@ -161,8 +161,8 @@ impl Outstanding {
         was_in_flight
     }
 
-    /// Removes all packets before `next`, which have arrived. Returns their bytes; calls `is_new` for each packet not
-    /// known to have arrived.
+    /// Removes all packets before `next`, which have arrived. Returns their bytes; calls `newly_acked` for each packet
+    /// not known to have arrived.
     pub fn acknowledge_before(&mut self, next: u32, mut newly_acked: impl FnMut(SentPacket)) -> u64 {
         let mut bytes = 0;
         while self.base < next

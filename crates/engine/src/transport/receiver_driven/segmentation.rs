@@ -10,12 +10,12 @@ pub struct MessageRange {
 }
 
 impl MessageRange {
-    /// Encodes the plan for a packet.
+    /// Encodes the message for a packet.
     pub fn encode(self) -> u64 {
         (self.first as u64) << 32 | self.size as u64
     }
 
-    /// Decodes the plan of a packet.
+    /// Decodes the message of a packet.
     pub fn decode(bits: u64) -> MessageRange {
         MessageRange { first: (bits >> 32) as u32, size: bits as u32 }
     }

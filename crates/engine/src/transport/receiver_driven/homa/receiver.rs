@@ -65,7 +65,7 @@ impl Receiver {
         self.arm(ctx);
     }
 
-    /// Updates the messages from the plan that every packet carries.
+    /// Updates the messages from the message description in every packet.
     fn note_message(&mut self, ctx: &NodeCtx<impl Effects>, range: MessageRange) {
         let t = ctx.net.transport(self.base.transport);
         let unscheduled = parameters(t).unscheduled;

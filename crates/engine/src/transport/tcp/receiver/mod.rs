@@ -162,7 +162,7 @@ pub struct Receiver {
 
     /// Set if the rules allow segments to be [predicted](prediction).
     predictable: bool,
-    /// The host's side of a two-way connection, or [`NO_TCB`].
+    /// Index of the control block of a two-way connection, or [`NO_TCB`].
     tcb: u32,
     /// Data beyond the first missing byte, and the number of the FIN.
     ooo: Ranges,
@@ -266,8 +266,8 @@ impl Receiver {
         }
     }
 
-    /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `size`: bytes of an arriving
-    /// message. Returns the offered window.
+    /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `size`: bytes of an
+    /// arriving message. Returns the offered window.
     pub fn make_duplex(&mut self, net: &FabricMap, tcb: u32, size: u64) -> u32 {
         self.tcb = tcb;
         self.sink.message_size = size;

@@ -3,7 +3,7 @@
 use super::*;
 
 impl Scoreboard {
-    /// Scoreboard that keeps send times, and detects losses by them if `tells`.
+    /// Scoreboard that keeps send times, and detects losses by them if `detects_losses`.
     pub fn with_times(detects_losses: bool) -> Scoreboard {
         Scoreboard { rack: Some(Box::new(Rack::new(detects_losses))), ..Scoreboard::default() }
     }

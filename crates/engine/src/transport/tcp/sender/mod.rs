@@ -305,7 +305,7 @@ pub struct Sender {
     /// Set while the segment being sent opens a fast recovery or follows a timeout.
     restarting: bool,
     frto: Frto,
-    /// The host's side of a two-way connection, or [`NO_TCB`].
+    /// Index of the control block of a two-way connection, or [`NO_TCB`].
     tcb: u32,
     /// Consecutive probes of a closed window.
     persist_backoff: u32,
@@ -408,8 +408,8 @@ impl Sender {
         sender
     }
 
-    /// Makes the flow one direction of a two-way connection. `tcb`: the host's side; `passive`: the other host opens
-    /// it.
+    /// Makes the flow one direction of a two-way connection. `tcb`: index of the control block; `passive`: the other
+    /// host opens it.
     pub fn make_duplex(&mut self, tcb: u32, passive: bool) {
         self.tcb = tcb;
         self.passive = passive;

@@ -28,7 +28,7 @@ impl Sender {
         net.duplex(self.ip.flow).is_some_and(|duplex| duplex.close.is_some())
     }
 
-    /// The host's side of a two-way connection.
+    /// Index of the control block of a two-way connection.
     pub fn tcb(&self) -> u32 {
         self.tcb
     }

@@ -61,7 +61,7 @@ impl Sender {
         self.cc.on_backlog(&Backlog { now: ctx.now, sent: p.echo(), packets, rate });
     }
 
-    /// Room claimed by `len` bytes from `seq` on.
+    /// Bolt signal of `len` bytes from `seq` on.
     fn bolt_signal(&mut self, net: &FabricMap, seq: u64, len: u16) -> BoltSignal {
         let unit = self.unit(net);
         let begin = seq - seq % unit;

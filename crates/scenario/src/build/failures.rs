@@ -10,7 +10,7 @@ use incast_engine::spec::{self, Effect, LinkSpec, Spec};
 use std::collections::BTreeSet;
 
 /// Largest memory for whole paths in all states of the network together, in bytes.
-const MOST_STATES: u64 = 4_000_000_000;
+const MAX_STATES: u64 = 4_000_000_000;
 
 /// Adds the failures of a document to the specification, and the routes around them; returns for each failure of
 /// `spec` its entry of `failures`.
@@ -35,7 +35,7 @@ pub(crate) fn apply(failures: &[LinkFailure], spec: &mut Spec) -> Result<Vec<usi
     }
     Errors::unless_none(problems, ())?;
     reroute(spec);
-    if let Some(problem) = too_many_states(failures, spec, MOST_STATES) {
+    if let Some(problem) = too_many_states(failures, spec, MAX_STATES) {
         return Err(problem.into());
     }
     if let Some(lost) = stranded(spec) {

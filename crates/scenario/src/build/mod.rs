@@ -142,7 +142,7 @@ pub(crate) fn within(doc: &Document, dir: &Path, most: u64) -> Result<Built, Ref
         ties: doc.run.ties.0,
         threads: doc.run.threads.given().map(|n| n.0),
         cores: None,
-        told_every: None,
+        progress_every: None,
         ends_when_finished: doc.run.until == Until::Finished,
         labels,
         failures: Vec::new(),

@@ -16,7 +16,7 @@ use incast_engine::spec::{FlowSpec, Label};
 use std::collections::HashMap;
 
 /// Largest number of draws before a placement is given up.
-const MOST_DRAWS: u64 = 10_000;
+const MAX_DRAWS: u64 = 10_000;
 
 /// Places shared by the most affected flows with this many elephants, from the paper on MSwift.
 fn published(elephants: u64) -> Option<(Near, Near)> {
@@ -128,7 +128,7 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         by_leaf.entry((false, racks[src as usize])).or_default().push(*number);
         by_leaf.entry((true, racks[dst as usize])).or_default().push(*number);
     }
-    for attempt in 0..MOST_DRAWS {
+    for attempt in 0..MAX_DRAWS {
         let elephants = draws(attempt);
         let ends = || elephants.iter().map(|f| flows.ends(*f));
         let placed = ElephantPlacement::new(flows.network, ends());
@@ -147,7 +147,7 @@ fn choose(placement: Placement, entry: u32, numbers: &[u32], n: u32, flows: &Flo
         }
     }
     let message = format!(
-        "in {MOST_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never shared {}: \
+        "in {MAX_DRAWS} draws of {n} of the {} flows, the most affected {affected} of the others never shared {}: \
          impossible in this topology; expected \"random\", or a larger network",
         numbers.len(),
         words(wanted)

@@ -36,10 +36,10 @@ mod tests {
         let size = Timetable::size(&by_path);
         assert_eq!(size, 2 * 4 * by_path.routers.len() as u64 * by_path.hosts as u64, "without the link, and with it");
         assert_eq!(too_many_states(&[], &by_path, size), None);
-        let told = too_many_states(&[], &by_path, size - 1).unwrap().to_string();
+        let shown = too_many_states(&[], &by_path, size - 1).unwrap().to_string();
         assert!(
-            told.starts_with("failures: routing by whole paths") && told.contains(&format!("in {size} B")),
-            "{told}"
+            shown.starts_with("failures: routing by whole paths") && shown.contains(&format!("in {size} B")),
+            "{shown}"
         );
         assert_eq!(too_many_states(&[], &spec("spray"), size - 1), None);
         let line = Line { place: "m.cm, line 4".into(), words: "switch_id 0 link_id 0".into() };

@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 type AvoidedLinks = (Time, BTreeSet<LinkId>);
 
 /// First and last of a range of hosts, and the ports that lead to them.
-type Detour = (u32, u32, Vec<u32>);
+type RangeRoute = (u32, u32, Vec<u32>);
 
 /// Adds detours around the failures of `spec` to its routers. Call once, after the failures are complete.
 pub fn reroute(spec: &mut Spec) {
     let states = states(spec);
-    let mut found: BTreeMap<&BTreeSet<LinkId>, Vec<Vec<Detour>>> = BTreeMap::new();
+    let mut found: BTreeMap<&BTreeSet<LinkId>, Vec<Vec<RangeRoute>>> = BTreeMap::new();
     let map = Map { hosts: spec.hosts, outgoing: Adjacency::outgoing(spec), incoming: Adjacency::incoming(spec) };
     for (_, dead) in &states {
         found.entry(dead).or_insert_with(|| map.differences(spec, dead));
@@ -88,7 +88,7 @@ struct Map {
 impl Map {
     /// For every switch, in rising order: the ranges of hosts that it reaches by other ports without the links `dead`,
     /// and those ports.
-    fn differences(&self, spec: &Spec, dead: &BTreeSet<LinkId>) -> Vec<Vec<Detour>> {
+    fn differences(&self, spec: &Spec, dead: &BTreeSet<LinkId>) -> Vec<Vec<RangeRoute>> {
         let mut differences = vec![Vec::new(); spec.routers.len()];
         if dead.is_empty() {
             return differences;

@@ -13,7 +13,8 @@ A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 - ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
   ``largest`` is scale paper where that is kept, else small;
 - ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT FIGURE@POINT+SUFFIX ...``: means by series, a column a
-  figure's point, the first unless given, of series whose names end with the suffix alone; ``_`` stands for a space;
+  figure's point, the first unless given, of series whose names end with the suffix alone; ``_`` stands for a space.
+  A single point has a column a measure;
 - ``not kept: COMMAND``: text by hand whose numbers are not checked, which ``write`` says above it.
 """
 
@@ -404,7 +405,13 @@ def _one_of(texts: Sequence[str]) -> str | None:
         or any(len(text.split()) not in range(1, 8) for part in differ for text in part)
     ):
         return None
-    return " ".join(" / ".join(part) for part in parts if part[0])
+    return " ".join(_slashed(part) for part in parts if part[0])
+
+
+def _slashed(texts: Sequence[str]) -> str:
+    """Put slashes between texts, and punctuation that all end with behind the last."""
+    (end,) = ends if len(ends := {text[-1] for text in texts}) == 1 and ends <= {":", ","} else ("",)
+    return " / ".join(text.removesuffix(end) for text in texts) + end
 
 
 def _claims(figure: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -456,10 +463,13 @@ def _series(paper: str, scale: str, *asked: str) -> str:
         heads.append(at if any(f"`{name}`" in head for head in heads) else f"`{name}` {at}".strip())
         here = [row for row in rows if f"{row['x']}" == x and row["series"].endswith(suffix)]
         columns.append({row["series"].removesuffix(suffix): row for row in here})
+    if len(places) == 1:
+        heads = [_paper(paper).figures[name].measures[measure].label for measure in measures]
     lines = [f"| series | {' | '.join(heads)} |", f"|{' --- |' * (len(heads) + 1)}"]
+    between = " | " if len(places) == 1 else "; "
     for series in dict.fromkeys(name for column in columns for name in column):
         there = [column.get(series) for column in columns]
-        cells = ["; ".join(_mean(row.get(m), 2, None) for m in measures) if row else "" for row in there]
+        cells = [between.join(_mean(row.get(m), 2, None) for m in measures) if row else "" for row in there]
         lines.append(f"| {series} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"*Scale {scale}.*"])
 
@@ -493,10 +503,10 @@ def counts() -> Iterator[str]:
 
 
 _UNIT = re.compile(r"\s?(?:[kKMGT]i?|[mun])?(?:B|b/s|bit/s|bytes|s|W|Hz)\b|\s?(?:thousand|million)\b")
-"""What behind a number says that a record may have it in thousands, or thousandths."""
+"""Units behind a number that a record may have in thousands, or thousandths."""
 _TOKEN = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 _COST = re.compile(r"\s*(?:[MG] |thousand |million )*(?:runs|hops|CPU|minutes|slow|cores|fast)\b")
-"""What behind a number says that it is of the work, which differs from machine to machine."""
+"""Words behind a number of the work, which differs from machine to machine."""
 _SMALL = 12
 """Whole numbers up to this are words: counts of things, numbers of figures."""
 

@@ -213,11 +213,11 @@ def read_table(
 
     options: dict[str, Any] = {"page_checksum_verification": checksums}
     with _parquet(source) as place, pq.ParquetFile(place, **options) as file:
-        names = file.schema_arrow.names
-        wanted = list(names if columns is None else dict.fromkeys(columns))
-        if lacking := sorted({*wanted} - {*names}):
+        whole = file.schema_arrow
+        wanted = list(whole.names if columns is None else dict.fromkeys(columns))
+        if lacking := sorted({*wanted} - {*whole.names}):
             raise ValueError(f"it has no column {', '.join(lacking)}")
-        schema = pa.schema([file.schema_arrow.field(name) for name in wanted], file.schema_arrow.metadata)
+        schema = pa.schema([whole.field(name) for name in wanted], whole.metadata)
         size, texts = unpacked(source, schema)
         _refuse_above_memory(size)
         if not texts:

@@ -76,7 +76,10 @@ class _Reader:
 
     def number(self) -> int:
         """Read an unsigned integer, seven bits per byte."""
-        value = shift = 0
+        value = self.byte()
+        if value < 0x80:
+            return value
+        value, shift = value & 0x7F, 7
         while True:
             byte = self.byte()
             value |= (byte & 0x7F) << shift

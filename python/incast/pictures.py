@@ -1,23 +1,25 @@
-"""Pictures of one run: its flows as distributions, windows and queues over time, queues as a heat map."""
+"""Pictures of one run: a few flows over time, many as distributions, windows, queues, queues as a heat map."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from incast import gallery
-from incast.errors import FolderError
+from incast.errors import FolderError, IncastError
 from incast.interval_plot import mark_end, until
 from incast.output import counted
 from incast.result import Result
-from incast.style import INK, dress, line, new_canvas, time_unit
+from incast.scenario import Scenario
+from incast.style import GREY, INK, dress, line, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,10 +30,20 @@ MOST_ROWS = 40
 """Most ports in a heat map; the longest queues are chosen."""
 COLUMNS = 400
 """Time steps of a heat map; a cell has the longest queue of its step."""
+STEPS = 200
+"""Steps of time of a picture of flows over time, at most."""
+MOST_S = 20.0
+"""CPU seconds of a run that is repeated for a picture, at most."""
+ALIKE = 0.01
+"""Largest spread of values whose distribution shows nothing, as a share of the largest."""
 
 
 class NothingToDraw(FolderError):
     """A run has no data for a picture."""
+
+
+class NotRecorded(NothingToDraw):
+    """A run did not record the series of a picture."""
 
 
 class Pictures:
@@ -44,6 +56,20 @@ class Pictures:
 
     def __init__(self, result: Result) -> None:
         self._result = result
+
+    def over_time(self) -> Figure:
+        """Throughput and window of each flow and the queue of the busiest port, over simulated time.
+
+        For runs of at most eight flows, from the timeline of the run. A run without a timeline is simulated again with
+        one: the same seed gives the same figures.
+        """
+        with self._result.reading():
+            flows = self._result.flows.num_rows
+            if not 0 < flows <= MOST_LINES:
+                raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_LINES}")
+            frames = _Frames(_with_timeline(self._result))
+            _refuse_zeros("delivered_bytes", [frames.delivered])
+            return self._flows_over_time(frames)
 
     def throughput(self) -> Figure:
         """Throughput of the flows in the measured interval, as a CDF; one curve per traffic entry."""
@@ -151,7 +177,7 @@ class Pictures:
                 asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
                 if asked.get(what):
                     raise NothingToDraw(f"the run recorded no value of {name}: nothing to draw")
-                raise NothingToDraw(f"the run did not record {name}: run it with --set {key}")
+                raise NotRecorded(f"the run did not record {name}: run it with --set {key}")
             return found
 
     def _over_time(
@@ -187,9 +213,119 @@ class Pictures:
         axes.legend(frameon=False, fontsize=7, ncols=2)
         return canvas
 
+    def _flows_over_time(self, frames: _Frames) -> Figure:
+        run = self._result.summary["run"]
+        unit, per_s = time_unit(run["sim_s"])
+        edges = frames.edges * per_s
+        has_windows, queue = bool(np.nansum(frames.windows)), frames.queue
+        panels = 1 + has_windows + (queue is not None)
+        canvas = new_canvas(7.2, 1.0 + 1.7 * panels)
+        rows = list(canvas.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
+        names = [f"flow {i}" for i in range(len(frames.delivered))]
+        rate, rates = _rate_unit(float(frames.throughput.max()))
+        for axes, values, label in [
+            (rows[0], frames.throughput * rate, f"Throughput\n({rates})"),
+            *([(rows[1], frames.windows * 1e-3, "Congestion\nwindow (kB)")] if has_windows else []),
+        ]:
+            for i, (name, own) in enumerate(zip(names, values, strict=True)):
+                axes.stairs(own, edges, baseline=None, label=name, **_stairs(i))
+            axes.set_ylabel(label, fontsize=8, color=INK)
+        if queue is not None:
+            port, mean, largest = queue
+            rows[-1].stairs(largest * 1e-3, edges, baseline=None, label="largest", color=GREY, linewidth=0.8)
+            rows[-1].stairs(mean * 1e-3, edges, baseline=None, label="mean", color=INK, linewidth=1.4)
+            rows[-1].set_ylabel("Queue (kB)", fontsize=8, color=INK)
+            rows[-1].set_title(f"Port {port}", fontsize=8, color=INK, loc="left")
+            rows[-1].legend(frameon=False, fontsize=7, ncols=2)
+        start = run["measure_from_s"]
+        for axes in rows:
+            dress(axes)
+            axes.set_ylim(bottom=0)
+            axes.set_xlim(0, edges[-1])
+            if start > 0:
+                axes.axvspan(0, start * per_s, color="#8b949e", alpha=0.13, linewidth=0)
+        warm = "; grey: before it is measured" if start > 0 else ""
+        step, scale = time_unit(frames.step_s)
+        step = f"; means of {frames.step_s * scale:.3g} {step}"
+        rows[-1].set_xlabel(f"Simulated time ({unit}){warm}{step}", fontsize=9)
+        self._titled(rows[0], counted(len(names), "flow"))
+        rows[0].legend(frameon=False, fontsize=7, ncols=4)
+        return canvas
+
     def _titled(self, axes: Axes, words: str) -> None:
         run = self._result.summary["run"]
         axes.set_title(f"{run['scenario']}, seed {run['seed']}: {words}", fontsize=9, color=INK, loc="left")
+
+
+class _Frames:
+    """The timeline of a run in at most ``STEPS`` steps: arrays with a row a flow and a column a step."""
+
+    def __init__(self, run: Result) -> None:
+        assert run.timeline_json is not None
+        timeline, flows = json.loads(run.timeline_json), run.timeline_flows
+        frame_s, frames = float(timeline["frame_s"]), int(timeline["frames"])
+        each = -(-frames // STEPS)
+        steps = -(-frames // each)
+        begin, end = float(timeline["start_s"]), float(timeline["end_s"])
+        self.edges = np.minimum(begin + frame_s * each * np.arange(steps + 1), end)
+        self.step_s = frame_s * each
+        shape = (run.flows.num_rows, steps)
+        rows, columns = flows["flow"].to_numpy(), flows["frame"].to_numpy() // each
+        self.delivered = np.zeros(shape)
+        np.add.at(self.delivered, (rows, columns), flows["delivered_bytes"].to_numpy().astype(float))
+        self.throughput = self.delivered * 8 / np.diff(self.edges)
+        windows, count = np.zeros(shape), np.zeros(shape)
+        known = flows["cwnd_bytes"].is_valid().to_numpy()
+        sizes = flows["cwnd_bytes"].fill_null(0).to_numpy().astype(float)
+        np.add.at(windows, (rows, columns), sizes)
+        np.add.at(count, (rows, columns), known.astype(float))
+        self.windows = np.divide(windows, count, out=np.full(shape, np.nan), where=count > 0)
+        self.queue = _queue(run, frames, each)
+
+
+def _queue(run: Result, frames: int, each: int) -> tuple[str, np.ndarray, np.ndarray] | None:
+    """Return the busiest port, its mean and its largest queue in each step, in bytes; ``None`` without a queue."""
+    busiest = run.summary["queues"]["busiest"]
+    ports = run.ports["port"].to_pylist()
+    if not busiest or busiest["port"] not in ports:
+        return None
+    steps = -(-frames // each)
+    rows = run.timeline_ports.filter(pc.equal(run.timeline_ports["port"], ports.index(busiest["port"])))
+    columns = rows["frame"].to_numpy() // each
+    mean, largest = np.zeros(steps), np.zeros(steps)
+    np.add.at(mean, columns, rows["queue_mean_bytes"].to_numpy())
+    np.maximum.at(largest, columns, rows["queue_max_bytes"].to_numpy().astype(float))
+    mean /= np.minimum(each, frames - each * np.arange(steps))
+    return (busiest["port"], mean, largest) if largest.any() else None
+
+
+def _with_timeline(run: Result) -> Result:
+    """Return the run, simulated again with a timeline unless it has one; raises ``NothingToDraw`` where that fails."""
+    if run.timeline_json is not None:
+        return run
+    ask = "run it with --set measure.timeline=auto"
+    if run.cost["cpu_s"] > MOST_S:
+        raise NotRecorded(f"the run has no timeline and took {run.cost['cpu_s']:.0f} CPU s: {ask}")
+    try:
+        scenario = Scenario.from_toml(run.toml) if run.folder is None else Scenario.load(run.folder / "scenario.toml")
+        again = scenario.with_({"measure.timeline": "auto"}).run()
+    except IncastError as error:
+        raise NotRecorded(f"the run has no timeline and cannot be repeated ({error}): {ask}") from None
+    if again.summary_json != run.summary_json:
+        raise NotRecorded(f"the run has no timeline, and this build of the engine gives other figures: {ask}")
+    return again
+
+
+def _rate_unit(most: float) -> tuple[float, str]:
+    """Return the factor from bits per second to the unit of an axis, and the unit."""
+    size, unit = next((size, unit) for size, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")) if most >= size / 10)
+    return 1 / size, unit
+
+
+def _stairs(number: int) -> dict[str, Any]:
+    """Look of a flow's steps."""
+    own = line(number, marker=False)
+    return {key: own[key] for key in ("color", "linestyle")} | {"linewidth": 1.2}
 
 
 def _refuse_zeros(name: str, series: Sequence[np.ndarray]) -> None:
@@ -214,6 +350,7 @@ def _step(end_s: float) -> str:
 
 
 PICTURES: dict[str, Callable[[Pictures], Figure]] = {
+    "over-time": Pictures.over_time,
     "throughput": Pictures.throughput,
     "fct": Pictures.fct,
     "windows": Pictures.windows,
@@ -223,13 +360,30 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
 """Pictures by file name."""
 
 
+SPREAD = {"throughput": "throughput_bps", "fct": "fct_s"}
+"""Pictures of distributions, and the column of flows that each is over."""
+
+
+def _alike(result: Result, column: str) -> str:
+    """Say that the values of a column are alike, and their distribution one vertical line; nothing where it is not."""
+    with result.reading():
+        values = result.flows[column].drop_null().to_numpy()
+    if len(values) < 2 or np.ptp(values) > ALIKE * values.max():
+        return ""
+    return f"{column} of the {len(values)} flows differs by less than {100 * ALIKE:g} %"
+
+
 def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tuple[list[str], list[str]]:
     """Write all pictures that the run has data for; return their files, and the reasons for missing ones."""
     canvases, reasons = {}, []
     for name, picture in PICTURES.items():
         try:
+            if name in SPREAD and "over-time" in canvases and (alike := _alike(result, SPREAD[name])):
+                raise NothingToDraw(alike)
             canvases[name] = picture(Pictures(result))
         except NothingToDraw as error:
-            reasons.append(f"no {name}: {error}")
+            # the first picture has windows and a queue already
+            if not (isinstance(error, NotRecorded) and "over-time" in canvases):
+                reasons.append(f"no {name}: {error}")
     gallery.write(folder, gallery.draw(canvases, formats), formats)
     return [f"{name}.{kind}" for name in canvases for kind in formats], reasons

@@ -105,6 +105,9 @@ class View(Protocol):
 class Pictures(Protocol):
     """Pictures of a run, each a matplotlib figure (``incast.pictures``)."""
 
+    def over_time(self) -> Figure:
+        """Throughput and window of each of at most eight flows and the queue of the busiest port, over time."""
+
     def throughput(self) -> Figure:
         """CDF of the throughput of the flows."""
 
@@ -233,6 +236,11 @@ class Result:
         kinds = {entry["name"]: entry["app"]["kind"] for entry in tomllib.loads(self.toml)["traffic"]}
         found = tuple(name for name, kind in kinds.items() if kind == "udp")
         return found if len(found) < len(kinds) else ()
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder that the run was loaded from; ``None`` of a run in memory."""
+        return self._folder
 
     def reading(self) -> AbstractContextManager[None]:
         """Read the run in this block; contradictions between its files become a ``FolderError``."""

@@ -27,6 +27,7 @@ from stored import SHORT as SHORTEST
 SHORT = ["--set", "run.duration=30ms", "--set", "run.warmup=10ms", "--seeds", "2"]
 
 
+@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
 def test_every_pair_meets_and_shares_add_up(incast: Command, tmp_path: Path) -> None:
     words = ("coexist", "--cc", "dctcp", "--cc", "swift", "--cc", "newreno", *SHORT, "--out", "r")
     done = incast(*words)
@@ -98,10 +99,25 @@ def test_a_folder_of_pairs_that_is_not_finished_is_named(incast: Command, tmp_pa
     incast("report", "r").refused("coexistence.json is damaged")
 
 
+@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
 def test_pairs_grow_in_a_store_and_need_no_original(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(Scenario.load("coexistence").toml())
     (tmp_path / "own.py").write_text(OWN)
-    words = ("coexist", "two.toml", "--cc", "dctcp", "--cc", "own.py:Own", *SHORT[:4], "--out", "r", "--store", "lab")
+    words = (
+        "coexist",
+        "two.toml",
+        "--cc",
+        "dctcp",
+        "--cc",
+        "own.py:Own",
+        *SHORT[:4],
+        "--out",
+        "r",
+        "--store",
+        "lab",
+        "--workers",
+        "1",
+    )
     done = incast(*words, "--seeds", "1")
     assert done.status == 0, done.err
     grown = incast(*words, "--seeds", "2", "--cc", "swift")
@@ -141,6 +157,7 @@ class Own:
 """
 
 
+@pytest.mark.extended(part="python")
 def test_any_two_controllers_share_a_fabric(incast: Command, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     names = [*(name for name, _ in _core.list_kind("controllers")), "own.py:Own"]
@@ -177,6 +194,7 @@ def test_what_one_gets_is_taken_from_its_own_flows() -> None:
     assert found["dctcp", "swift"].goodput_bps.mean == pytest.approx(sum(flows["throughput_bps"]) - swift)
 
 
+@pytest.mark.slow("all pairs of controllers, and pictures in three formats")
 def test_what_sets_entries_apart_is_told_before_the_runs(incast: Command, tmp_path: Path) -> None:
     pair = ("coexist", "--cc", "dctcp", "--cc", "swift", "--seeds", "1", *SHORT[:4])
     assert "note" not in incast(*pair, "--out", "even").err

@@ -159,6 +159,7 @@ def websearch(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return place / "w", done.stdout
 
 
+@pytest.mark.slow("a comparison with its report")
 def test_a_comparison_over_sizes_shows_slowdowns_and_no_pooled_time(websearch: tuple[Path, str]) -> None:
     folder, out = websearch
     assert "p99 slowdown by size" in out
@@ -199,6 +200,7 @@ def test_shares_finished_stand_beside_bounds(websearch: tuple[Path, str]) -> Non
     assert f"queue.mark = 65p, newreno: {finished} of {count} flows finished" in page
 
 
+@pytest.mark.slow("a comparison with its report")
 def test_a_difference_of_what_is_open_is_no_mean(incast: Command, tmp_path: Path) -> None:
     """Completion times of flows of one size, of which many did not finish: no mean, and bounds of differences."""
     words = ("--vary", "queue.limit=20p,100p", "--seeds", "2", "--set", "run.duration=20ms", "--paired", "--out", "i")

@@ -69,6 +69,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consent, "_state", consent._State())
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_a_class_that_a_scenario_names_is_refused_without_a_terminal(
     incast: Command, tmp_path: Path, ran: Callable[[], bool]
 ) -> None:
@@ -91,6 +92,7 @@ def test_with_the_flag_it_runs_and_is_told_once(incast: Command, ran: Callable[[
     assert incast("report", "r").status == 0 and not ran()
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_a_class_on_the_command_line_runs_as_it_is(incast: Command, ran: Callable[[], bool], tmp_path: Path) -> None:
     short = ("--set", "run.duration=2ms", "--set", "run.warmup=0s")
     for value in ("evil.py:Mine", '{kind="evil.py:Mine"}', f"{tmp_path}/evil.py:Mine"):
@@ -98,7 +100,8 @@ def test_a_class_on_the_command_line_runs_as_it_is(incast: Command, ran: Callabl
         assert (answer.status, "runs code" in answer.err) == (0, False), answer.err
         assert ran()
         shutil.rmtree(tmp_path / "r")
-    assert incast("compare", "dumbbell", *short, "--cc", "evil.py:Mine", "--seeds", "1", "--out", "c", "-q").status == 0
+    one = ("--cc", "evil.py:Mine", "--seeds", "1", "--workers", "1")
+    assert incast("compare", "dumbbell", *short, *one, "--out", "c", "-q").status == 0
     assert ran()
     assert incast("report", "c", "-q").status == 0 and not ran(), "a report of what was sent runs nothing"
     # in the place of a class that the scenario names, which nobody is asked for
@@ -121,6 +124,7 @@ def test_a_study_asks_and_only_estimates_without(incast: Command, ran: Callable[
     assert "measured: 2 of the runs" in allowed.out and "not tried" not in allowed.out and ran()
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 @pytest.mark.parametrize("on", ["threads", "processes"])
 def test_a_store_that_was_sent_is_read_and_not_run(
     incast: Command, ran: Callable[[], bool], tmp_path: Path, on: str
@@ -169,6 +173,7 @@ def test_parts_of_an_array_get_digests_and_import_nothing_from_where_they_are_su
     assert " -P -m incast study work " in text and "--allowed '*' --part" in text
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_workers_import_nothing_from_the_working_directory(
     incast: Command, ran: Callable[[], bool], tmp_path: Path
 ) -> None:
@@ -181,6 +186,7 @@ def test_workers_import_nothing_from_the_working_directory(
     assert not ran()
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_pictures_follow_no_settings_of_the_working_directory(incast: Command, tmp_path: Path) -> None:
     """Texts by TeX would call a program for each; a program of its own, since the others have Matplotlib loaded."""
     assert incast("run", "dumbbell", *QUICK, "--out", "r", "-q").status == 0
@@ -262,6 +268,7 @@ def test_python_asks_for_a_word_where_a_file_is_read(
     assert scenario.with_seed(2).with_({"run.duration": "1ms"}).run().summary["run"]["seed"] == 2
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_a_call_names_a_class_as_a_command_line_does(
     tmp_path: Path, ran: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,6 +373,7 @@ def test_what_was_allowed_once_is_allowed_to_all_that_looks_at_the_scenario(
             LISTED[what](Scenario.load("list.toml"))
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran: Callable[[], bool]) -> None:
     text = (paper / "fig1.toml").read_text()
     (paper / "fig1.toml").write_text(re.sub(r"(?m)^controller = .*", 'controller = "evil.py:Mine"', text))
@@ -388,6 +396,7 @@ def test_a_tuning_file_asks(incast: Command, tmp_path: Path, ran: Callable[[], b
     assert not ran()
 
 
+@pytest.mark.slow("runs and comparisons of a class, each by processes of its own")
 def test_what_makes_no_runs_looks_at_no_class(incast: Command, ran: Callable[[], bool]) -> None:
     """A closed form of a scenario needs none, and its report is that of runs that are there."""
     assert incast("model", "fair-share", "x.toml").status == 0 and not ran()

@@ -285,6 +285,7 @@ def test_asking_for_a_list_loads_neither_tables_nor_plots() -> None:
     assert not {"pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_comparison_that_is_refused_loads_neither_tables_nor_plots(tmp_path: Path) -> None:
     program = """
 import sys
@@ -347,6 +348,7 @@ def test_equal_scenarios_are_refused_before_any_run(incast: Command, tmp_path: P
     assert left_in(tmp_path) == ["a.toml", "b.toml"]
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_name_in_letters_that_the_terminal_lacks_is_shown(tmp_path: Path) -> None:
     text = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"}).toml()
     (tmp_path / "own.toml").write_text(text.replace('name = "dumbbell"', 'name = "größe→"', 1), encoding="utf-8")
@@ -371,6 +373,7 @@ def test_signs_that_a_terminal_lacks_are_written_in_letters_that_it_has() -> Non
     assert lines[-4].index(">= 3 +- 1") + len(">= 3 +- 1") == lines[-3].rstrip().index("-", 10) + 1, "aligned"
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 def test_a_backend_of_matplotlib_that_is_not_there_is_nothing_to_the_program(tmp_path: Path) -> None:
     words = ["model", "dctcp", "--q", "0.01:0.1:log3", "--plot", "curve.png", "--quiet"]
     done = subprocess.run(
@@ -460,6 +463,7 @@ def test_a_file_is_no_run_folder(incast: Command, tmp_path: Path) -> None:
     incast("report", "p").refused("p has the results of a paper: incast paper report NAME --out p writes its report")
 
 
+@pytest.mark.slow("a report that is written again, with its pictures")
 def test_the_folder_of_a_report_in_the_place_of_a_store_names_its_store(incast: Command) -> None:
     own = ("compare", "dumbbell", "--set", "run.duration=1ms", "--set", "run.warmup=0s", "--seeds", "1", "-q", "--cc")
     assert incast(*own, "dctcp", "--out", "one").status == 0
@@ -484,6 +488,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.slow("a report that is written again, with its pictures")
 @pytest.mark.parametrize("kind", list(REPORTS))
 def test_a_report_that_the_disk_has_no_room_for_leaves_the_earlier_one(
     incast: Command, tmp_path: Path, paper: Path, kind: str
@@ -521,6 +526,7 @@ def test_a_report_that_is_refused_leaves_nothing(incast: Command, tmp_path: Path
     assert left_in(tmp_path / "r") == []
 
 
+@pytest.mark.slow("a report that is written again, with its pictures")
 def test_a_comparison_that_is_refused_more_runs_stays_what_it_was(incast: Command, tmp_path: Path) -> None:
     words = [*REPORTS["compare"], "--out", "r"]
     assert incast(*words, "--quiet").status == 0

@@ -362,6 +362,7 @@ def test_the_documentation_names_every_paper_and_every_function() -> None:
         assert re.search(rf"\b{word}\b", page)
 
 
+@pytest.mark.slow("the paper that the documentation builds")
 def test_the_paper_of_the_documentation_is_a_folder_and_no_code(incast: Command, tmp_path: Path) -> None:
     """The documented scenario, published number, derived series and claims run and print as documented."""
     page = (ROOT / "docs/papers/adding.md").read_text(encoding="utf-8")

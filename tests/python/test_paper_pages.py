@@ -185,6 +185,9 @@ def test_series_stand_below_each_other_with_a_column_a_point(pages: Path) -> Non
     assert table.startswith("| series | `fig2` 0.005 | 0.1 | 0.1 |\n")
     assert f"\n| Swift | {values['Swift', 0.005]:.3g} | {values['Swift', 0.1]:.3g} |  |\n" in table
     assert f"\n| Fast |  |  | {values['FastFlow', 0.1]:.3g} |\n" in table
+    alone = paper_pages._series("mswift", "small", "throughput", "throughput", "@", "fig2@0.1")
+    assert alone.startswith("| series | Throughput | Throughput |\n")
+    assert f"\n| Swift | {values['Swift', 0.1]:.3g} | {values['Swift', 0.1]:.3g} |\n" in alone
 
 
 def test_claims_are_joined_and_numbers_cut() -> None:
@@ -197,8 +200,8 @@ def test_claims_are_joined_and_numbers_cut() -> None:
         + " Gb/s"
     )
     claims = [
-        claim("With 9 paths it is within 7 % of the model", "holds", "ratio: 1.01"),
-        claim("With 25 paths it is within 8 % of the model", "holds", "ratio: 1.02"),
+        claim("With 9 paths, A: it is within 7 % of the model", "holds", "ratio: 1.01"),
+        claim("With 25 paths, B: it is within 8 % of the model", "holds", "ratio: 1.02"),
         claim("It falls", "does not hold", numbers, numbers.replace(label, "Other"), why="Short. " + "Long. " * 60),
     ]
     claims[2]["part"], claims[2]["verdict"] = "2 of 3 points; run.duration 1s of 5s", "in part, does not hold"
@@ -207,7 +210,7 @@ def test_claims_are_joined_and_numbers_cut() -> None:
         " In part: 2 of 3 points; run.duration 1s of 5s."
     )
     joined, cut = rows[2:]
-    assert joined == "| ✓ holds | With 9 / 25 paths it is within 7 / 8 % of the model | ratio: 1.01; 1.02 |"
+    assert joined == "| ✓ holds | With 9 / 25 paths, A / B: it is within 7 / 8 % of the model | ratio: 1.01; 1.02 |"
     assert f"{label} at 9 to 64: *{series}* 1.123456789012345 to 5.123456789012345 Gb/s<br>…<br>" in cut
     assert cut.startswith("| ✗ does not hold in part | It falls | ") and "<br>*Why:* Short. Long. " in cut
     assert len(cut) < 600

@@ -21,7 +21,10 @@ from incast.study import rays
 from incast.study.api import load
 from test_studies import contents
 
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray: make test-ray installs it")
+pytestmark = [
+    pytest.mark.extended(part="ray"),
+    pytest.mark.skipif(find_spec("ray") is None, reason="needs ray: make test-ray installs it"),
+]
 
 KILLS = int(os.environ.get("INCAST_RAY_KILLS", "1"))
 

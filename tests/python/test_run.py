@@ -6,9 +6,11 @@ import errno
 import json
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import time
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -58,6 +60,20 @@ def test_run_folder_has_its_files_and_the_summary_its_shape(incast: Command, tmp
         "threads_cpu_s",
     }
     assert manifest["seed"] == summary["run"]["seed"]
+
+
+def test_a_run_at_a_terminal_names_the_next_commands(incast: Command, tmp_path: Path) -> None:
+    """Each of them is tried as it stands there; rich takes anything for a terminal where a variable says so."""
+    words = command(["run", "dumbbell", *QUICK, "--out", "a b"])
+    terminal = environment() | {"TTY_COMPATIBLE": "1"}
+    told = subprocess.run(words, cwd=tmp_path, env=terminal, capture_output=True, text=True, check=True).stderr
+    lines = [shlex.split(line) for line in told.partition("next: ")[2].splitlines()]
+    named = [list(group) for line in lines for cut, group in groupby(line, "&&".__eq__) if not cut]
+    assert [line[:2] for line in named] == [["incast", "plot"], ["incast", "run"], ["incast", "view"]]
+    for one in named:
+        assert incast(*one[1:]).status == 0
+    assert "over-time.png" in left_in(tmp_path / "a b")
+    assert "view.html" in left_in(tmp_path / "a b-timed")
 
 
 def test_json_is_the_summary_with_its_cost(incast: Command, tmp_path: Path) -> None:

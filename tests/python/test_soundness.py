@@ -173,6 +173,7 @@ def test_a_sensitivity_is_refused(tmp_path: Path) -> None:
         carry_out(Analysis.of(study, "morris", 2), tmp_path / "found", 1, lambda _: None)
 
 
+@pytest.mark.slow("a paper is run, changed and reported")
 def test_the_report_of_a_paper_refuses_a_run_that_is_there(
     incast: Command, paper: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from incast.study.definition import KEEPS
 from incast.study.workers import Processes
 
 
+@pytest.mark.slow("processes that load the program")
 @pytest.mark.parametrize(("workers", "runs", "hired"), [(2, 100, True), (2, 98, False), (1, 100, False)])
 def test_many_runs_for_each_worker_are_made_by_processes(
     workers: int, runs: int, hired: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -57,6 +57,7 @@ def searched(folder: Path, tune: dict[str, Any] | None = None, **words: Any) -> 
     return outcome.of(found, found.carry_out(1, lambda _: None), 1)
 
 
+@pytest.mark.slow("a search of many runs")
 def test_a_search_finds_the_least_queue_and_holds_it_against_the_defaults(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     answer = incast("tune", "marks.toml", "--out", "found", "--workers", "1")
@@ -101,6 +102,7 @@ def killed_in_the_middle(folder: Path, file: str, sets: int) -> None:
     process.wait()
 
 
+@pytest.mark.slow("a search is killed and made anew")
 def test_a_killed_search_goes_on_and_ends_in_the_same_bytes(tmp_path: Path, incast: Command) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):
@@ -136,6 +138,7 @@ def test_a_set_whose_process_was_killed_before_it_said_so_does_not_count(tmp_pat
     assert len(whole.tried) == 5
 
 
+@pytest.mark.extended(part="python")
 def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     words = command(["tune", "marks.toml", "--out", "found", "--workers", "1", "--json", "--quiet"])
@@ -154,6 +157,7 @@ def test_two_programs_work_on_one_search_and_count_no_set_twice(tmp_path: Path) 
     assert [row.split(",")[0] for row in rows] == ["set", *map(str, range(1, 15))]
 
 
+@pytest.mark.slow("a search of many runs")
 def test_several_objectives_end_in_a_front_of_sets_that_no_other_beats(tmp_path: Path) -> None:
     # a low mark makes a short queue, and takes throughput
     found = searched(
@@ -466,6 +470,7 @@ def test_mistakes_end_the_program_with_status_2(tmp_path: Path, incast: Command)
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow("a process of its own, which loads the program")
 @pytest.mark.parametrize(("module", "word"), [("optuna", "tune"), ("SALib.analyze", "sensitivity")])
 def test_without_the_extra_the_error_names_it(module: str, word: str, tmp_path: Path) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
@@ -499,6 +504,7 @@ def test_sensitivity_puts_the_parameter_that_moves_the_figure_first(
         assert first.mean is not None and first.mean > 0  # a higher mark, a longer queue
 
 
+@pytest.mark.slow("a search of many runs")
 def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not_resolve(
     tmp_path: Path, incast: Command
 ) -> None:
@@ -514,6 +520,7 @@ def test_sensitivity_says_which_figure_never_changes_and_what_few_samples_do_not
     assert "flows.timeouts (events)" not in answer.out  # no table of zeros
 
 
+@pytest.mark.slow("a search of many runs")
 def test_sensitivity_goes_on_from_its_store_and_gives_the_same(tmp_path: Path, incast: Command) -> None:
     (tmp_path / "marks.toml").write_text(FILE)
     words = ("sensitivity", "marks.toml", "--samples", "3", "--out", "found", "--json", "--quiet")

@@ -37,6 +37,7 @@ def there() -> None:
         pytest.skip("the viewer is not tried in a browser: Chromium is not installed (apt-get install chromium)")
 
 
+@pytest.mark.extended(part="browser")
 def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there()
     # so that the rows of small runs are in several blocks
@@ -76,6 +77,7 @@ def test_the_viewer_works_in_a_browser(tmp_path: Path, monkeypatch: pytest.Monke
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.extended(part="browser")
 def test_pictures_of_the_documentation_are_what_the_viewer_shows(tmp_path: Path) -> None:
     there()
     kept = ROOT / "docs" / "images" / "viewer"

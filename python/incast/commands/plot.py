@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from incast import output
+from incast import output, progress
 from incast.commands.options import Format, Quiet, err, out
 from incast.commands.options import folder as folder_of
 from incast.errors import FolderError
@@ -25,8 +25,9 @@ def plot(
 ) -> None:
     """Draw pictures of a run: its flows, and its recorded time series.
 
-    Windows need a run with --set measure.series.flows=[0,1]; queues and their heat map need
-    --set measure.series.ports=all.
+    A run of at most eight flows without a timeline is simulated again with one: over-time shows throughput, windows and
+    the busiest queue. Windows of more flows need a run with --set measure.series.flows=[0,1]; queues and their heat map
+    need --set measure.series.ports=all.
     """
     result = Result.load(run)
     with loading():
@@ -37,7 +38,8 @@ def plot(
     folder = run if out_ is None else folder_of(out_, "")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        files, reasons = pictures.draw(result, folder, formats)
+        with progress.of_wait(err, "pictures", quiet):
+            files, reasons = pictures.draw(result, folder, formats)
     except OSError as error:
         raise FolderError(f"cannot write pictures to {folder}: {error.strerror}") from None
     if not quiet:

@@ -130,6 +130,18 @@ def _show(result: Result, folder: Path, json: bool, quiet: bool) -> None:
             sys.stdout.write(result.json())
         elif not quiet:
             run_table.show(result, folder, out)
+            if err.is_terminal:
+                err.print(_next(result, folder), highlight=False, soft_wrap=True)
+
+
+def _next(result: Result, folder: Path) -> str:
+    """Name the commands that show the run."""
+    run, timed = shlex.quote(str(folder)), shlex.quote(f"{folder}-timed")
+    view = f"incast view {run}"
+    if result.timeline_json is None:
+        scenario = shlex.quote(str(folder / "scenario.toml"))
+        view = f"incast run {scenario} --set measure.timeline=auto --out {timed} && incast view {timed}"
+    return f"next: incast plot {run}\n      {view}"
 
 
 def _is_there(folder: Path, scenario: Scenario) -> bool:

@@ -56,7 +56,7 @@ class Mutant:
 
     file: str
     change: str
-    """Its name in cargo-mutants: ``replace < with <= in Window::settle``."""
+    """Name in cargo-mutants: ``replace < with <= in Window::settle``."""
     place: str
     """The line it changes, with the changed part in «»."""
 

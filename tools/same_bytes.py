@@ -118,7 +118,7 @@ FORMS = {
 }
 
 NEEDS = {kind: (f'program=[{{kind="{kind}"}}]',) for kind in ("rcp", "d3", "xcp", "bolt")}
-"""What a controller does not run without."""
+"""Settings that a controller needs."""
 
 SMALL = ("topology.k=4", "traffic.app.size=300kB", "run.duration=20ms")
 LOSSY = (*SMALL, "queue.limit=8p")

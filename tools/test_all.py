@@ -38,7 +38,7 @@ class Part:
     words: tuple[str, ...]
     minutes: float
     prepare: tuple[str, ...] = ()
-    """What installs something that the tests skip themselves without."""
+    """Install commands of optional things that tests skip themselves without."""
 
 
 def tests(name: str, about: str, minutes: float, *more: str, prepare: tuple[str, ...] = ()) -> Part:
@@ -75,7 +75,7 @@ PARTS = (
 
 @dataclass
 class Done:
-    """What came of a part."""
+    """Outcome of a part."""
 
     part: Part
     outcome: str

@@ -45,7 +45,7 @@ class Picture:
     height: int = 960
     theme: str = "light"
     apart: bool = False
-    """Whether each run has a view of its own, of which the curves are seen; two stand in a row."""
+    """True if each run has its own view, with visible curves; two stand in a row."""
     width: int = 1280
 
 

@@ -58,7 +58,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a cell gave."""
+    """Results of a cell."""
 
     setup: Setup
     cell: Cell

@@ -1,4 +1,4 @@
-"""What the prototype asks of the kernel beside ``ip`` and ``tc``: namespaces, one mount, one map of BPF, features."""
+"""Kernel interfaces of the prototype besides ``ip`` and ``tc``: namespaces, one mount, one map of BPF, features."""
 
 from __future__ import annotations
 

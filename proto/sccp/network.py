@@ -27,7 +27,7 @@ HOLDS = 6291456
 
 @dataclass(frozen=True)
 class Setup:
-    """What a network is built from."""
+    """Parameters of a network."""
 
     workers: int
     rate_bps: int

@@ -1,4 +1,4 @@
-"""What was measured, as rows of CSV files: README.md describes their columns."""
+"""Measurements as rows of CSV files: README.md describes their columns."""
 
 from __future__ import annotations
 

@@ -60,5 +60,5 @@ class CpuTime:
 
 
 def explained(item: pytest.Item) -> bool:
-    """Whether a test says why it takes long."""
+    """Return whether a test has a reason for its CPU time."""
     return any(item.get_closest_marker(name) for name in ("slow", "extended"))

@@ -169,7 +169,7 @@ def test_a_distribution_counts_what_did_not_finish(tmp_path: Path, drawn: list[C
         assert (min(shares), max(shares)) == pytest.approx((1 / count, finished / count))
     else:
         assert (min(shares), max(shares)) == pytest.approx(((count - finished + 1) / count, 1.0))
-    assert "did not finish" in (told := drawn[0].legends[0].get_title().get_text()) or "share finished" in told
+    assert "unfinished" in (told := drawn[0].legends[0].get_title().get_text()) or "share finished" in told
 
 
 def test_a_scatter_names_each_series_beside_its_marker(tmp_path: Path, drawn: list[Canvas]) -> None:

@@ -1,4 +1,4 @@
-"""What ``conftest.py`` holds of all tests: their CPU time, and in CI their skips."""
+"""Checks of ``conftest.py`` on all tests: their CPU time, and in CI their skips."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ LATER = {
     "sensitivity": ("incast.tuning.sensitivity",),
     "query": ("duckdb",),
 }
-"""What some commands load beside: when the first of them comes."""
+"""Modules that some commands load in addition: when the first of them comes."""
 LOOKS_EVERY_S = 0.002
 
 

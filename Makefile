@@ -210,7 +210,7 @@ proto-sccp: build ## SCCP on real Linux TCP, at 100 Mb/s and 1 Gb/s; needs root,
 	$(BIN)/python -m proto.sccp.build
 	$(BIN)/python -m proto.sccp --rate 100Mbps,1Gbps $(PROTO)
 
-parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity.md
+parity: build ## Hold the simulator against ns-3, htsim and Linux; writes docs/fidelity
 	$(BIN)/python -m parity.run
 
 papers: build ## The figures of every paper, each with its verdicts; reports in runs/paper-*

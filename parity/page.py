@@ -1,4 +1,4 @@
-"""The page ``docs/fidelity.md``, made from the rows and from what the references say of themselves."""
+"""Pages ``docs/fidelity.md`` and ``docs/fidelity/``, made from the rows and the descriptions of the references."""
 
 from __future__ import annotations
 
@@ -26,82 +26,143 @@ def picture_name(section: Section) -> str:
     return f"{section.prefix.replace('/', '-')}.png"
 
 
-def render(rows: Sequence[Row], references: Sequence[Reference]) -> str:
-    """Write the page."""
+INDEX = "fidelity.md"
+FOLDER = "fidelity"
+CSV = "parity/results/fidelity.csv"
+PUBLISHED = "ns3"
+"""The reference whose page ends with the published table."""
+
+
+def page_name(reference: Reference) -> str:
+    """Return the page of a reference, as a path in ``docs``."""
+    return f"{FOLDER}/{reference.name}.md"
+
+
+def render(rows: Sequence[Row], references: Sequence[Reference]) -> dict[str, str]:
+    """Write the index and a page a reference, by path in ``docs``."""
     shown = [reference for reference in references if reference.cases]
+    made = {INDEX: index(rows, shown)}
+    return made | {page_name(reference): of_reference(rows, reference) for reference in shown}
+
+
+def index(rows: Sequence[Row], references: Sequence[Reference]) -> str:
+    """Write the index: how to read the pages, and the verdicts of each reference."""
+    missed = [row for row in rows if row.verdict == MISS]
     parts = [
         "# Fidelity",
-        "Incast compared with independent simulators and a real stack, on scenarios stated exactly.",
-        totals(rows, shown),
-        "**How to read.** A row is one figure of one run.",
+        "Incast is compared with independent simulators, a real TCP stack and two published studies, on scenarios "
+        "stated exactly. A row is one figure of one run. A row without a tolerance shows "
+        "the effect of a switch or a seed.",
+        totals(rows, references),
+        "## How to read",
         grid(
             ["verdict", "meaning"],
             [
-                ["**holds**", "ours is within the tolerance"],
+                ["**holds**", "our figure is within the tolerance"],
                 [
                     "*explained*",
-                    "ours is not within it, but a named rule decides the difference: with the switch of that rule "
-                    "toggled in a second run, ours is within the tolerance",
+                    "our figure is not within the tolerance, and a named rule decides the difference: a second run "
+                    "with the switch of that rule is within the tolerance",
                 ],
-                ["**MISS**", "every other row with a tolerance"],
+                ["**MISS**", "our figure is not within the tolerance, and nothing explains the difference"],
                 ["shown", "the row has no tolerance"],
             ],
         ),
-        "In the tables below a line is a run. A cell has reference → ours and the difference, or one number if both "
-        "are equal. The tolerance is in the column's head or in the cell; a cell without a tolerance is only shown. "
-        "Misses come first.",
-        "`make parity` runs every comparison and writes this page from its rows, which are beside it as "
-        "[CSV](fidelity.csv); `.venv/bin/python -m parity.run --only CASE` runs one. "
-        "[parity/README.md](../parity/README.md) says how the comparisons work and how to add one, "
-        "[forms.md](forms.md) what the forms and switches are.",
-        exceptions(rows),
+        "A page has a table a section and a line a run. A cell has reference → ours and the difference, or one number "
+        "if both are equal. The tolerance stands in the column's head or in the cell. Misses come first.",
+        "`make parity` runs every comparison and writes these pages from its rows, which are in "
+        f"[{CSV}](../{CSV}). `.venv/bin/python -m parity.run --only CASE` runs one. "
+        "[parity/README.md](../parity/README.md) describes the comparisons and how to add one, "
+        "[forms.md](forms.md) the forms and switches.",
+        "## Rows that miss",
+        "Each page lists its misses with what is known about them." if missed else "No row misses.",
+        missed_by_page(missed, references) if missed else "",
     ]
-    for reference in shown:
-        parts += [f"## {reference.title}", reference.text]
-        for section in reference.sections:
-            inside = within(rows, reference, section)
-            if inside:
-                parts += about(section, inside, reference, rows)
-    parts += [
-        "## The table of the study that the ns-3 scenarios follow",
-        "The report of omarghara/DCTCP-SWIFT-YASOMAM prints these figures of Swift with 650 connections to one host of "
-        "a k = 4 fat tree. `make published` prints the table.",
-        published.markdown(rows),
+    return joined(parts)
+
+
+def missed_by_page(missed: Sequence[Row], references: Sequence[Reference]) -> str:
+    """Name the cases that miss, a line a reference."""
+    lines = []
+    for reference in references:
+        cases = list(dict.fromkeys(row.case for row in of(missed, reference)))
+        if cases:
+            named = ", ".join(_code(case.removeprefix(f"{reference.name}/")) for case in cases)
+            lines.append([f"[{reference.title}]({page_name(reference)}#rows-that-miss)", named])
+    return grid(["reference", "cases"], lines)
+
+
+def of_reference(rows: Sequence[Row], reference: Reference) -> str:
+    """Write the page of a reference: its totals, its exceptions, its sections."""
+    own = of(rows, reference)
+    parts = [
+        f"# {reference.title}",
+        reference.text,
+        "[Fidelity](../fidelity.md) says how to read the tables.",
+        sections(own, reference),
+        exceptions(own),
     ]
+    for section in reference.sections:
+        inside = within(rows, reference, section)
+        if inside:
+            parts += about(section, inside, reference, rows)
+    if reference.name == PUBLISHED:
+        parts += [
+            "## The table of the study that the ns-3 scenarios follow",
+            "The report of omarghara/DCTCP-SWIFT-YASOMAM prints these figures of Swift with 650 connections to one "
+            "host of a k = 4 fat tree. `make published` prints the table.",
+            published.markdown(rows),
+        ]
+    return joined(parts)
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Join the parts of a page."""
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def of(rows: Sequence[Row], reference: Reference) -> list[Row]:
+    """Return the rows of a reference."""
+    return [row for row in rows if row.case.startswith(f"{reference.name}/")]
 
 
 def within(rows: Sequence[Row], reference: Reference, section: Section) -> list[Row]:
     """Return the rows of a section."""
-    return [row for row in rows if row.case.startswith(f"{reference.name}/") and home(row.case, reference) is section]
+    return [row for row in of(rows, reference) if home(row.case, reference) is section]
+
+
+HEAD = ["runs", "rows", "hold", "explained", "miss", "shown"]
+
+
+def counts(name: str, rows: Sequence[Row]) -> list[str]:
+    """Count runs, rows and verdicts under a name."""
+    judged = [sum(row.verdict == verdict for row in rows) for verdict in (HOLDS, EXPLAINED, MISS, SHOWN)]
+    return [name, *map(str, (len({row.case for row in rows}), len(rows), *judged))]
 
 
 def totals(rows: Sequence[Row], references: Sequence[Reference]) -> str:
-    """Count verdicts by reference and section."""
-    lines = ["| reference | runs | rows | hold | explained | miss | shown |", "|---|---|---|---|---|---|---|"]
+    """Count verdicts by reference."""
+    lines = [counts(f"[{reference.title}]({page_name(reference)})", of(rows, reference)) for reference in references]
+    return grid(["reference", *HEAD], [*lines, [f"**{cell}**" for cell in counts("all", rows)]])
 
-    def line(name: str, inside: Sequence[Row], mark: str = "") -> str:
-        judged = [sum(row.verdict == verdict for row in inside) for verdict in (HOLDS, EXPLAINED, MISS, SHOWN)]
-        counts = [f"{mark}{count}{mark}" for count in (len({row.case for row in inside}), len(inside), *judged)]
-        return f"| {' | '.join([name, *counts])} |"
 
-    for reference in references:
-        own = [row for row in rows if row.case.startswith(f"{reference.name}/")]
-        lines.append(line(f"**[{reference.title}](#{anchor(reference.title)})**", own, "**"))
-        for section in reference.sections:
-            inside = within(rows, reference, section)
-            if inside:
-                lines.append(line(f"[{section.title}](#{anchor(section.title)})", inside))
-    return "\n".join([*lines, line("**all**", rows, "**")])
+def sections(rows: Sequence[Row], reference: Reference) -> str:
+    """Count verdicts by section."""
+    lines = []
+    for section in reference.sections:
+        inside = within(rows, reference, section)
+        if inside:
+            lines.append(counts(f"[{section.title}](#{anchor(section.title)})", inside))
+    return grid(["section", *HEAD], lines)
 
 
 def anchor(title: str) -> str:
-    """Return the anchor that a heading gets."""
+    """Return the anchor of a heading."""
     return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
 
 
 def exceptions(rows: Sequence[Row]) -> str:
-    """List rows that miss, and rows that are explained with their rule and what the switch does."""
+    """List rows that miss, and explained rows with their rule and the effect of the switch."""
     parts = []
     missed = [row for row in rows if row.verdict == MISS]
     if missed:
@@ -125,12 +186,12 @@ def exceptions(rows: Sequence[Row]) -> str:
 
 
 def about(section: Section, rows: Sequence[Row], reference: Reference, everything: Sequence[Row]) -> list[str]:
-    """Write a section: its text, its picture, what changes move, what switches are worth, then a line a run."""
-    parts = [f"### {section.title}", section.text]
+    """Write a section: text, picture, effects of changes and of switches, then one line per run."""
+    parts = [f"## {section.title}", section.text]
     if not section.listed:
-        return [*parts, f"{len(rows)} rows, which are in the [CSV](fidelity.csv)."]
+        return [*parts, f"{len(rows)} rows, which are in the [CSV](../../{CSV})."]
     if section.picture:
-        parts.append(f"![{section.title}: {ALT[section.picture]}](images/fidelity/{picture_name(section)})")
+        parts.append(f"![{section.title}: {ALT[section.picture]}](../images/fidelity/{picture_name(section)})")
     changes = {change.id for change in reference.changes}
     cases = {case.id: case for case in reference.cases}
     moved = [row for row in rows if row.case in changes]
@@ -156,7 +217,7 @@ LIMITS = {"at most": "≤", "at least": "≥"}
 
 
 def table(rows: Sequence[Row], first: str) -> str:
-    """Write a line a run, its figures side by side, and the rules behind differences where they are told."""
+    """Write one line per run with its figures, and the rules behind differences, if given."""
     figures = list(dict.fromkeys((row.figure, row.unit) for row in rows))
     by_case: dict[str, list[Row]] = {}
     for row in rows:
@@ -177,7 +238,7 @@ def table(rows: Sequence[Row], first: str) -> str:
 
 
 def _common(rows: Sequence[Row]) -> str:
-    """Word the tolerance that all rows of a figure share."""
+    """Return the text of the tolerance that all rows of a figure share."""
     words = {_tolerance(row) for row in rows}
     return words.pop() if len(words) == 1 else ""
 
@@ -189,7 +250,7 @@ def _tolerance(row: Row) -> str:
 
 
 def _cell(row: Row, *, in_header: bool) -> str:
-    """Write reference, ours, difference and what is made of it."""
+    """Write reference, ours, difference and verdict."""
     text = _numbers(row)
     if not in_header and row.tolerance:
         text += f"; {_tolerance(row)}"
@@ -211,7 +272,7 @@ def _numbers(row: Row) -> str:
 
 
 def _rules(rows: Sequence[Row]) -> str:
-    """Tell the rules of a run: what all its figures share once, the rest with the figure's name."""
+    """Return the rules of a run: shared ones once, others with the figure's name."""
     told = {row.figure: row.rule.split("; ") for row in rows if row.rule}
     if not told:
         return ""
@@ -223,7 +284,7 @@ def _rules(rows: Sequence[Row]) -> str:
 
 
 def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[Row]) -> str:
-    """Write what switches do to the figures of the runs they are turned in: a table a run.
+    """Write the effects of switches on the figures of their runs: one table per run.
 
     A run of ours alone is told with its set-up, since no table of above has it.
     """
@@ -252,7 +313,7 @@ def worth(rows: Sequence[Row], cases: Mapping[str, Case], everything: Sequence[R
 
 
 def _with(settings: Mapping[str, object]) -> str:
-    """Write what a run sets, each key in code; long lists by their ends."""
+    """Write the settings of a run, each key as code; long lists by their ends."""
 
     def short(value: object) -> object:
         return f"[{value[0]}, ..., {value[-1]}]" if isinstance(value, list) and len(value) > 4 else value

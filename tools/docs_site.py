@@ -1,9 +1,10 @@
 """Hooks of ``mkdocs.yml``: pages that lie elsewhere than in ``docs/``, and links that fit there too.
 
-Pages are written for a reader of the repository: their links are paths between its files. In the site the README is the
-home page, pages outside ``docs/`` stand at the top, and a link to a file that is no page becomes plain text. A link to
-nothing is a warning, which fails the strict build. A notebook is a page with what its cells show; the notebook itself
-lies beside it.
+Pages are written for a reader of the repository: their links are paths between its files. In the site a link to the
+README leads to the home page, pages outside ``docs/`` stand at the top, and a link to a file that is no page becomes
+plain text. A link to nothing is a warning, which fails the strict build. A notebook is a page with what its cells show;
+the notebook itself lies beside it. ``extra`` of ``mkdocs.yml`` has the weights of pages in the search, and the wide
+pages.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the navigation that ``docs/`` does not have."""
     wanted = set(re.findall(r"[\w./-]+\.md", repr(config.nav)))
     for uri in sorted(wanted - set(files.src_uris)):
-        source = ROOT / (HOME if uri == "index.md" else uri)
+        source = ROOT / uri
         notebook = (ROOT / "docs" / uri).with_suffix(".ipynb")
         if source.exists():
             files.append(File.generated(config, uri, content=source.read_text(encoding="utf-8")))
@@ -47,7 +48,7 @@ def of_notebook(path: Path) -> str:
         source = "".join(cell["source"])
         parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
         parts += [shown(output) for output in cell.get("outputs", [])]
-    return "\n\n".join([*parts, f"This page as a notebook: [{path.name}]({path.name})."])
+    return "\n\n".join([*parts, f"This tutorial as a notebook: [{path.name}]({path.name})."])
 
 
 def shown(output: dict[str, Any]) -> str:
@@ -63,13 +64,28 @@ def shown(output: dict[str, Any]) -> str:
     return f"```text\n{''.join(output.get('text') or data['text/plain']).rstrip()}\n```"
 
 
-def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> str:
-    """Fit links and lists, outside the blocks of code."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files, **_: object) -> str:
+    """Fit links and lists, outside the blocks of code; give the page its width, and its weight in the search."""
     uri = page.file.src_uri
+    if listed(uri, config.extra.get("wide", [])):
+        page.meta["hide"] = ["toc"]
+    found = weight(uri, config.extra.get("search", {}))
+    if found is not None:
+        page.meta["search"] = {"boost": found} if found else {"exclude": True}
     kept = Path(page.file.abs_src_path or "").is_relative_to(ROOT / "docs") or uri.startswith("notebooks/")
-    source = posixpath.join("docs", uri) if kept else HOME if uri == "index.md" else uri
+    source = posixpath.join("docs", uri) if kept else uri
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else spaced(linked(part, source, uri, files)) for part in parts)
+
+
+def weight(uri: str, weights: dict[str, float]) -> float | None:
+    """Return the weight of a page: its own, or that of its folder."""
+    return weights.get(uri, weights.get(f"{posixpath.dirname(uri)}/"))
+
+
+def listed(uri: str, pages: list[str]) -> bool:
+    """Return whether a list names a page or its folder."""
+    return uri in pages or f"{posixpath.dirname(uri)}/" in pages
 
 
 def linked(text: str, source: str, uri: str, files: Files) -> str:

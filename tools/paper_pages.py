@@ -3,14 +3,19 @@
 ``record DIR ...`` keeps verdicts and numbers of folders of results in ``docs/papers/results``: a file a paper and
 scale. Folders of other seeds, claims or scenarios than the paper's are refused. ``write`` fills the blocks of
 ``docs/papers/*.md`` from the records. ``check`` fails where a block is another one, where a number of a page is in no
-record of its paper and not in the paper's own files, or where a record is of what the paper was before. ``counts``
-prints how many claims hold.
+record of its paper and not in the paper's own files, or where a record is of what the paper was before. The paper of
+a page is the longest name that the page's begins with. ``counts`` prints how many claims hold.
 
 A block stands between ``<!-- KIND: ... -->`` and ``<!-- end -->``:
 
-- ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: claims, and what became of them at each scale;
+- ``verdicts: PAPER`` or ``verdicts: PAPER FIGURE ...``: a table a figure with its claims, their verdicts and numbers;
+- ``matrix: PAPER SCALE FIGURE ...``: marks of claims that several figures have, a row a claim, a column a figure;
 - ``numbers: PAPER/FIGURE SCALE MEASURE ...``: means by point and series, and published numbers in parentheses.
-  ``largest`` is scale paper where that is kept, else small.
+  ``largest`` is scale paper where that is kept, else small;
+- ``series: PAPER SCALE MEASURE ... @ FIGURE FIGURE@POINT FIGURE@POINT+SUFFIX ...``: means by series, a column a
+  figure's point, the first unless given, of series whose names end with the suffix alone; ``_`` stands for a space.
+  A single point has a column a measure;
+- ``not kept: COMMAND``: text by hand whose numbers are not checked, which ``write`` says above it.
 """
 
 from __future__ import annotations
@@ -20,20 +25,26 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from incast.papers import identity, reading, words
-from incast.papers.definition import SCALES, Paper, home
+from incast.papers.definition import SCALES, Figure, Paper, home
 from incast.report import number, rounded
 from incast.statistics import Estimate
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "papers"
 RECORDS = PAGES / "results"
-BLOCK = re.compile(r"(<!-- (verdicts|numbers): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (verdicts|matrix|numbers|series): ([^>]*?) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+NOT_KEPT = re.compile(
+    r"(<!-- not kept: ([^>]*?) -->\n)(?:\*Not checked: [^*]*\*\n)?\n*(.*?)\n*(<!-- end -->)", re.DOTALL
+)
+UNCHECKED = r"Not checked: the results of `\2` are not kept, so no test holds these numbers."
 DIGITS = 5
 """Significant digits that records keep."""
 
@@ -123,28 +134,284 @@ def read(paper: str, scale: str) -> Record | None:
     return found
 
 
+def _record(paper: str, scale: str) -> Record:
+    if (found := read(paper, scale)) is None:
+        raise SystemExit(f"{paper}, scale {scale}: no record; incast paper run {paper} --scale {scale}, then record it")
+    return found
+
+
 def fill(text: str) -> str:
     """Fill the blocks of a page."""
-    kinds = {"verdicts": _verdicts, "numbers": _numbers}
+    kinds: dict[str, Callable[..., str]] = {
+        "verdicts": _verdicts,
+        "matrix": _matrix,
+        "numbers": _numbers,
+        "series": _series,
+    }
+    text = NOT_KEPT.sub(rf"\1*{UNCHECKED}*\n\n\3\n\n\4", text)
     return BLOCK.sub(lambda block: f"{block[1]}\n{kinds[block[2]](*block[3].split())}\n\n{block[5]}", text)
 
 
+MARKS = {
+    "holds": "✓ holds",
+    "does not hold": "✗ does not hold",
+    "undecided": "? undecided",
+    "not tested": "– not tested",
+}
+"""Words of verdicts on pages, each with its mark."""
+PART = "in part, "
+LONGEST, SHORTER = 160, 110
+"""Characters of numbers beside a claim, and of one that holds or has a reason beside it."""
+LEAST, REASON = 50, 160
+"""Characters of a reason: from these on it may end, beyond those no sentence follows."""
+
+
 def _verdicts(paper: str, *names: str) -> str:
-    """Make the table of a paper's claims: their verdicts at each scale that is kept, and the numbers of the largest."""
-    kept = {scale: found for scale in SCALES if (found := read(paper, scale))}
-    figures = [name for name in _paper(paper).figures if name in names or not names]
-    head = ["figure", "claim", *[f"scale {scale}" for scale in kept], "numbers"]
-    rows = [head, ["---"] * len(head)]
-    for name in figures:
-        there = {scale: _claims(found["figures"][name]) for scale, found in kept.items() if name in found["figures"]}
-        last = list(there.values())[-1] if there else {}
-        for says, claim in last.items():
-            own = " *(ours)*" if claim["own"] else ""
-            cells = [_cell(there[scale][says]) if says in there.get(scale, {}) else "" for scale in kept]
-            why = f" **Why:** {claim['why']}" if claim["why"] else ""
-            seen = "; ".join([*words.told(claim.get("unused", {})), *claim["brief"]])
-            rows.append([f"`{name}`", f"{claim['says']}{own}", *cells, f"{seen}{why}"])
-    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+    """Make tables of a paper's claims, one a figure: verdict, claim, and numbers of the largest scale."""
+    kept = {scale: found["figures"] for scale in SCALES if (found := read(paper, scale))}
+    tables = []
+    for name, figure in _paper(paper).figures.items():
+        there = {scale: _claims(figures[name]) for scale, figures in kept.items() if name in figures}
+        if (name in names or not names) and there:
+            tables.append(_verdicts_of(figure, there))
+    return "\n\n".join(tables)
+
+
+Claims = Mapping[tuple[str, int], Mapping[str, Any]]
+
+
+def _verdicts_of(figure: Figure, there: Mapping[str, Claims]) -> str:
+    """Make the table of a figure, under its count of claims and what its verdicts are a part of."""
+    *_, last = there.values()
+    parts = Counter(one["part"] for claims in there.values() for one in claims.values() if one["part"])
+    usual = parts.most_common(1)[0][0] if parts else ""
+    rows = []
+    for key, claim in last.items():
+        cell = _verdict({scale: claims.get(key) for scale, claims in there.items()}, usual)
+        brief = [_Line.of(text, figure) for text in claim["brief"]]
+        rows.append(_Row(cell, claim["says"], claim["own"], brief, _unused(claim), _why(claim)))
+    head = f"**`{figure.name}`: {_count(list(last.values()))}.** {figure.title}{'.' * (not figure.title.endswith('?'))}"
+    head += f" In part: {usual}." * bool(usual)
+    cells = [row.cells() for row in _joined(rows)]
+    width = 3 if any(measured for *_, measured in cells) else 2
+    table = [["verdict", "claim", "measured"], ["---"] * 3, *cells]
+    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row[:width])} |" for row in table]
+    return "\n".join([head, "", *lines])
+
+
+def _matrix(paper: str, scale: str, *names: str) -> str:
+    """Make a table of the marks of claims with the same words in several figures."""
+    found = _record(paper, scale)["figures"]
+    marks = [{one["says"]: _mark(one["verdict"]) for one in found[name]["claims"]} for name in names]
+    lines = [f"| claim | {' | '.join(f'`{name}`' for name in names)} |", f"|{' --- |' * (len(names) + 1)}"]
+    for says in dict.fromkeys(says for told in marks for says in told):
+        lines.append(f"| {says} | {' | '.join(told.get(says, '') for told in marks)} |")
+    return "\n".join(lines)
+
+
+def _mark(verdict: str) -> str:
+    return MARKS[verdict.removeprefix(PART)][0] + " in part" * verdict.startswith(PART)
+
+
+def _unused(claim: Mapping[str, Any]) -> str:
+    """Word what is not judged of a claim for no known reason."""
+    unused = "; ".join(words.notes({word: "" for word, reason in claim.get("unused", {}).items() if not reason}))
+    return f"<br>*{unused[:1].upper()}{unused[1:]}.*" * bool(unused)
+
+
+def _why(claim: Mapping[str, Any]) -> str:
+    """Give the first sentences of why a claim does not hold."""
+    first, *more = re.split(r"(?<=\.)\s+(?=[A-Z])", claim["why"])
+    for sentence in more:
+        if len(first) > LEAST and len(f"{first} {sentence}") > REASON:
+            break
+        first = f"{first} {sentence}"
+    return str(first)
+
+
+def _count(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Count the claims that hold: the paper's, then our own checks."""
+    texts = []
+    for own, suffix in ((False, ""), (True, " of our own")):
+        told = Counter(one["verdict"] for one in claims if one["own"] == own)
+        held, part, of = told["holds"], told[f"{PART}holds"], f" of {told.total()}{suffix} hold"
+        if not told:
+            continue
+        text = f"{part}{of} in part" if part and not held else f"{held}{of}" + f", {part} in part" * bool(part)
+        left = {kind: told[kind] + told[f"{PART}{kind}"] for kind in ("undecided", "not tested")}
+        texts.append(", ".join([text, *(f"{n} {kind}" for kind, n in left.items() if n)]))
+    return "; ".join(texts)
+
+
+def _verdict(by_scale: Mapping[str, Mapping[str, Any] | None], usual: str) -> str:
+    """Word a claim's verdicts, the largest scale first: once where scales agree, without those that do not test it."""
+    told: dict[str, list[str]] = {}
+    for scale, claim in reversed([*by_scale.items()]):
+        if claim is None:
+            continue
+        text = MARKS[claim["verdict"].removeprefix(PART)] + " in part" * claim["verdict"].startswith(PART)
+        part = [one for one in claim["part"].split("; ") if one and one not in usual.split("; ")]
+        text += f" ({'; '.join(part)})" * bool(part)
+        told.setdefault(text, []).append(scale)
+    if len(told) > 1:
+        told.pop(MARKS["not tested"], None)
+    if len(told) == 1 and len(*told.values()) == len(by_scale):
+        return next(iter(told))
+    return "<br>".join(f"{text}, scale {' and '.join(scales)}" for text, scales in told.items())
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Numbers of a measure and series."""
+
+    measure: str
+    series: str
+    at: str
+    values: str
+    unit: str
+    seeds: bool
+
+    @classmethod
+    def of(cls, text: str, figure: Figure) -> _Line:
+        """Take a line apart that a record has."""
+        where, _, values = text.rpartition(": ")
+        seeds = values.endswith(EACH)
+        numbers = re.match(rf"(?:(?:, | to |/)?{NUMBER})+", values := values.removesuffix(EACH))
+        if numbers is None:
+            return cls(where, "", "", values, "", seeds)
+        unit = values[numbers.end() :]
+        for measure in sorted({one.label for one in figure.measures.values()}, key=len, reverse=True):
+            for series in [*sorted([one.name for one in figure.series], key=len, reverse=True), ""]:
+                named = f"{measure}, {series}" if series else measure
+                if where == named or where.startswith(f"{named} at "):
+                    at = where[len(named) :].removeprefix(" at ")
+                    return cls(measure, series, at, numbers[0], unit, seeds)
+        return cls(where, "", "", numbers[0], unit, seeds)
+
+    def plain(self) -> _Line:
+        """Give what is alike once, and points by their ends where the record counts them."""
+        values = self.values if len(set(re.split(r", |/", self.values))) > 1 else re.split(r", |/", self.values)[0]
+        return replace(self, values=values, at=re.sub(r"^\d+ points, (?=[\d.]+ to [\d.]+$)", "", self.at))
+
+    def ranged(self) -> _Line:
+        """Give least and largest in place of more than two values."""
+        found = re.findall(NUMBER, self.values)
+        if len(found) <= 2:
+            return self
+        values = " to ".join([min(found, key=float), max(found, key=float)])
+        points = self.at.split(", ")
+        numbers = all(re.fullmatch(NUMBER, one) for one in points)
+        at = self.at
+        if len(points) > 2 and " points, " not in at:
+            at = f"{points[0]} to {points[-1]}" if numbers else f"{len(points)} points"
+        return replace(self, values=values, at=at)
+
+
+EACH = ", a seed each"
+NUMBER = r"-?[\d.]+(?:e[+-]?\d+)?"
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A claim, or several with the same verdict whose words differ at one place."""
+
+    verdict: str
+    says: str
+    own: bool
+    lines: Sequence[_Line]
+    unused: str
+    why: str
+
+    def cells(self) -> Sequence[str]:
+        """Give the cells of a row, without numbers beside a reason that has some or a check of ours that holds."""
+        holds = MARKS["holds"] in self.verdict
+        plain = (holds and self.own) or re.search(r"\d", self.why)
+        measured = "" if plain else _measured(self.lines, SHORTER if holds or self.why else LONGEST)
+        why = f"*Why:* {self.why}" if self.why else ""
+        return (
+            self.verdict,
+            f"{self.says}{' *(ours)*' * self.own}{self.unused}",
+            "<br>".join(filter(None, [measured, why])),
+        )
+
+
+def _measured(lines: Sequence[_Line], most: int) -> str:
+    """Write numbers a measure at a time: whole if they fit, else ranges, else the first of the ranges."""
+    lines = [one.plain() for one in dict.fromkeys(lines)]
+    ranges = [one.ranged() for one in lines]
+    for some in (lines, ranges):
+        if len(text := "<br>".join(_grouped(some))) <= most:
+            return text
+    groups = _grouped(ranges)
+    for kept in range(len(groups) - 1, 0, -1):
+        if len(text := "<br>".join([*groups[:kept], "…"])) <= most:
+            return text
+    first, *others = groups
+    while len(first) > most and "; *" in first:
+        first = re.sub(r"; \*[^;]*?((?: [^\d*;]*)?)$", r"; …\1", first.replace("; …", ""))
+    return f"{first}<br>…" if others else first
+
+
+def _grouped(lines: Sequence[_Line]) -> list[str]:
+    """Write lines, those of the same measure and points as one."""
+    groups: dict[tuple[str, str, str, bool], list[_Line]] = {}
+    for one in lines:
+        groups.setdefault((one.measure, one.at, one.unit, one.seeds), []).append(one)
+    texts = []
+    for first, *more in groups.values():
+        series = [f"*{one.series}* {one.values}" if one.series else one.values for one in (first, *more)]
+        at = f" at {first.at}" if first.at else ""
+        texts.append(f"{first.measure}{at}: {'; '.join(series)}{first.unit}{EACH if first.seeds else ''}")
+    return texts
+
+
+def _joined(rows: Sequence[_Row]) -> Iterator[_Row]:
+    """Join claims with the same verdict whose words differ at a few places."""
+    left = list(rows)
+    while left:
+        first, *others = left
+        same, left, says = [first], [], first.says
+        for row in others:
+            alike = replace(row, says="", lines=[]) == replace(first, says="", lines=[])
+            joined = _one_of([one.says for one in [*same, row]]) if alike else None
+            if joined is None:
+                left.append(row)
+            else:
+                same.append(row)
+                says = joined
+        yield replace(first, says=says, lines=[line for row in same for line in row.lines])
+
+
+def _one_of(texts: Sequence[str]) -> str | None:
+    """Write texts that differ at a few places as one, with what differs between slashes; none if too much does."""
+    taken = [text.split(" ") for text in texts]
+    least = min(len(one) for one in taken)
+    if least == max(len(one) for one in taken):
+        alike = [len({*place}) == 1 for place in zip(*taken, strict=True)]
+        spans = [[*span] for _, span in groupby(range(least), key=lambda i: alike[i])]
+    else:
+        front = next((i for i in range(least) if len({one[i] for one in taken}) > 1), least)
+        back = next((i for i in range(least - front) if len({one[-1 - i] for one in taken}) > 1), least - front)
+        alike = [True] * front + [False] + [True] * back
+        taken = [[*one[:front], " ".join(one[front : len(one) - back]), *one[len(one) - back :]] for one in taken]
+        spans = [[*range(front)], [front], [*range(front + 1, front + 1 + back)]]
+    parts = [list(dict.fromkeys(" ".join(one[i] for i in span) for one in taken)) for span in spans]
+    differ = [part for part in parts if len(part) > 1]
+    same = sum(len(part[0].split()) for part in parts if len(part) == 1)
+    if (
+        len(differ) > 3
+        or same < 4
+        or 2 * same < least
+        or any(len(text.split()) not in range(1, 8) for part in differ for text in part)
+    ):
+        return None
+    return " ".join(_slashed(part) for part in parts if part[0])
+
+
+def _slashed(texts: Sequence[str]) -> str:
+    """Put slashes between texts, and punctuation that all end with behind the last."""
+    (end,) = ends if len(ends := {text[-1] for text in texts}) == 1 and ends <= {":", ","} else ("",)
+    return " / ".join(text.removesuffix(end) for text in texts) + end
 
 
 def _claims(figure: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -155,10 +422,6 @@ def _claims(figure: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any
         found[one["says"], seen[one["says"]]] = one
         seen[one["says"]] += 1
     return found
-
-
-def _cell(claim: Mapping[str, Any]) -> str:
-    return f"{claim['verdict']} ({claim['part']})" if claim["part"] else str(claim["verdict"])
 
 
 def _numbers(place: str, scale: str, *measures: str) -> str:
@@ -183,6 +446,32 @@ def _numbers(place: str, scale: str, *measures: str) -> str:
         ]
         lines.append(f"| {x} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"*Scale {kept[0]['scale']}.*"])
+
+
+def _series(paper: str, scale: str, *asked: str) -> str:
+    """Make a table of means: a row a series, a column a point of a figure, the measures behind one another."""
+    measures, places = asked[: asked.index("@")], asked[asked.index("@") + 1 :]
+    found = _record(paper, scale)
+    heads: list[str] = []
+    columns: list[Mapping[str, Any]] = []
+    for place in places:
+        where, _, suffix = place.replace("_", " ").partition("+")
+        name, _, point = where.partition("@")
+        rows = found["figures"][name]["points"]
+        x = point or f"{rows[0]['x']}"
+        at = x if len({row["x"] for row in rows}) > 1 else ""
+        heads.append(at if any(f"`{name}`" in head for head in heads) else f"`{name}` {at}".strip())
+        here = [row for row in rows if f"{row['x']}" == x and row["series"].endswith(suffix)]
+        columns.append({row["series"].removesuffix(suffix): row for row in here})
+    if len(places) == 1:
+        heads = [_paper(paper).figures[name].measures[measure].label for measure in measures]
+    lines = [f"| series | {' | '.join(heads)} |", f"|{' --- |' * (len(heads) + 1)}"]
+    between = " | " if len(places) == 1 else "; "
+    for series in dict.fromkeys(name for column in columns for name in column):
+        there = [column.get(series) for column in columns]
+        cells = [between.join(_mean(row.get(m), 2, None) for m in measures) if row else "" for row in there]
+        lines.append(f"| {series} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"*Scale {scale}.*"])
 
 
 def _mean(found: Sequence[float | None] | None, of: int, published: float | None) -> str:
@@ -214,10 +503,10 @@ def counts() -> Iterator[str]:
 
 
 _UNIT = re.compile(r"\s?(?:[kKMGT]i?|[mun])?(?:B|b/s|bit/s|bytes|s|W|Hz)\b|\s?(?:thousand|million)\b")
-"""What behind a number says that a record may have it in thousands, or thousandths."""
+"""Units behind a number that a record may have in thousands, or thousandths."""
 _TOKEN = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 _COST = re.compile(r"\s*(?:[MG] |thousand |million )*(?:runs|hops|CPU|minutes|slow|cores|fast)\b")
-"""What behind a number says that it is of the work, which differs from machine to machine."""
+"""Words behind a number of the work, which differs from machine to machine."""
 _SMALL = 12
 """Whole numbers up to this are words: counts of things, numbers of figures."""
 
@@ -226,12 +515,12 @@ def faults(page: Path) -> list[str]:
     """Name blocks of a page that are out of date, and numbers beside them that no record of its paper has."""
     text = page.read_text(encoding="utf-8")
     wrong = [f"{page}: a block is not what the records say: python tools/paper_pages.py write"] * (fill(text) != text)
-    paper = page.stem
+    paper = max((name for name in reading.names() if page.stem.startswith(name)), key=len, default="")
     kept = [found for scale in SCALES if (found := read(paper, scale))]
-    if paper in reading.names() and kept:
+    if kept:
         wrong += _stale(paper, kept)
         known = _defined(paper)
-        for part in _parts(BLOCK.sub("", text)):
+        for part in _parts(NOT_KEPT.sub("", BLOCK.sub("", text))):
             values = _values(kept, _figures_of(paper, part))
             for token, has_unit in _tokens(part):
                 if not _is_known(token, has_unit, known, values):
@@ -301,7 +590,7 @@ def _values(kept: Sequence[Record], figures: set[str]) -> list[float]:
 
 
 def _is_known(token: str, has_unit: bool, known: set[float], values: Sequence[float]) -> bool:
-    """Whether a number stands in a paper's files, or is one of these values to the digits that it has, two at least."""
+    """Return whether a number is in a paper's files, or equals one of these values to its digits, at least two."""
     value = float(token.replace(",", ""))
     whole, _, decimals = token.replace(",", "").partition(".")
     if value in known or (not decimals and value <= _SMALL):

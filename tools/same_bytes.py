@@ -7,7 +7,7 @@ names what differs: the figure in a summary, the column of a table. What a build
 digest of the program), so that a build that stands still, such as the one before a redesign, runs once.
 
 ``--demo`` compares ``make demo``'s comparison as well. The rows of ``make parity`` are in git: run it and look at what
-``git diff docs/fidelity.csv`` says. Exit status 1 when anything differs, 2 when a build cannot run a case.
+``git diff parity/results/fidelity.csv`` says. Exit status 1 when anything differs, 2 when a build cannot run a case.
 """
 
 from __future__ import annotations

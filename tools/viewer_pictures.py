@@ -69,6 +69,13 @@ def hotspot(controller: str) -> Run:
     return Run(controller, "random-hotspot", settings)
 
 
+def dead_link(theme: str) -> Picture:
+    """Make the picture of the home page: a dead core link, just after its repair."""
+    run = Run("A link fails", "link-failure", TIMELINE | {"controller": "dctcp"})
+    name = "home" if theme == "light" else f"home-{theme}"
+    return Picture(name, (run,), "t=0.000167&port=0", height=800, theme=theme)
+
+
 TIMELINE: dict[str, object] = {"measure.timeline": "auto"}
 ROUTINGS = ("ecmp", "flowlet", "adaptive", "spray")
 PICTURES = (
@@ -85,6 +92,8 @@ PICTURES = (
         apart=True,
     ),
     Picture("tour", (hotspot("dctcp"), hotspot("newreno")), "beside=1&t=2.5&port=65", 1100),
+    dead_link("light"),
+    dead_link("dark"),
     Picture("elephants", (Run("MSwift", "permutation-elephants", TIMELINE),), "flow=9&t=0.0002"),
 )
 

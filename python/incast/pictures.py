@@ -15,31 +15,31 @@ from matplotlib.figure import Figure
 
 from incast import gallery
 from incast.errors import FolderError, IncastError
-from incast.look import GREY, INK, dress, line, new_canvas, time_unit
+from incast.interval_plot import mark_end, until
 from incast.output import counted
-from incast.points import mark_end, until
 from incast.result import Result
 from incast.scenario import Scenario
+from incast.style import GREY, INK, dress, line, new_canvas, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LINES = 8
-"""Flows or ports of one picture over time: there are as many colours."""
+"""Most flows or ports in one picture over time, equal to the number of colours."""
 MOST_ROWS = 40
-"""Ports of a heat map: those with the longest queues."""
+"""Most ports in a heat map; the longest queues are chosen."""
 COLUMNS = 400
-"""Steps of time of a heat map; a cell has the longest queue of its step."""
+"""Time steps of a heat map; a cell has the longest queue of its step."""
 STEPS = 200
-"""Steps of time of a picture of flows over time, at most."""
+"""Most time steps of a picture of flows over time."""
 MOST_S = 20.0
-"""CPU seconds of a run that is repeated for a picture, at most."""
+"""Most CPU seconds of a run that is repeated for a picture."""
 ALIKE = 0.01
-"""Largest spread of values whose distribution shows nothing, as a share of the largest."""
+"""Largest spread of values whose CDF is not drawn, as a share of the largest value."""
 
 
 class NothingToDraw(FolderError):
-    """A run has nothing for a picture."""
+    """A run has no data for a picture."""
 
 
 class NotRecorded(NothingToDraw):
@@ -49,9 +49,9 @@ class NotRecorded(NothingToDraw):
 class Pictures:
     """The pictures of a result, each a matplotlib figure: ``result.plot.throughput()``.
 
-    Notebooks show a figure that a cell ends with; ``.savefig("throughput.png")`` writes it. A picture for which the
-    run has recorded nothing raises ``FolderError`` with the key that records it; one of zeros or of
-    one number raises it too.
+    Notebooks show the figure at the end of a cell; ``.savefig("throughput.png")`` writes it. A picture of data that the
+    run did not record raises ``FolderError`` with the key that records it; so does a picture of zeros or of a single
+    number.
     """
 
     def __init__(self, result: Result) -> None:
@@ -72,14 +72,14 @@ class Pictures:
             return self._flows_over_time(frames)
 
     def throughput(self) -> Figure:
-        """Throughput of the flows in the measured interval, as a distribution; a curve a traffic entry."""
-        return self._distribution(self._values("throughput_bps"), 1e-6, "Throughput of a flow (Mb/s)")
+        """Throughput of the flows in the measured interval, as a CDF; one curve per traffic entry."""
+        return self._distribution(self._values("throughput_bps"), 1e-6, "Throughput per flow (Mb/s)")
 
     def fct(self) -> Figure:
-        """Completion times of the flows that finished, as a distribution; a curve a traffic entry."""
+        """Completion times of the finished flows, as a CDF; one curve per traffic entry."""
         found = self._values("fct_s")
         unit, scale = time_unit(max(float(values.max(initial=0.0)) for values in found.values()))
-        return self._distribution(found, scale, f"Completion time of a flow ({unit})")
+        return self._distribution(found, scale, f"Flow completion time ({unit})")
 
     def windows(self) -> Figure:
         """Congestion windows of the recorded flows over simulated time, kB, until each flow ends."""
@@ -89,11 +89,11 @@ class Pictures:
         return self._over_time("cwnd_bytes", 1e-3, "Congestion window (kB)", "measure.series.flows=[0,1]", ends)
 
     def queues(self) -> Figure:
-        """Queues of the recorded ports over simulated time, packets; of many ports those with the longest."""
+        """Queues of the recorded ports over simulated time, packets; the longest queues if there are many."""
         return self._over_time("queue_packets", 1.0, "Queue (packets)", "measure.series.ports=all")
 
     def heat_map(self) -> Figure:
-        """Queues of the recorded ports over simulated time: a row a port, the longest queue of each step as colour."""
+        """Heat map of recorded queues over simulated time: one row per port, colour = longest queue of each step."""
         found = self._series("queue_packets", "measure.series.ports=all")
         _refuse_zeros("queue_packets", [values for _, values in found.values()])
         begin, end = 0.0, float(self._result.summary["run"]["sim_s"])
@@ -118,23 +118,23 @@ class Pictures:
         axes.tick_params(axis="x", labelsize=8, colors=INK)
         axes.set_xlabel(f"Simulated time ({unit})", fontsize=9, color=INK)
         others = len(ports) - len(shown)
-        left_out = f"; {others} ports with shorter queues are left out" if others else ""
+        left_out = f"; {others} ports with shorter queues not shown" if others else ""
         axes.set_title(f"Longest queue in {_step(end)}{left_out}", fontsize=9, color=INK, loc="left")
         canvas.colorbar(image, ax=axes, label="packets")
         return canvas
 
     def _values(self, column: str) -> dict[str, np.ndarray]:
-        """Give the values of a column of flows by traffic entry."""
+        """Return the values of a column of flows by traffic entry."""
         with self._result.reading():
             flows = self._result.flows
             everything = flows[column].drop_null().to_numpy()
             if len(everything) == 1:
-                raise NothingToDraw(f"one flow alone has a {column}, {everything[0]:g}: there is nothing to draw")
+                raise NothingToDraw(f"only one flow has a value of {column}, {everything[0]:g}: nothing to draw")
             _refuse_zeros(column, [everything])
             groups = dict.fromkeys(flows["group"].to_pylist())
             parts = {str(one): flows.filter(pc.equal(flows["group"], one))[column] for one in groups}
             if not len(everything):
-                raise NothingToDraw(f"no flow of the run has a {column}: there is nothing to draw")
+                raise NothingToDraw(f"no flow of the run has a value of {column}: nothing to draw")
             return {name: part.drop_null().to_numpy() for name, part in parts.items()}
 
     def _distribution(self, found: Mapping[str, np.ndarray], scale: float, label: str) -> Figure:
@@ -145,7 +145,7 @@ class Pictures:
                 continue
             steps = np.sort(values * scale)
             shares = np.arange(1, len(steps) + 1) / len(steps)
-            # from 0 at the smallest value on
+            # start from 0 at the smallest value
             x, y = np.r_[steps[0], steps], np.r_[0.0, shares]
             axes.step(x, y, where="post", label=group, **line(i, marker=False))
         drawn, there = sum(map(len, found.values())), len(self._result.flows)
@@ -154,14 +154,14 @@ class Pictures:
         axes.set_xlim(left=0)
         axes.set_xlabel(label, fontsize=9, color=INK)
         axes.set_ylabel("Share of flows", fontsize=9, color=INK)
-        of_all = f"{drawn:,} flows" if drawn == there else f"{drawn:,} of {there:,} flows, which have one"
+        of_all = f"{drawn:,} flows" if drawn == there else f"{drawn:,} of {there:,} flows, those with a value"
         self._titled(axes, of_all)
         if len(found) > 1:
             axes.legend(frameon=False, fontsize=8)
         return canvas
 
     def _series(self, name: str, key: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Give the points of a time series by flow or port: times in seconds, and values."""
+        """Return the points of a time series by flow or port: times in seconds, and values."""
         with self._result.reading():
             samples = self._result.samples
             found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
@@ -176,8 +176,8 @@ class Pictures:
                 *tables, what = key.partition("=")[0].split(".")
                 asked = reduce(lambda part, table: part.get(table, {}), tables, tomllib.loads(self._result.toml))
                 if asked.get(what):
-                    raise NothingToDraw(f"the run recorded no value of {name}: there is nothing to draw")
-                raise NotRecorded(f"the run has no series of {name}: run it with --set {key}")
+                    raise NothingToDraw(f"the run recorded no value of {name}: nothing to draw")
+                raise NotRecorded(f"the run did not record {name}: run it with --set {key}")
             return found
 
     def _over_time(
@@ -192,7 +192,7 @@ class Pictures:
         axes = canvas.subplots()
         for i, one in enumerate(names):
             look = line(i, marker=False)
-            # a value holds until the next, the last one until the end
+            # a value holds until the next one, the last until the end
             own_end = (ends or {}).get(one, max(end, found[one][0][-1]))
             times, values = until(found[one][0].tolist(), found[one][1].tolist(), own_end)
             axes.step(np.array(times) * per_s, np.array(values) * scale, where="post", label=one, **look)
@@ -204,7 +204,9 @@ class Pictures:
         dress(axes)
         axes.set_xlim(0, end * per_s)
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(f"Simulated time ({unit})" + ("; grey: before it is measured" if start > 0 else ""), fontsize=9)
+        axes.set_xlabel(
+            f"Simulated time ({unit})" + ("; grey: before the measured interval" if start > 0 else ""), fontsize=9
+        )
         axes.set_ylabel(label, fontsize=9, color=INK)
         left_out = f" of {len(found)}, those with the largest" if len(found) > len(names) else ""
         self._titled(axes, f"{counted(len(names), 'port' if ends is None else 'flow')}{left_out}")
@@ -327,14 +329,14 @@ def _stairs(number: int) -> dict[str, Any]:
 
 
 def _refuse_zeros(name: str, series: Sequence[np.ndarray]) -> None:
-    """Raise ``FolderError`` where there are values, and all of them are 0."""
+    """Raise ``FolderError`` if there are values, and all of them are 0."""
     if any(len(values) for values in series) and not any(values.any() for values in series):
-        raise NothingToDraw(f"{name} is 0 throughout: there is nothing to draw")
+        raise NothingToDraw(f"{name} is always 0: nothing to draw")
 
 
 def _longest(times: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Give the largest value in each step between the edges of a series whose values hold until the next."""
-    # what holds at the beginning of a step, and what comes in it
+    """Return the largest value of a step series in each interval between the edges."""
+    # the value at the beginning of an interval, and the values within it
     at_start = np.searchsorted(times, edges[:-1], side="right") - 1
     most = np.where(at_start >= 0, values[np.maximum(at_start, 0)], 0.0).astype(float)
     step = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(most) - 1)
@@ -355,7 +357,7 @@ PICTURES: dict[str, Callable[[Pictures], Figure]] = {
     "queues": Pictures.queues,
     "heat-map": Pictures.heat_map,
 }
-"""Every picture by the name of its file."""
+"""Pictures by file name."""
 
 
 SPREAD = {"throughput": "throughput_bps", "fct": "fct_s"}
@@ -372,7 +374,7 @@ def _alike(result: Result, column: str) -> str:
 
 
 def draw(result: Result, folder: Path, formats: Sequence[str] = ("png",)) -> tuple[list[str], list[str]]:
-    """Write all pictures for which the run has something into a folder: their files, and why others are not there."""
+    """Write all pictures that the run has data for; return their files, and the reasons for missing ones."""
     canvases, reasons = {}, []
     for name, picture in PICTURES.items():
         try:

@@ -47,7 +47,7 @@ def files_of(folder: Path) -> list[str]:
 
 
 def in_store(name: str) -> bool:
-    """Whether a file is one of a store within a folder, but for its head: those of stores have tests of their own."""
+    """Return whether a file belongs to a store within a folder, except its head: stores have separate tests."""
     return name.startswith(("runs/", "store/")) and name.endswith(("SHA256SUMS", "runs.parquet", "-0000.parquet"))
 
 
@@ -119,7 +119,7 @@ DERIVED = ("SHA256SUMS", "runs.parquet", "points.parquet", "study.toml")
 
 
 def _kept(name: str, data: bytes, after: Mapping[str, bytes]) -> bool:
-    """Whether a file is there as it was or longer; one that follows from others is there, and not empty."""
+    """Return whether a file is unchanged or longer; a derived file only has to exist and not be empty."""
     if name.rpartition("/")[2] in DERIVED:
         return bool(after.get(name)) or not data
     return after.get(name, b"").startswith(data)

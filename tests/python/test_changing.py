@@ -88,12 +88,12 @@ def test_changes_that_say_nothing_are_refused_with_what_to_do(incast: Command, p
     )
     both = ("--series", "Swift", "--series", "DCTCP")
     refused("--set", "controller=newreno", *both, told="Swift and DCTCP are then the same; give --series NAME")
-    refused("--set", "queue.mark=65p", told="queue.mark=65p changes nothing in ./small/fig1")
+    refused("--set", "queue.mark=65p", told="queue.mark=65p has no effect on ./small/fig1")
     refused("--set", "controller=newreno", "--series", "swift", told='did you mean "Swift"?')
     refused("--set", "run.seed=3", told="use --seeds")
-    refused("--series", "Swift", told="expected --set or --vary beside it")
+    refused("--series", "Swift", told="needs --set or --vary too")
     refused("--vary", f"{TARGET}=30us,30000ns", told="30us and 30000ns are the same")
-    refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="--set gives a value of it too")
+    refused("--vary", f"{TARGET}=30us", "--set", f"{TARGET}=40us", told="also given by --set")
     incast("paper", "run", "mswift/fig2", "--set", "run.duration=1ms").refused(
         "every series is worked out by a formula"
     )
@@ -170,7 +170,7 @@ def test_a_figure_is_shown_with_what_it_is_made_of(incast: Command, paper: Path)
         "  delay: Mean delay (us), flows.delay_mean_s of the summary",
         "    rising(delay('DCTCP', [4, 40])) and delay('Swift', 4) > 0",
         "  DCTCP, Mean delay (us): 500 at 40",
-        "Scale paper: 3 seeds in place of 2; points 4, 40, 1000",
+        "Scale paper: 3 seeds instead of 2; points 4, 40, 1000",
         "incast paper run ./small/fig1 --set KEY=VALUE",
     ):
         assert line in told, (line, told)

@@ -123,8 +123,8 @@ def test_report_gives_means_hops_and_on_seconds_of_the_runs(made: Path) -> None:
 def test_differences_are_taken_seed_by_seed(made: Path, incast: Command) -> None:
     done = incast("report", str(made), "--paired")
     assert done.status == 0, done.err
-    assert "less dctcp under the same seed" in done.out
-    assert "<h2>Less dctcp</h2>" in (made / "report.html").read_text()
+    assert "difference from dctcp under the same seed" in done.out
+    assert "<h2>Difference from dctcp</h2>" in (made / "report.html").read_text()
     written = json.loads((made / "comparison.json").read_text())
     assert written["first"] == "dctcp"
     comparison = load(made)
@@ -149,7 +149,7 @@ def test_elephants_stand_in_no_figure_of_flows(incast: Command, tmp_path: Path) 
     vary = ("--vary", "traffic.elephants.flows=1,3")
     done = incast("compare", "permutation-elephants", "--cc", "dctcp", *vary, *words, "--out", "c")
     assert done.status == 0, done.err
-    assert "figures of flows are without elephants: datagrams at a rate of their own" in done.out
+    assert "figures of flows exclude elephants: datagrams, which no controller governs" in done.out
     assert "mean us" in done.out, "all delays are below a millisecond"
     assert " elephants.flows  controller " in done.out
     points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
@@ -163,7 +163,7 @@ def test_elephants_stand_in_no_figure_of_flows(incast: Command, tmp_path: Path) 
     assert len(elephants) == 3
     assert len(series.flows) == 3
     assert not elephants & set(series.flows)
-    assert "figures of flows are without elephants" in (tmp_path / "c/report.html").read_text()
+    assert "figures of flows exclude elephants" in (tmp_path / "c/report.html").read_text()
 
 
 BESIDE_DATAGRAMS = """
@@ -212,7 +212,7 @@ app = { kind = "bulk" }
 
 
 def test_a_datagram_beside_queries_changes_no_figure_of_flows(incast: Command, tmp_path: Path) -> None:
-    """One that begins as the run ends takes no rate from anybody; requests, small as they are, count in neither."""
+    """A datagram flow that begins at the end of the run affects no rate; small requests count in neither case."""
     for name, text in (("alone", BESIDE_DATAGRAMS), ("beside", BESIDE_DATAGRAMS + NOISE)):
         (tmp_path / f"{name}.toml").write_text(text)
         words = ("--cc", "swift", "--seeds", "1", "--vary", "traffic.load.flows=2", "--out", name, "--quiet")
@@ -244,7 +244,7 @@ def test_without_a_key_to_vary_there_is_one_point(incast: Command, tmp_path: Pat
     points = json.loads((tmp_path / "c/comparison.json").read_text())["points"]
     assert [(p["controller"], p["run.duration"]) for p in points] == [("swift", "20ms"), ("dctcp", "20ms")]
     incast("compare", "dumbbell", "two-senders", "--cc", "swift", "--out", "d").refused(
-        "the scenarios last differently"
+        "the scenarios differ in run.duration"
     )
 
 
@@ -302,7 +302,9 @@ def test_a_comparison_grows_by_seeds_controllers_and_values(made: Path, incast: 
         assert sum(hops) == point["hops"]
 
     smaller = [word.replace("4,20", "4") for word in STUDY]
-    incast("compare", *smaller, "--out", "c").refused("another comparison", "grows by controllers, values and seeds")
+    incast("compare", *smaller, "--out", "c").refused(
+        "another comparison", "can be extended by controllers, values and seeds"
+    )
 
 
 def test_a_comparison_that_is_killed_leaves_the_same_bytes(tmp_path: Path) -> None:
@@ -366,7 +368,7 @@ def test_a_store_that_has_moved_is_named_with_the_way_out(incast: Command, tmp_p
     words = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--quiet", "--out", "c"]
     assert incast(*words, "--store", "s").status == 0
     (tmp_path / "s").rename(tmp_path / "t")
-    incast("report", "c").refused("s does not exist: it is the store of the runs of c", "by --store in:")
+    incast("report", "c").refused("s, the store of the runs of c, does not exist", "by --store in:")
     assert incast(*words, "--store", "t").status == 0
     assert made_in(tmp_path / "t") == {"0001-0000": 1, "0002-0000": 1}
     assert incast("report", "c", "--quiet").status == 0
@@ -410,7 +412,7 @@ def test_comparisons_share_a_store(incast: Command, tmp_path: Path) -> None:
         assert answer.status == 0, answer.err
         assert (tmp_path / "there" / name / "comparison.json").read_bytes() == kept
     shutil.rmtree(tmp_path / "there/lab")
-    incast("report", "there/a").refused("there/lab does not exist")
+    incast("report", "there/a").refused("there/lab, the store of the runs of there/a, does not exist")
 
 
 def test_a_report_needs_neither_the_scenario_nor_the_class(incast: Command, tmp_path: Path) -> None:
@@ -462,7 +464,7 @@ def test_a_run_of_a_comparison_becomes_a_folder(made: Path, incast: Command, tmp
     incast("report", str(made / "runs")).refused("is a store of runs", "incast study export", "--run RUN")
     incast("study", "export", str(made / "runs"), "--run", "0123", "--out", "two").refused("no run 0123", "column run")
     incast("study", "export", str(made / "runs"), "--run", row["run"], "--out", "two", "--table", "flows").refused(
-        "neither --table nor --study"
+        "not allowed with --table or --study"
     )
 
 
@@ -470,7 +472,7 @@ def test_runs_whose_tables_were_not_kept_are_told(incast: Command, tmp_path: Pat
     text = 'scenario = "dumbbell"\nseeds = 1\nkeep = []\nset.run.duration = "5ms"\nset.run.warmup = "1ms"\n'
     (tmp_path / "bare.toml").write_text(text + 'axes.traffic.flows = [1, 2]\narms.a = "dctcp"\narms.b = "swift"\n')
     assert incast("study", "run", "bare.toml", "--store", "lab").status == 0
-    told = ("the table flows of the run", "was not kept", "give another store")
+    told = ("the study that made the run", "did not keep its table flows", "give another store")
     words = ("compare", "dumbbell", "--cc", "dctcp", "--vary", "traffic.flows=1,2", *SMALL)
     incast(*words, "--store", "lab").refused(*told)
     run = Store.at(tmp_path / "lab").runs["run"].to_pylist()[0]
@@ -482,7 +484,7 @@ def test_runs_whose_tables_were_not_kept_are_told(incast: Command, tmp_path: Pat
 def test_a_comparison_that_is_not_finished_says_how_to_go_on(made: Path, incast: Command, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "c")
     (tmp_path / "c/points.parquet").unlink()
-    incast("report", "c").refused("not finished", "go on with: incast compare random-hotspot")
+    incast("report", "c").refused("not finished", "resume with: incast compare random-hotspot")
     asked = json.loads((made / "study.json").read_text())
     shutil.copy(made / "points.parquet", tmp_path / "c")
     (tmp_path / "c/study.json").write_text(json.dumps(asked | {"seeds": 3}))
@@ -603,7 +605,7 @@ def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path
     without, _, table = answer.out.partition("linux-incast: means")
     assert "query" not in without
     assert header_of(table)[-3:] == ["query mean ms", "query p99 ms", "with timeout"]
-    bounds = "; figures that the others may change are bounds"
+    bounds = "; figures that unfinished queries could still change are bounds"
     told = f"run.duration = 600ms, dctcp linux: {finished} of {count} queries finished{bounds}"
     none = f"run.duration = 310ms, newreno linux: 0 of 1 queries finished{bounds}"
     page = (tmp_path / "c/report.html").read_text()
@@ -629,7 +631,7 @@ def test_queries_have_columns_pictures_and_definitions(incast: Command, tmp_path
     assert (mean["finished"], mean["count"], mean["at_most"]) == (0, 1, None)
     assert 0 < mean["at_least"]["mean"] <= 0.31
     # of one point alone queries finished: a sentence stands in the place of a picture of one dot
-    assert "Queries with a timeout: no picture, one number alone, which stands in the table." in page
+    assert "Queries with a timeout: no picture, a single number, which is in the table." in page
     pictures = ["queries-mean.png", "queries-p99.png"]
     assert [name for name in left_in(tmp_path / "c") if name.startswith(("queries", "writes"))] == pictures
 

@@ -22,7 +22,7 @@ from rich.console import Console
 from conftest import QUICK, ROOT, Command, command, environment
 from incast import IncastError, Scenario, ScenarioError, Study, StudyError, consent, evaluate, model, own_code, progress
 from incast.episode import Episode
-from incast.study import copies, front, slurm
+from incast.study import api, inputs, slurm
 from incast.study.store import Store
 
 CLASS = """
@@ -115,10 +115,10 @@ def test_a_study_asks_and_only_estimates_without(incast: Command, ran: Callable[
     assert not (tmp_path / "s").exists() and not ran()
     dry = incast("study", "run", "study.toml", "--store", "s", "--dry-run")
     assert dry.status == 0 and not ran()
-    assert "runs: 2 new" in dry.out and "not looked at: evil.py:Mine" in dry.out
+    assert "runs: 2 new" in dry.out and "not tried: runs of evil.py:Mine" in dry.out
     assert "measured: 1 of the runs" in dry.out, "the arm that is no class is tried"
     allowed = incast("study", "run", "study.toml", "--store", "s", "--dry-run", "--allow-code")
-    assert "measured: 2 of the runs" in allowed.out and "not looked at" not in allowed.out and ran()
+    assert "measured: 2 of the runs" in allowed.out and "not tried" not in allowed.out and ran()
 
 
 @pytest.mark.parametrize("on", ["threads", "processes"])
@@ -153,7 +153,7 @@ def test_what_a_store_has_still_to_make_is_asked_for_too(
     """A batch that was asked for elsewhere names classes by scenarios of its own."""
     (tmp_path / "small.toml").write_text(f"scenario = 'dumbbell'\nseeds = 30\n{SHORT}[arms]\nmine = 'evil.py:Mine'\n")
     answer = incast("study", "run", "small.toml", "--store", "s", "--allow-code", "--on", "slurm")
-    assert "no program sbatch" in answer.err
+    assert "sbatch not found" in answer.err
     assert (tmp_path / "s/pending").exists() and ran()
     incast("study", "run", "small.toml", "--store", "s").refused(REFUSED)
     part = ("study", "work", "s", "--part", "0", "--of", "30")
@@ -250,7 +250,7 @@ def test_python_asks_for_a_word_where_a_file_is_read(
     for read in (
         lambda: Scenario.load("x.toml"),
         lambda: Scenario.from_toml((tmp_path / "x.toml").read_text()),
-        lambda: front.load("study.toml").run("s"),
+        lambda: api.load("study.toml").run("s"),
         lambda: Study("x.toml", axes={"traffic.flows": [1]}),
     ):
         with pytest.raises(ScenarioError, match=REFUSED):
@@ -274,9 +274,9 @@ def test_a_call_names_a_class_as_a_command_line_does(
     assert len(Store.at("s").known()) == 1
     monkeypatch.setattr(consent, "_state", consent._State())
     with pytest.raises(ScenarioError, match=REFUSED):
-        front.extend(Store.at("s"), seeds=2)
+        api.extend(Store.at("s"), seeds=2)
     assert len(Store.at("s").known()) == 1
-    front.extend(Store.at("s"), seeds=2, allow_code=True)
+    api.extend(Store.at("s"), seeds=2, allow_code=True)
     assert len(Store.at("s").known()) == 2
 
 
@@ -375,7 +375,7 @@ def test_a_paper_asks_and_its_report_does_not(incast: Command, paper: Path, ran:
     assert incast("paper", "list", "./small").status == 0 and not ran()
     assert incast("paper", "run", *words, "--allow-code").status == 0 and ran()
     answer = incast("paper", "report", *words)
-    assert answer.status == 0 and "not looked at" not in answer.err and not ran()
+    assert answer.status == 0 and "not tried" not in answer.err and not ran()
 
 
 def test_a_tuning_file_asks(incast: Command, tmp_path: Path, ran: Callable[[], bool]) -> None:
@@ -436,13 +436,13 @@ GRANTS = {
     "kinds.py": {"description"},
     "study/comparing.py": {"parse"},
     "study/definition.py": {"extended"},
-    "study/front.py": {"_check"},
+    "study/api.py": {"_check"},
     "commands/options.py": {"settings", "allow"},
     "commands/paper.py": {"changed"},
     "commands/study.py": {"work"},
     "study/__main__.py": {"main"},
     "study/rays.py": {"__init__"},
-    "study/copies.py": {"_controller_kept"},
+    "study/inputs.py": {"_controller_kept"},
     "consent.py": {"grant"},
 }
 """Functions that give permission: to what a command line or a call names, to a worker, and to a copy."""
@@ -458,7 +458,7 @@ FROM_FILES = {"commands/run.py", "commands/model.py", "learn.py"}
 
 
 def test_there_is_one_way_to_import_what_a_file_names() -> None:
-    """Who else imports by a name, unpickles, or gives permission, is to be thought about: this list says where."""
+    """New code that imports by name, unpickles, or gives permission needs a review: this list has the known places."""
     names = {"import_module", "__import__", "exec_module", "module_from_spec", "run_path", "run_module", "load_module"}
     for path in sorted((ROOT / "python/incast").rglob("*.py")):
         place = path.relative_to(ROOT / "python/incast").as_posix()
@@ -539,7 +539,7 @@ def test_a_file_that_changes_after_the_question_is_not_run(
 
     consent.asks(answers, lambda _: None)
     text = (tmp_path / "x.toml").read_text().replace("evil.py:Mine", f"{name}:Mine")
-    with pytest.raises(ScenarioError, match=r"has changed since it was asked for|no part of the package"):
+    with pytest.raises(ScenarioError, match=r"has changed since it was allowed|does not belong to the package"):
         Scenario.from_toml(text)
     assert not ran()
 
@@ -561,8 +561,8 @@ def test_a_copy_that_is_not_what_was_asked_for_is_not_run(
 
         monkeypatch.setattr(consent, "permit", permit)
         consent.allow(own_code.locate(name))
-        with pytest.raises(StudyError, match="changed while it was copied: give the command again"):
-            copies._controller_kept(store, f"{name}:Mine", tmp_path)
+        with pytest.raises(StudyError, match="changed while it was copied: run the command again"):
+            inputs._controller_kept(store, f"{name}:Mine", tmp_path)
         monkeypatch.setattr(consent, "permit", own)
     assert not ran()
 
@@ -582,7 +582,7 @@ def test_a_package_ends_where_a_store_or_a_link_begins(
     assert own_code.locate("lab/mine.py").digest == before.digest
     for module in (".results.files.evil", ".link.evil"):
         (tmp_path / "lab/mine.py").write_text(f"from {module} import Mine\n")
-        with pytest.raises(ScenarioError, match=r"evil.py is no part of the package"):
+        with pytest.raises(ScenarioError, match=r"evil.py does not belong to the package"):
             Scenario.load("dumbbell").with_controller("lab/mine.py:Mine")
     assert not ran()
 

@@ -83,10 +83,10 @@ def test_a_damaged_chunk_of_other_runs_is_nothing_to_a_report(made: Path, incast
 
 def test_a_report_without_a_picture_says_so(incast: Command, tmp_path: Path) -> None:
     one = ["compare", "dumbbell", "--cc", "dctcp", "--seeds", "1", *QUICK, "--out", "c", "--quiet"]
-    assert "pictures beside it: over-time.png" in incast(*one).out
+    assert "pictures: over-time.png" in incast(*one).out
     _damage(tmp_path / "c/runs/tables/samples/0002-0000.parquet")
     answer = incast("report", "c", "--quiet")
-    assert "no picture beside it: the report says why" in answer.out
+    assert "no pictures: the report says why" in answer.out
     assert "samples/0002-0000.parquet is damaged" in answer.err
 
 

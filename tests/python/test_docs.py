@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Command, environment
-from incast import Scenario, kinds
+from incast import Scenario, glossary, kinds
+from incast.papers import reading
 
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
@@ -129,7 +130,8 @@ def test_files_that_the_pages_name_are_there() -> None:
     found += [*viewer, *ROOT.iterdir()]
     there = {f"/{path.relative_to(ROOT).as_posix()}" for path in found if "__pycache__" not in path.parts}
     whole = r"`((?:crates|python/incast|tests/python|mutants|tools|bench|docs)/[\w./-]*)`"
-    about_the_code = {ROOT / "docs" / name for name in ("extending.md", "mutants.md", "controllers/adding.md")}
+    own = ("extending.md", "mutants.md", "controllers/adding.md", "explanation/ports.md", "explanation/windows.md")
+    about_the_code = {ROOT / "docs" / name for name in own}
     missing = []
     for page in {*PAGES, *ROOT.glob("*.md")}:
         inside = page in about_the_code or (
@@ -184,3 +186,28 @@ def test_the_packages_own_examples_run() -> None:
         outcome = doctest.testmod(module)
         assert outcome.attempted > 0
         assert outcome.failed == 0
+
+
+def test_the_glossary_of_reports_is_that_of_the_page() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").replace("`", "")
+    told = re.findall(r"^## (.+)\n\n((?:.+\n)+)", page, re.MULTILINE)
+    found = {term: re.sub(r" \[More\]\(.*\)\.$", "", " ".join(meaning.split())) for term, meaning in told}
+    assert {term: found.get(term) for term in glossary.TERMS} == glossary.TERMS
+    assert list(glossary.TERMS) == sorted(glossary.TERMS, key=str.lower)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_numbers_of_the_home_page_are_those_of_their_sources(name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    cells = re.search(
+        r"^\| \*\*all\*\* \|(.*)\|$", (ROOT / "docs/fidelity.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert cells
+    _, _, hold, explained, miss, _ = (int(cell.strip(" *")) for cell in cells[1].split("|"))
+    assert f"{hold:,d} of {hold + explained + miss:,d}" in page
+    assert re.search(rf"\b{explained}\b.*explained by a named rule, {miss}\s", page)
+    figures = sum(len(reading.find(paper)[1]) for paper in reading.names())
+    assert f"{figures} figures of" in page
+    speeds = "8.1 to 19.7"
+    assert speeds in page
+    assert "19.7, 18.3, 8.1" in (ROOT / "PERFORMANCE.md").read_text(encoding="utf-8")

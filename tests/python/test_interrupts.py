@@ -113,7 +113,7 @@ def test_work_that_takes_no_notice_of_ctrl_c_is_ended_and_leaves_nothing(tmp_pat
         program.send_signal(stop)
         _, told = program.communicate(timeout=60)
     assert program.returncode == 128 + stop, told
-    assert told == ("error: interrupted; no half-written result was left behind\nbegin again with: incast run star\n")
+    assert told == ("error: interrupted; no half-written result was left behind\nrestart with: incast run star\n")
     assert left_in(tmp_path) == ["working"]
 
 
@@ -152,7 +152,7 @@ def test_ctrl_c_in_a_comparison_tells_how_to_go_on(tmp_path: Path) -> None:
         _, told = program.communicate(timeout=60)
     assert program.returncode == 130, told
     assert told.endswith(
-        "go on with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
+        "resume with: incast compare random-pairs --cc dctcp --seeds 1 --set run.duration=1000s --out 'a b'\n"
     )
     assert not list((tmp_path / "a b").rglob(".*.partial-*"))
 

@@ -15,7 +15,7 @@ from conftest import command, environment, left_in
 from incast import RunError, Scenario, Study, _core, evaluation, executor, memory
 from incast.plan import Job
 from incast.result import COPIES
-from incast.study import copies, making
+from incast.study import inputs, runner
 from incast.study.workers import Processes, Threads
 
 RUN = """
@@ -90,7 +90,7 @@ def test_records_of_a_run_have_a_part_of_its_memory_limit() -> None:
 
 def test_runs_side_by_side_part_the_memory_of_their_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each took the whole of what was free: eight runs could record eight times as much."""
-    copies.definitions()  # a run of its own, made once
+    inputs.definitions()  # a run of its own, made once
     kept: list[int] = []
     own = _core.run
 
@@ -100,7 +100,7 @@ def test_runs_side_by_side_part_the_memory_of_their_records(tmp_path: Path, monk
 
     monkeypatch.setattr(_core, "run", run)
     monkeypatch.setattr(executor, "free_memory", lambda: 12e9)
-    monkeypatch.setattr(making, "free_memory", lambda: 12e9)
+    monkeypatch.setattr(runner, "free_memory", lambda: 12e9)
     monkeypatch.setattr(evaluation, "free_memory", lambda: 12e9)
     monkeypatch.setattr(memory, "free_memory", lambda: 12e9)
     short = Scenario.load("dumbbell").with_({"run.duration": "1ms", "run.warmup": "0s"})

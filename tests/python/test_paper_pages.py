@@ -15,7 +15,7 @@ from incast.papers.definition import Figure
 from incast.papers.page import results_json
 from tools import paper_pages
 
-OPEN = {"cse322", "homa", "mswift", "related", "rivals", "swift"}
+OPEN = {"mswift", "rivals"}
 """Papers whose pages are held by no record yet."""
 OLD = {"yasomam-paper"}
 """Records of before there were digests: what changed since is known of the words of claims alone."""
@@ -53,8 +53,9 @@ def test_a_page_is_filled_from_records_and_its_numbers_are_held(pages: Path) -> 
     text = pages.read_text(encoding="utf-8")
     (path,) = paper_pages.RECORDS.iterdir()
     figure = json.loads(path.read_text(encoding="utf-8"))["figures"]["fig2"]
-    assert text.count("\n| `fig2` | ") == len(figure["claims"]) == 3
-    assert "less than a factor of 2 *(ours)* | holds |" in text
+    assert "\n**`fig2`: 3 of 3 of our own hold.** Throughput models" in text
+    assert text.count("\n| ✓ holds | ") == len(figure["claims"]) == 3
+    assert "less than a factor of 2 *(ours)* |" in text
     mean = next(row["throughput"][0] for row in figure["points"] if (row["series"], row["x"]) == ("Swift", 0.03))
     assert f"| {mean:.3g} |" in text
     assert paper_pages.faults(pages) == []
@@ -63,8 +64,21 @@ def test_a_page_is_filled_from_records_and_its_numbers_are_held(pages: Path) -> 
     pages.write_text(f"{text}\nSwift has {mean + 1717:.1f} Gb/s there, in 1,718 runs.\n", encoding="utf-8")
     (wrong,) = paper_pages.faults(pages)
     assert f"{mean + 1717:.1f}: in no record of mswift" in wrong
-    pages.write_text(text.replace("*(ours)* | holds |", "| holds |"), encoding="utf-8")
+    pages.write_text(text.replace("| ✓ holds |", "| ? undecided |"), encoding="utf-8")
     assert "python tools/paper_pages.py write" in paper_pages.faults(pages)[0]
+
+
+def test_numbers_of_runs_that_are_not_kept_are_said_to_be_unchecked(pages: Path) -> None:
+    text = pages.read_text(encoding="utf-8")
+    more = "\n<!-- not kept: incast paper run mswift --scale paper -->\nIt has 98,765 packets.\n<!-- end -->\n"
+    pages.write_text(text + more, encoding="utf-8")
+    assert [told.split(": ")[1] for told in paper_pages.faults(pages)] == ["a block is not what the records say"]
+    filled = paper_pages.fill(text + more)
+    assert "\n*Not checked: the results of `incast paper run mswift --scale paper` are not kept, so no test" in filled
+    assert "\n\nIt has 98,765 packets.\n\n<!-- end -->" in filled
+    pages.write_text(paper_pages.fill(filled), encoding="utf-8")
+    assert filled == pages.read_text(encoding="utf-8")
+    assert paper_pages.faults(pages) == []
 
 
 def test_records_of_other_claims_are_named(pages: Path) -> None:
@@ -126,12 +140,86 @@ def test_scales_whose_records_have_other_claims_stand_beside_each_other(pages: P
     record["scale"] = "paper"
     claims = record["figures"]["fig2"]["claims"]
     claims.reverse()
-    claims[0]["says"], claims[1]["unused"] = "New", {"2": "rounded"}
+    claims[0]["says"], claims[1]["unused"] = "New", {"2": "rounded", "5": ""}
+    claims[2]["verdict"], claims[2]["part"] = "in part, does not hold", "1 of 2 points"
     (path.parent / "mswift-paper.json").write_text(json.dumps(record), encoding="utf-8")
-    new, second, third = (row for row in paper_pages.fill(pages.read_text()).splitlines() if row.startswith("| `fig2`"))
-    assert "| New *(ours)* |  | holds |" in new
-    assert " | holds | holds | not judged as it stands: 2 (rounded); " in second
-    assert " | holds | holds | " in third
+    text = paper_pages.fill(pages.read_text())
+    assert (
+        "**`fig2`: 2 of 3 of our own hold.** Throughput models: one congested path of n. In part: 1 of 2 points."
+        in text
+    )
+    new, second, third = (row for row in text.splitlines() if re.match(r"\| [✓✗?–] ", row))
+    assert new.startswith("| ✓ holds, scale paper | New *(ours)* |")
+    assert second.startswith("| ✓ holds | ") and "<br>*Words not judged: 5.* |" in second
+    assert third.startswith("| ✗ does not hold in part, scale paper<br>✓ holds, scale small | ")
+
+
+def claim(says: str, verdict: str, *brief: str, part: str = "", why: str = "") -> dict[str, object]:
+    return {
+        "says": says,
+        "where": "section 1",
+        "own": False,
+        "verdict": verdict,
+        "part": part,
+        "brief": brief,
+        "why": why,
+    }
+
+
+def test_marks_of_claims_with_the_same_words_stand_in_one_row(pages: Path) -> None:
+    (path,) = paper_pages.RECORDS.iterdir()
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["figures"]["other"] = {"claims": [claim("New", "in part, undecided"), *record["figures"]["fig2"]["claims"]]}
+    path.write_text(json.dumps(record), encoding="utf-8")
+    head, _, *rows, new = paper_pages._matrix("mswift", "small", "fig2", "other").splitlines()
+    assert head == "| claim | `fig2` | `other` |"
+    assert [row[-10:] for row in rows] == [" | ✓ | ✓ |"] * 3
+    assert new == "| New |  | ? in part |"
+
+
+def test_series_stand_below_each_other_with_a_column_a_point(pages: Path) -> None:
+    (path,) = paper_pages.RECORDS.iterdir()
+    points = json.loads(path.read_text(encoding="utf-8"))["figures"]["fig2"]["points"]
+    values = {(row["series"], row["x"]): row["throughput"][0] for row in points}
+    table = paper_pages._series("mswift", "small", "throughput", "@", "fig2", "fig2@0.1", "fig2@0.1+Flow")
+    assert table.startswith("| series | `fig2` 0.005 | 0.1 | 0.1 |\n")
+    assert f"\n| Swift | {values['Swift', 0.005]:.3g} | {values['Swift', 0.1]:.3g} |  |\n" in table
+    assert f"\n| Fast |  |  | {values['FastFlow', 0.1]:.3g} |\n" in table
+    alone = paper_pages._series("mswift", "small", "throughput", "throughput", "@", "fig2@0.1")
+    assert alone.startswith("| series | Throughput | Throughput |\n")
+    assert f"\n| Swift | {values['Swift', 0.1]:.3g} | {values['Swift', 0.1]:.3g} |\n" in alone
+
+
+def test_claims_are_joined_and_numbers_cut() -> None:
+    """Claims that differ in a few words are one row; long numbers are ranges, reasons end at a sentence."""
+    (figure,) = reading.find("mswift/fig5")[1]
+    label, series = next(iter(figure.measures.values())).label, figure.series[0].name
+    numbers = (
+        f"{label}, {series} at 9, 16, 25, 36, 64: "
+        + ", ".join(f"{n}.123456789012345" for n in (1, 5, 3, 2, 4))
+        + " Gb/s"
+    )
+    claims = [
+        claim("With 9 paths, A: it is within 7 % of the model", "holds", "ratio: 1.01"),
+        claim("With 25 paths, B: it is within 8 % of the model", "holds", "ratio: 1.02"),
+        claim("It falls", "does not hold", numbers, numbers.replace(label, "Other"), why="Short. " + "Long. " * 60),
+    ]
+    claims[2]["part"], claims[2]["verdict"] = "2 of 3 points; run.duration 1s of 5s", "in part, does not hold"
+    head, _, *rows = paper_pages._verdicts_of(figure, {"small": paper_pages._claims({"claims": claims})}).splitlines()
+    assert head.startswith("**`fig5`: 2 of 3 hold.** ") and head.endswith(
+        " In part: 2 of 3 points; run.duration 1s of 5s."
+    )
+    joined, cut = rows[2:]
+    assert joined == "| ✓ holds | With 9 / 25 paths, A / B: it is within 7 / 8 % of the model | ratio: 1.01; 1.02 |"
+    assert f"{label} at 9 to 64: *{series}* 1.123456789012345 to 5.123456789012345 Gb/s<br>…<br>" in cut
+    assert cut.startswith("| ✗ does not hold in part | It falls | ") and "<br>*Why:* Short. Long. " in cut
+    assert len(cut) < 600
+
+
+def test_a_page_of_questions_is_held_by_its_paper(pages: Path) -> None:
+    other = pages.with_name("mswift-questions.md")
+    other.write_text("# Questions\n\nMSwift has 98,765 packets.\n", encoding="utf-8")
+    assert [told.split(": ")[1] for told in paper_pages.faults(other)] == ["98,765"]
 
 
 @pytest.mark.parametrize(

@@ -336,7 +336,7 @@ def test_finished_runs_are_kept_and_only_missing_ones_are_made(incast: Command, 
         file.unlink()
     gone.rmdir()
     incast("paper", "report", str(paper), "--out", "p").refused(
-        "no figure of which all runs are there (fig1: incomplete, 1 of 8 runs not there or of another build)"
+        "no complete figure (fig1: incomplete, 1 of 8 runs missing or made by another build)"
     )
     damaged = manifests[0].with_name("summary.json")
     damaged.write_bytes(damaged.read_bytes()[:100])
@@ -355,7 +355,7 @@ def test_fewer_seeds_may_be_run_first_and_the_rest_later(incast: Command, paper:
     assert len(first) == 3 * 2
     assert "--scale paper --seeds 1</code>" in (out / "report.html").read_text()
     incast("paper", "report", str(paper), "--scale", "paper", "--out", "p").refused(
-        "no figure of which all runs are there (fig1: incomplete, 12 of 18 runs not there or of another build)",
+        "no complete figure (fig1: incomplete, 12 of 18 runs missing or made by another build)",
         f"incast paper run {paper}/fig1 --scale paper --out p\n",
     )
     # more than there are is as many as there are
@@ -374,18 +374,18 @@ def test_a_report_names_what_is_damaged_and_what_is_incomplete(incast: Command, 
     summary = next((paper.parent / "p").rglob("summary.json"))
     summary.write_bytes(b"{")
     incast("paper", "report", str(paper), "--out", "p").refused(
-        "summary.json is damaged", f"incast paper run {paper} makes it anew"
+        "summary.json is damaged", f"incast paper run {paper} repeats it after"
     )
     summary.with_name("manifest.json").write_text("{")
     incast("paper", "report", str(paper), "--out", "p").refused("manifest.json is not JSON")
     shutil.rmtree(summary.parent)
     answer = incast("paper", "report", str(paper), "--out", "p")
     assert answer.status == 0
-    assert "fig1: incomplete, 1 of 2 runs not there or of another build\n" in answer.out
+    assert "fig1: incomplete, 1 of 2 runs missing or made by another build\n" in answer.out
     answer = incast("paper", "report", f"{paper}/fig1", "--out", "p")
     assert answer.status == 2
     assert answer.out.splitlines() == [
-        "fig1: incomplete, 1 of 2 runs not there or of another build",
+        "fig1: incomplete, 1 of 2 runs missing or made by another build",
         "report: p/report.html",
     ]
     assert f"p lacks runs of fig1: incast paper run {paper}/fig1 --out p\n" in answer.err
@@ -399,7 +399,8 @@ def test_a_run_whose_summary_is_another_text_of_json_is_made_anew(incast: Comman
     for other in (b"[]", b'{"flows": {}}'):
         summary.write_bytes(other)
         incast("paper", "report", str(paper), "--out", "p").refused(
-            f"{summary.relative_to(paper.parent)} is damaged: it lacks run, ", f"incast paper run {paper} makes it anew"
+            f"{summary.relative_to(paper.parent)} is damaged: it lacks run, ",
+            f"incast paper run {paper} repeats it after",
         )
         assert incast("paper", "run", str(paper), "--out", "p").status == 0
         assert summary.read_bytes() == before
@@ -499,7 +500,7 @@ def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, 
     for name in ("flows", "writes", "samples"):
         table = folder / f"{name}.parquet"
         table.write_bytes(table.read_bytes()[:100])
-        again = f"incast paper run {paper} makes it anew"
+        again = f"incast paper run {paper} repeats it after"
         incast("paper", "report", str(paper), "--out", "p").refused(f"{name}.parquet cannot be read", again)
         table.unlink()
         incast("paper", "report", str(paper), "--out", "p").refused(f"has no {name}.parquet", again)
@@ -508,7 +509,7 @@ def test_a_run_whose_tables_are_cut_short_or_gone_is_made_anew(incast: Command, 
 
 
 def test_flows_that_did_not_finish_are_told_beside_the_verdicts(incast: Command, paper: Path) -> None:
-    """Their completion times are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
+    """Unfinished flows are in no number: four flows of 10 MB at 10 Gb/s need 32 ms."""
     finite = SCENARIO.replace(
         'app = { kind = "closed-loop", write = "64kB" }', 'app = { kind = "bulk", size = "10MB" }'
     )
@@ -580,7 +581,7 @@ def test_series_may_be_worked_out_and_figures_share_runs(incast: Command, paper:
 
 def test_unknown_names_are_told_what_is_near(incast: Command) -> None:
     incast("paper", "run", "swfit").refused('no paper "swfit"', 'did you mean "swift"')
-    incast("paper", "run", "swift/").refused('"swift/": expected a figure behind the slash')
+    incast("paper", "run", "swift/").refused('"swift/": expected a figure after the slash')
     incast("paper", "run", "swift/fig177").refused('swift has no figure "fig177"', 'did you mean "fig17"')
     listed = incast("paper", "list", "swift").out
     assert listed.startswith("swift (also delay-is-simple): ")

@@ -1,4 +1,4 @@
-"""The page of fidelity: every case and switch is on it, and its verdicts follow from its rows."""
+"""The pages of fidelity: every case and switch is on them, and their verdicts follow from the rows."""
 
 from __future__ import annotations
 
@@ -151,9 +151,12 @@ def test_every_rule_of_a_references_transport_is_switched_in_a_row_of_the_page(p
     assert differ <= switched, differ - switched
 
 
-def test_the_page_is_made_from_its_rows() -> None:
+def test_the_pages_are_made_from_their_rows() -> None:
     rows = run.read_rows(run.ROWS)
-    assert run.PAGE.read_text(encoding="utf-8") == page.render(rows, REFERENCES), "make parity writes the page anew"
+    made = page.render(rows, REFERENCES)
+    for name, text in made.items():
+        assert (run.DOCS / name).read_text(encoding="utf-8") == text, "make parity writes the pages anew"
+    assert {f"{page.FOLDER}/{path.name}" for path in (run.DOCS / page.FOLDER).iterdir()} == made.keys() - {page.INDEX}
     assert rows == run.in_order(rows, REFERENCES)
     assert {row.case for row in rows} >= {case.id for case in CASES}, "make parity runs the cases that are new"
 

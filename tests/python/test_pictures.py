@@ -10,8 +10,8 @@ import pytest
 
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
-from incast.look import FORMATS
 from incast.pictures import PICTURES, draw
+from incast.style import FORMATS
 
 SHORT = {"run.duration": "2ms", "run.warmup": "0s", "measure.series.flows": [0, 1], "measure.series.ports": "all"}
 
@@ -84,10 +84,10 @@ def test_a_run_has_no_picture_of_zeros_or_of_one_number(tmp_path: Path) -> None:
     over_time = ["over-time.png"]  # the rate of the datagrams
     others = {f"no {name}" for name in PICTURES if name != "over-time"}
     assert (files, left_in(tmp_path), set(told)) == (over_time, over_time, others)
-    assert told["no queues"] == told["no heat-map"] == "queue_packets is 0 throughout: there is nothing to draw"
-    assert told["no windows"] == "the run recorded no value of cwnd_bytes: there is nothing to draw"
-    assert told["no throughput"].startswith("one flow alone has a throughput_bps, ")
-    with pytest.raises(FolderError, match="throughput_bps is 0 throughout"):
+    assert told["no queues"] == told["no heat-map"] == "queue_packets is always 0: nothing to draw"
+    assert told["no windows"] == "the run recorded no value of cwnd_bytes: nothing to draw"
+    assert told["no throughput"].startswith("only one flow has a value of throughput_bps, ")
+    with pytest.raises(FolderError, match="throughput_bps is always 0"):
         of({"traffic.start": "1999us"}).plot.throughput()
     with pytest.raises(FolderError, match="run it with --set measure.series.ports=all"):
         of({"measure.series.ports": []}).plot.queues()

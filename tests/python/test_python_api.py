@@ -1,4 +1,4 @@
-"""What a notebook meets: comparisons as a call, short texts, tables as frames, scenarios from standard input."""
+"""Interface for notebooks: comparisons as a call, short texts, tables as frames, scenarios from standard input."""
 
 from __future__ import annotations
 

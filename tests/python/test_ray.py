@@ -18,7 +18,7 @@ import ray_study
 from conftest import Command, environment
 from incast import Store, StudyError
 from incast.study import rays
-from incast.study.front import load
+from incast.study.api import load
 from test_studies import contents
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray: make test-ray installs it")

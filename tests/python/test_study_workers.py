@@ -1,4 +1,4 @@
-"""Who makes the runs of a study."""
+"""Workers that make the runs of a study."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 from incast import Result, Scenario, Study
-from incast.study import making, record
+from incast.study import record, runner
 from incast.study.definition import KEEPS
 from incast.study.workers import Processes
 
@@ -31,7 +31,7 @@ def test_many_runs_for_each_worker_are_made_by_processes(
             super().__init__(count, folder, keep, cores)
             crews.append(self)
 
-    monkeypatch.setattr(making, "Processes", Seen)
+    monkeypatch.setattr(runner, "Processes", Seen)
     short = {"run.duration": "1ms", "run.warmup": "0s"}
     study = Study("dumbbell", settings=short, axes={"controller.g": [0.1, 0.5]}, seeds=runs // 2)
     store = study.run(tmp_path / "s", workers=workers)

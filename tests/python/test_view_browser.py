@@ -128,7 +128,7 @@ def told(folder: Path) -> dict[str, object]:
         "markup": f"{MARKUP}>e0",
         "traced": {
             "flow": viewed.TRACED,
-            "words": "30 of data, 1 sent again, 28 without data, 3 marked, 2 lost",
+            "words": "30 of data, 1 retransmitted, 28 without data, 3 marked, 2 lost",
             "lost_frame": int((1e-4 + viewed.LOST * 2e-5) / viewed.FRAME_S + 1e-6),
         },
         "stretch": of_stretch(folder, ports, 50, 100),

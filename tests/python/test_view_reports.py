@@ -78,7 +78,7 @@ def test_a_report_stands_without_the_viewer_and_says_so(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(page, "viewer", missing)
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
-    assert "No page of the runs over time: the viewer is not built" in done.report.read_text(encoding="utf-8")
+    assert "No viewer page: the viewer is not built" in done.report.read_text(encoding="utf-8")
     with pytest.raises(incast.IncastError, match="the viewer is not built"):
         done.view()
 
@@ -100,14 +100,14 @@ def test_pairs_with_timelines_link_the_first_controller_beside_each(incast: Comm
     said = incast(*spoken, "r", "--set", "measure.timeline=auto")
     assert "view: r/view.html" in said.out
     report = tmp_path / "r" / "report.html"
-    link = 'href="view.html">view.html</a>, the runs of dctcp beside each of dctcp, swift (coexistence, seed 1)'
+    link = 'href="view.html">view.html</a>, the runs of dctcp with each of dctcp, swift (coexistence, seed 1)'
     assert link in report.read_text(encoding="utf-8")
     (told,) = re.findall(r'id="incast-runs">(.*?)</script>', (tmp_path / "r/view.html").read_text(encoding="utf-8"))
     assert len(json.loads(told)["runs"]) == 2
     places = chosen.places(tmp_path / "r", ["dctcp beside dctcp", "dctcp beside swift"])
     kinds = {name: set(Result.load(run).flows["controller"].to_pylist()) for name, run in places.items()}
     assert kinds == {"dctcp beside dctcp": {"dctcp"}, "dctcp beside swift": {"dctcp", "swift"}}
-    assert "view: 2 runs are made again for the page over time, with up to about" in said.err
+    assert "view: 2 runs are repeated for the viewer page, with up to about" in said.err
     assert "view:" not in incast(*spoken, "r", "--set", "measure.timeline=auto").err
     # what is stored is that of runs without timelines
     shares = [(tmp_path / name / "pairs.csv").read_bytes() for name in ("plain", "r")]
@@ -139,7 +139,7 @@ def test_runs_of_the_page_keep_to_the_memory_limit_and_are_told_of(fits: bool, t
         assert chosen.cost(pairs.viewed(), tmp_path / "r") is None
     else:
         assert gap is not None
-        assert "a run of coexistence takes about" in gap
+        assert "a run of coexistence needs about" in gap
         assert not made
         assert not (tmp_path / "r" / chosen.PAGE).exists()
 
@@ -176,7 +176,7 @@ def test_pairs_without_the_viewer_say_why_there_is_no_page(tmp_path: Path, monke
     found, home, gap = coexistence.carry_out(pairs, tmp_path / "r", workers=1)
     assert gap == "the viewer is not built: make viewer"
     text = coexistence_page.write(pairs, found, home, view_gap=gap).read_text(encoding="utf-8")
-    assert "No page of the runs over time: the viewer is not built: make viewer." in text
+    assert "No viewer page: the viewer is not built: make viewer." in text
 
 
 @pytest.mark.parametrize("timed", [True, False])
@@ -214,5 +214,5 @@ def test_no_earlier_page_is_taken_for_that_of_runs_that_fail(tmp_path: Path, mon
     done = compared(tmp_path / "c", **{"measure.timeline": "auto"})
     assert not (tmp_path / "c" / chosen.PAGE).exists()
     assert done.comparison.view_gap == "no viewer here"
-    with pytest.raises(incast.IncastError, match="nothing to view over time: no viewer here"):
+    with pytest.raises(incast.IncastError, match="no view over time: no viewer here"):
         done.view()

@@ -25,7 +25,7 @@ from typing import Any
 from incast import cli
 
 LOADED = (
-    "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.front", "incast.papers.page",
+    "incast.commands.exits", "incast.report", "incast.pictures", "incast.study.api", "incast.papers.page",
     "pyarrow.parquet", "matplotlib.backends.backend_agg",
 )  # fmt: skip
 LATER = {"tune": ("incast.tuning.outcome",), "sensitivity": ("incast.tuning.sensitivity",)}

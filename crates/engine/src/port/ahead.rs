@@ -33,7 +33,7 @@ impl Port {
     #[inline(always)]
     pub fn holds_ahead(&mut self, ahead: &Ahead, now: Time, whole: impl FnOnce() -> Ahead) {
         let (packets, bytes) = match self.ring.len == 1 && self.free_at > now {
-            true => self.counted_behind(ahead),
+            true => self.counted_behind(ahead, now),
             false => self.drained_behind(&whole(), now),
         };
         self.count.holds(packets, bytes);
@@ -43,7 +43,7 @@ impl Port {
     #[cold]
     fn drained_behind(&mut self, ahead: &Ahead, now: Time) -> (u32, u64) {
         self.drain(if self.orders_departures() { now.saturating_sub(Time::ps(1)) } else { now });
-        self.counted_behind(ahead)
+        self.counted_behind(ahead, now)
     }
 
     /// Sets the packets in front of the port, until the next call.
@@ -60,12 +60,23 @@ impl Port {
         if self.has_ahead { self.rare.ahead.as_deref().copied().unwrap_or_default() } else { Ahead::default() }
     }
 
-    /// Packets and bytes that the discipline counts, with `ahead` in front of a FIFO port. If the port itself is empty,
-    /// the next packet is about to be transmitted.
+    /// Packets and bytes in front of the port that count as accepted. None if programs run at its node: they may hold or
+    /// drop a packet between the NIC and the port.
+    pub(super) fn accepted_ahead(&self) -> (u32, u64) {
+        match self.is_programmed() {
+            true => (0, 0),
+            false => (self.ahead().packets, self.ahead().bytes),
+        }
+    }
+
+    /// Packets and bytes that the discipline counts at `at`, with `ahead` in front of a FIFO port. If the port's last
+    /// transmission ends at `at`, the next packet is about to be transmitted. If the port is empty without that, a
+    /// program holds the packet in service, and all of `ahead` wait.
     #[inline(always)]
-    pub(super) fn counted_behind(&self, ahead: &Ahead) -> (u32, u64) {
+    pub(super) fn counted_behind(&self, ahead: &Ahead, at: Time) -> (u32, u64) {
+        let ends = || self.bytes_in > 0 && self.latest().departure == at;
         match self.ring.len {
-            0 if self.settings.below > 0 => (ahead.packets - 1, ahead.bytes - ahead.next),
+            0 if self.settings.below > 0 && ends() => (ahead.packets - 1, ahead.bytes - ahead.next),
             here => (ahead.packets + self.counted(here), ahead.bytes + self.counted_bytes()),
         }
     }

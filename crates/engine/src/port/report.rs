@@ -19,7 +19,7 @@ impl Port {
             self.roll(now, interval);
         }
         self.advance(now);
-        self.length_now() as u64
+        self.length_now(now) as u64
     }
 
     /// Reports the queue length since the last call, up to `now`: every change (`every` `None`), or at multiples of
@@ -38,14 +38,14 @@ impl Port {
             None => {
                 let by = if self.orders_departures() { now.saturating_sub(Time::ps(1)) } else { now };
                 while let Some(departure) = self.departed_by(by) {
-                    let before = self.length_now();
-                    self.length(departure, interval);
-                    if self.length_now() != before {
-                        self.rare.probe_last = self.length_now() as u64;
+                    let before = self.length_now(departure) as u64;
+                    let length = self.length(departure, interval);
+                    if length != before {
+                        self.rare.probe_last = length;
                         emit(departure, self.rare.probe_last);
                     }
                 }
-                let length = self.length_now() as u64;
+                let length = self.length_now(now) as u64;
                 if length != self.rare.probe_last {
                     self.rare.probe_last = length;
                     emit(now, length);
@@ -113,7 +113,7 @@ impl Port {
             queue_mean_bytes: mean((byte_time - byte_time_before) as f64),
             queue_max_bytes: b.max_bytes,
             packets_total: self.count.packets - total.withdrawn - self.held(end).packets,
-            accepted_total: self.count.packets + self.ahead().packets as u64,
+            accepted_total: self.count.packets + self.accepted_ahead().0 as u64,
             lost_total: total.drops + total.losses + taken.total,
             classes: queues.map_or(Vec::new(), |q| q.records(span, end, interval)),
             pauses: queues.map_or(0, |q| q.pausing.pauses),

@@ -65,20 +65,20 @@ impl Port {
         n.saturating_sub(self.settings.below)
     }
 
-    /// Packets that the discipline counts now, by the account.
-    pub(super) fn length_now(&self) -> u32 {
+    /// Packets that the discipline counts at `at`, by the account.
+    pub(super) fn length_now(&self, at: Time) -> u32 {
         match &self.rare.queues {
             Some(queues) => queues.counted(self.settings.below),
-            None if self.has_ahead => self.counted_behind(&self.ahead()).0,
+            None if self.has_ahead => self.counted_behind(&self.ahead(), at).0,
             None => self.counted(self.ring.len),
         }
     }
 
-    /// Bytes that the discipline counts now, by the account.
-    fn bytes_now(&self) -> u64 {
+    /// Bytes that the discipline counts at `at`, by the account.
+    fn bytes_now(&self, at: Time) -> u64 {
         match &self.rare.queues {
             Some(queues) => queues.counted_bytes(),
-            None if self.has_ahead => self.counted_behind(&self.ahead()).1,
+            None if self.has_ahead => self.counted_behind(&self.ahead(), at).1,
             None => self.counted_bytes(),
         }
     }
@@ -186,7 +186,7 @@ impl Port {
         if !sample_alone && self.roll_account(at, interval, end && at == now) {
             return;
         }
-        let length = self.length_now() as usize;
+        let length = self.length_now(at) as usize;
         // without arrivals before `now`, an empty queue stays empty
         let until = if length == 0 { now } else { self.departs_after(at).min(now) };
         let samples = &mut self.rare.samples;
@@ -207,8 +207,8 @@ impl Port {
         if at >= interval.from && !self.begun {
             let snapshot = self.snapshot(at);
             self.begin_frames_account();
-            self.count.max_packets = self.length_now();
-            self.count.max_bytes = self.bytes_now();
+            self.count.max_packets = self.length_now(at);
+            self.count.max_bytes = self.bytes_now(at);
             self.rare.at_from = (snapshot != Snapshot::default()).then(|| Box::new(snapshot));
             self.begun = true;
             if let Some(queues) = &mut self.rare.queues {
@@ -251,7 +251,7 @@ impl Port {
         let (events, bytes_in) = (self.rare.events, self.bytes_in);
         let station = self.station().is_some();
         let owed = self.rare.queues.as_ref().map_or_else(|| self.owed(at), |queues| queues.unpaid(at, station));
-        let (held, ahead) = (self.held(at), (ahead.packets, ahead.bytes));
+        let (held, ahead) = (self.held(at), self.accepted_ahead());
         Snapshot { count, events, bytes_in, owed, held, ahead }
     }
 

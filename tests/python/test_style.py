@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incast import StudyError, look, slowdowns
+from incast import StudyError, slowdowns, style
 from incast.comparison import Band, Comparison, Run
 from incast.completions import STATISTICS, Bins, Reading, Sizes
 from incast.figures import FIGURES, _series_panels, nothing_to_see, plot
-from incast.look import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
-from incast.points import Points, Told, draw_points, fit_a_log_axis, y_axis
+from incast.interval_plot import Footnote, Points, draw_points, fit_a_log_axis, y_axis
 from incast.study.comparing import ComparisonStudy
-from incast.study.homes import Home
+from incast.study.report_folder import Home
+from incast.style import FORMATS, abreast, log_ticks, new_canvas, numbered_log, picture_bytes, places
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1.02, 1e6))
@@ -26,7 +26,7 @@ def test_a_log_axis_always_has_numbers(low: float, ratio: float) -> None:
     assert len(ticks) >= 2, (low, ratio)
     assert all(low * (1 - 1e-9) <= tick <= low * ratio * (1 + 1e-9) for tick in ticks)
     assert ticks == sorted(ticks)
-    assert len({look.plain(tick) for tick in ticks}) == len(ticks), "labels differ"
+    assert len({style.plain(tick) for tick in ticks}) == len(ticks), "labels differ"
 
 
 def test_numbers_within_a_decade_are_on_the_axis() -> None:
@@ -40,9 +40,9 @@ def test_numbers_within_a_decade_are_on_the_axis() -> None:
 
 
 def test_the_first_64_series_differ() -> None:
-    looks = {(one["color"], one["linestyle"], one["marker"]) for one in map(look.line, range(64))}
+    looks = {(one["color"], one["linestyle"], one["marker"]) for one in map(style.line, range(64))}
     assert len(looks) == 64
-    without = {(one["color"], one["linestyle"]) for one in (look.line(i, marker=False) for i in range(64))}
+    without = {(one["color"], one["linestyle"]) for one in (style.line(i, marker=False) for i in range(64))}
     assert len(without) == 64, "lines without markers differ too"
 
 
@@ -61,33 +61,33 @@ def test_one_rule_places_values_on_an_x_axis() -> None:
 @pytest.mark.parametrize("log", [True, False])
 def test_an_interval_that_reaches_below_the_axis_is_marked_and_told(log: bool) -> None:
     axes = new_canvas(4, 3).subplots()
-    told = Told()
+    footnote = Footnote()
     wide = Reading({1: 1.0, 2: 9.0}, {1: 1.0, 2: 9.0})
     lines = [Points("wide", 0, [1.0, 2.0], [wide, wide])]
     assert fit_a_log_axis(lines)
-    seen = draw_points(axes, lines, 1.0, told, log)
+    seen = draw_points(axes, lines, 1.0, footnote, log)
     assert wide.least is not None
     assert wide.least.low < 0
     y_axis([axes], seen, log)
     assert (axes.get_yscale(), axes.get_ylim()[0] > 0) == (("log", True) if log else ("linear", False))
-    assert "reaches zero or below" in told.note()
+    assert "reaches zero or below" in footnote.note()
     assert len([one for one in axes.lines if one.get_marker() == "v"]) == 2
-    assert not Told().note()
+    assert not Footnote().note()
 
 
 def test_the_upper_end_of_what_is_open_is_in_sight() -> None:
     axes = new_canvas(4, 3).subplots()
     one = Reading({1: 1.0, 2: 1.0}, {1: 50.0, 2: 50.0}, 99, 100)
-    y_axis([axes], draw_points(axes, [Points("open", 0, [1.0], [one])], 1.0, Told(), True), True)
+    y_axis([axes], draw_points(axes, [Points("open", 0, [1.0], [one])], 1.0, Footnote(), True), True)
     assert axes.get_ylim()[1] > 50
 
 
 def test_unfinished_points_are_hollow_and_say_their_share() -> None:
     axes = new_canvas(4, 3).subplots()
-    told = Told()
+    footnote = Footnote()
     open_ = Reading({1: 1.0, 2: 2.0}, {1: float("inf"), 2: float("inf")}, 117, 560)
-    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, told, False)
-    assert told.unfinished
+    draw_points(axes, [Points("few", 0, [1.0], [open_])], 1.0, footnote, False)
+    assert footnote.unfinished
     assert any("20.9 %" in text.get_text() for text in axes.texts)
     assert any(one.get_markerfacecolor() == "white" for one in axes.lines)
 
@@ -158,7 +158,7 @@ def test_slowdowns_of_one_dot_have_no_picture_and_a_sentence() -> None:
     }
     drawn = slowdowns.draw(one)
     assert not drawn.pictures
-    assert drawn.left_out.pop("slowdown-cdf") == "one flow alone"
+    assert drawn.left_out.pop("slowdown-cdf") == "a single flow"
     assert drawn.left_out == {f"slowdown-{name}": slowdowns.ALONE for name in STATISTICS}
     several = slowdowns.draw(by_size(["4", "8"], {"below 1 B": ["4"], "from 1 B": ["4", "8"]}))
     assert [axes.get_title(loc="left") for axes in several.pictures["slowdown-p99"].axes] == [
@@ -198,6 +198,6 @@ def test_pictures_are_the_same_bytes_in_every_format() -> None:
         return {kind: picture_bytes(canvas, kind) for kind in FORMATS}
 
     assert drawn() == drawn()
-    assert look.formats_of("pdf, png") == ("pdf", "png")
+    assert style.formats_of("pdf, png") == ("pdf", "png")
     with pytest.raises(StudyError, match="gif"):
-        look.formats_of("gif")
+        style.formats_of("gif")

@@ -1,7 +1,7 @@
-"""The folder of a report: a file that says what was asked for, the store of the runs, and which of its runs they are.
+"""Folder of a report: a file with the arguments, the store of the runs, and the list of its runs.
 
-The store is the folder's own, ``runs/``, unless another one is given. Which runs they are stands in the folder, with
-their whole scenarios: the report needs neither the originals, nor what the store is asked for later.
+The default store is the folder's own, ``runs/``. The folder lists its runs with their resolved scenarios: the report
+needs neither the original files, nor the current studies of the store.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from incast.folders import clear_away, write_whole
 from incast.plan import Mark
 from incast.result import Result
 from incast.run_folder import engine_digest
-from incast.study import copies
+from incast.study import inputs
 from incast.study.definition import Definition
-from incast.study.making import make
 from incast.study.reading import Runs
+from incast.study.runner import make
 from incast.study.store import Store, parquet, refuse_odd_points
 
 OWN_STORE = "runs"
@@ -34,11 +34,11 @@ OWN_STORE = "runs"
 Key = TypeVar("Key", bound=Hashable)
 
 Rows = Callable[[str, Sequence[str]], pa.Table]
-"""Gives columns of a table of a run, by its name."""
+"""Function that returns columns of a run's table by name."""
 
 
 class Place(NamedTuple):
-    """Where a run stands in its study; ``values`` as JSON."""
+    """Place of a run in its study; ``values`` as JSON."""
 
     scenario: str
     arm: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Home:
-    """The folder of a report."""
+    """Folder of a report."""
 
     folder: Path
     store: Path
@@ -57,52 +57,54 @@ class Home:
 
     @classmethod
     def of(cls, folder: Path, data: Mapping[str, Any]) -> Home:
-        """Read what ``words`` gave."""
+        """Read the entries of ``words``."""
         return cls(folder, Path(os.path.normpath(folder / data["store"])), data["study"])
 
     @property
     def words(self) -> dict[str, str]:
-        """The study and the store, as the folder's file has them: both may move together."""
+        """Entries of the folder's file: the study and the store's relative path, so that both can move together."""
         return {"study": self.name, "store": os.path.relpath(self.store, self.folder)}
 
     @property
     def given(self) -> str | None:
-        """The store as ``--store`` names it; ``None`` where it is the folder's own."""
+        """Store as in ``--store``; ``None`` for the folder's own."""
         own = os.path.normpath(self.folder / OWN_STORE)
         return None if os.path.normpath(self.store) == own else str(self.store)
 
     def make(self, part: Definition, points_file: str, rebuild: bool = False, **options: Any) -> None:
-        """Make the runs of a study that the store lacks, and write down which they are.
+        """Make the runs of a study that the store lacks, and write the list of its runs.
 
-        In the folder's own store runs of another build of the engine are made anew, in another one with ``rebuild``
-        alone, which also makes anew what is damaged. Other options are those of ``making.make``.
+        Runs by another build of the engine are repeated in the folder's own store; in another store only with
+        ``rebuild``, which also repeats damaged runs. Other options are those of ``runner.make``.
         """
         filled = make(self.store, part, rebuild=rebuild, any_build=self.given is None, **options)
         points = _in_words_of_user(filled, part)
         write_whole(self.folder / points_file, parquet(points.replace_schema_metadata({"engine": engine_digest()})))
 
     def governing(self, points_file: str, places: Mapping[Key, Place]) -> dict[Key, str]:
-        """Say what governs the flows of runs, by their places; what cannot be read is told by ``results``."""
+        """Return what governs the flows of runs, by their places; unreadable runs are left to ``results``."""
         try:
             points = files.read_table(self.folder / points_file, ["scenario", "arm", "values", "controller"])
         except (OSError, ValueError):
             return {}
         there = {(row["scenario"], row["arm"], row["values"]): row["controller"] for row in points.to_pylist()}
         found = {key: there.get(place[:3]) for key, place in places.items()}
-        return {key: told for key, told in found.items() if isinstance(told, str)}
+        return {key: value for key, value in found.items() if isinstance(value, str)}
 
     def results(
         self, points_file: str, places: Mapping[Key, Place], name_of: Callable[[Key], str], again: str
     ) -> dict[Key, tuple[Result, Rows]]:
-        """Find runs by their places; raises ``FolderError``, with the command that goes on, where one is not there."""
-        told = f"go on with: {again}"
+        """Find runs by their places; raises ``FolderError`` with the command that resumes if one is missing."""
+        advice = f"resume with: {again}"
         try:
             points = files.read_table(self.folder / points_file)
         except FileNotFoundError:
-            raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {told}") from None
+            raise FolderError(f"{self.folder} is not finished: it has no {points_file}; {advice}") from None
         except (OSError, ValueError) as error:
-            raise FolderError(f"{self.folder / points_file} cannot be read: {files.told(error)}; {told}") from None
-        refuse_odd_points(self.folder / points_file, points, told)
+            raise FolderError(
+                f"{self.folder / points_file} cannot be read: {files.message_of(error)}; {advice}"
+            ) from None
+        refuse_odd_points(self.folder / points_file, points, advice)
         engine = (points.schema.metadata or {}).get(b"engine", b"").decode()
         there = {(row["scenario"], row["arm"], row["values"]): row for row in points.to_pylist()}
         named: dict[Key, tuple[str, dict[str, Any]]] = {}
@@ -110,36 +112,36 @@ class Home:
             row = there.get(place[:3], {"seeds": [], "runs": []})
             run = dict(zip(row["seeds"], row["runs"], strict=True)).get(place.seed)
             if run is None:
-                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {told}")
+                raise FolderError(f"{self.folder} is not finished: the run {name_of(key)} is missing; {advice}")
             named[key] = run, row
         if not self.store.exists():
             raise FolderError(
-                f"{self.store} does not exist: it is the store of the runs of {self.folder}; where it has moved, give "
-                f"its new place by --store in: {again}"
+                f"{self.store}, the store of the runs of {self.folder}, does not exist; if it has moved, give its new "
+                f"place by --store in: {again}"
             )
         runs = Runs(Store.at(self.store), (run for run, _ in named.values()))
         found = {}
         for key, (run, row) in named.items():
             if run not in runs:
-                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {told}")
+                raise FolderError(f"{self.store} lacks the run {name_of(key)}; {advice}")
             result = runs.result(run, row["toml"], row["name"], places[key].seed, row["hash"], engine)
             found[key] = result, _rows_of(runs, run)
         return found
 
 
 def _refuse_store(folder: Path, store: Path) -> None:
-    """Raise ``FolderError`` where a report's folder would be its store, or lie in it."""
+    """Raise ``FolderError`` if a report's folder would be its store, or inside it."""
     own, other = folder.resolve(), store.resolve()
     if own == other or other in own.parents:
-        how = "are one folder" if own == other else "are not apart: the report would lie in the store"
+        how = "are the same folder" if own == other else "overlap: the report would be inside the store"
         raise FolderError(
-            f"--out {folder} and --store {store} {how}; give each a folder of its own, or leave out --store: "
-            f"then the runs lie in {folder / OWN_STORE}"
+            f"--out {folder} and --store {store} {how}; give separate folders, or omit --store: "
+            f"then the runs are in {folder / OWN_STORE}"
         )
 
 
 def _before(path: Path) -> bytes | None:
-    """Read a mark that is there, to put it back; one that cannot be read is refused later, by whoever reads it."""
+    """Read an existing mark, to restore it; an unreadable one is refused later."""
     try:
         return files.read_bytes(path, files.MOST_JSON)
     except (OSError, ValueError):
@@ -148,11 +150,10 @@ def _before(path: Path) -> bytes | None:
 
 @contextmanager
 def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], Home]) -> Iterator[Home]:
-    """Mark the folder as this report's, or find an earlier one that it grows from: then its name stays.
+    """Mark the folder as this report's, or accept an earlier report that this one extends and whose name it keeps.
 
-    Its store stays too unless one is given. ``read`` reads the mark; raises
-    ``FolderError`` where it is another's. Until the end of the block no other program works there. What is refused in
-    it leaves the folder as it was.
+    The store stays too unless one is given. ``read`` reads the mark; raises ``FolderError`` for the mark of another
+    report. The folder is locked until the end of the block. An exception in the block restores the mark.
     """
     if store is not None:
         _refuse_store(home.folder, store)
@@ -174,13 +175,13 @@ def claimed(home: Home, store: Path | None, mark: Mark, read: Callable[[Path], H
 
 
 def _in_words_of_user(store: Store, study: Definition) -> pa.Table:
-    """Give the points of a study that is made, with the values that were asked for in the place of copies of files."""
+    """Return the points of a finished study, with original file names instead of copies."""
     points = store.points(study.name)
-    assert points is not None, "a study that is made has points"
+    assert points is not None, "a finished study has points"
     columns = (points[name].to_pylist() for name in ("scenario", "arm", "values"))
     there = {place: row for row, place in enumerate(zip(*columns, strict=True))}
     rows, values = [], []
-    for asked, kept in zip(study.points(), copies.canonical(store, study).points(), strict=True):
+    for asked, kept in zip(study.points(), inputs.canonical(store, study).points(), strict=True):
         row = there.get((kept.scenario, kept.arm, json.dumps(dict(kept.values))))
         if row is not None:
             rows.append(row)

@@ -1,4 +1,4 @@
-"""Studies as Python has them: ``incast.Study``, and how a file or a store becomes one."""
+"""Python interface of studies: ``incast.Study``, made directly, from a file, or from a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from incast.errors import StudyError
 from incast.scenario import text_of
 from incast.study.axes import Axis
 from incast.study.definition import Definition, read
-from incast.study.making import make
+from incast.study.runner import make
 from incast.study.store import Store
 
 
@@ -32,7 +32,7 @@ class Study(Definition):
 
     def _check(self) -> None:
         super()._check()
-        if not self.file:  # a call names the classes, as a command line does
+        if not self.file:  # classes in a call are allowed, like those on a command line
             arms = self.arms.values()
             layers = [self.settings, *(arm.settings for arm in arms)]
             layers += [{axis.key: value} for axis in self._all_axes() for value in axis.values]
@@ -55,14 +55,14 @@ class Study(Definition):
             rows += [(f"arm {name}: {axis.key}", self._shown(axis)) for axis in arm.axes]
         rows += [(key, text_of(value)) for key, value in self.settings.items()]
         rows.append(("seeds", ", ".join(map(str, self.seeds))))
-        # a study that is only to be tuned has ranges without steps, and no number of runs
+        # a study for tuning has ranges without steps, and no number of runs
         with suppress(StudyError):
             rows.append(("runs", f"{len(self):,}"))
         cells = "".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in rows)
         return f"<table><caption>Study {escape(self.name)}</caption><tbody>{cells}</tbody></table>"
 
     def _shown(self, axis: Axis) -> str:
-        """Write the values of an axis, or the ends of a range that is drawn from."""
+        """Format the values of an axis, or the ends of a range."""
         drawn = axis.range is not None and axis.range.steps is None and axis.range.samples is None
         found = (axis.pick(0.0), axis.pick(1.0)) if drawn else axis.listed(self.design_seed)
         return (" to " if drawn else ", ").join(text_of(value) for value in found)
@@ -74,11 +74,11 @@ class Study(Definition):
         workers: int = 0,
         **options: Any,
     ) -> Store:
-        """Make the runs that the store lacks, and return the store; called again it goes on where it was stopped.
+        """Make the runs that the store lacks, and return the store; the same call resumes a stopped study.
 
-        ``workers`` is how many runs go side by side (0: one a core); other options are those of
-        ``incast.study.making.make``. Raises ``StudyError``, ``ScenarioError``,
-        ``FolderError``, and what a run raises; finished runs are kept.
+        ``workers`` is the number of parallel runs (0: one per core); other options are those of
+        ``incast.study.runner.make``. Raises ``StudyError``, ``ScenarioError``, ``FolderError``, and exceptions of runs;
+        finished runs are kept.
         """
         return make(store, self, workers=workers, **options)
 
@@ -86,13 +86,13 @@ class Study(Definition):
 def load(path: str | Path, *, allow_code: bool = False) -> Study:
     """Read a study file. Raises ``StudyError`` with file, key, value and what was expected.
 
-    Classes that it or its scenarios name as controllers are programs. Without ``allow_code`` they are refused.
+    Controller classes that the file or its scenarios name are programs. Without ``allow_code`` they are refused.
     """
     return read(path, Study, allow_code)
 
 
 def of_store(store: Store, name: str | None = None, *, allow_code: bool = False) -> Study:
-    """Read a study from a store; its only one unless named. Raises ``StudyError`` where there is no such study."""
+    """Read a study from a store (default: its only one). Raises ``StudyError`` if it does not exist."""
     name, pending = name_in(store, name), store.pending()
     place = store.folder / "studies" / name
     if pending is not None and pending.study == name and not pending.closed:
@@ -103,14 +103,16 @@ def of_store(store: Store, name: str | None = None, *, allow_code: bool = False)
 
 
 def name_in(store: Store, name: str | None = None) -> str:
-    """Name a study of a store: its only one unless given. Raises ``StudyError`` where there is no such study."""
+    """Return the name of a store's study (default: its only one). Raises ``StudyError`` if it does not exist."""
     there = store.studies()
     pending = store.pending()
     if pending is not None:
         there = sorted({*there, pending.study})
     if name is None and len(there) != 1:
-        told = f"has {len(there)} studies, {', '.join(there)}: name one with --study" if there else "has no study yet"
-        raise StudyError(f"{store.folder} {told}")
+        message = (
+            f"has {len(there)} studies, {', '.join(there)}: name one with --study" if there else "has no study yet"
+        )
+        raise StudyError(f"{store.folder} {message}")
     name = name or there[0]
     if name not in there:
         raise StudyError(f"{store.folder} has no study {name}: expected one of {', '.join(there) or 'none'}")
@@ -128,10 +130,10 @@ def extend(
     allow_code: bool = False,
     **options: Any,
 ) -> Store:
-    """Extend a study of a store by seeds, values, arms or samples, and make what is new.
+    """Extend a study of a store by seeds, values, arms or samples, and make the new runs.
 
-    With ``allow_code`` classes of which the store has copies may run; those that ``axes`` and ``arms`` name may anyway.
-    Takes the options of ``Study.run`` too. Raises ``StudyError`` for an axis or a study that is not there.
+    ``allow_code`` allows classes with copies in the store; classes in ``axes`` and ``arms`` are always allowed. Also
+    takes the options of ``Study.run``. Raises ``StudyError`` for an unknown axis or study.
     """
     grown = of_store(store, name, allow_code=allow_code).extended(seeds=seeds, axes=axes, arms=arms, samples=samples)
     return make(store.folder, grown, **options)

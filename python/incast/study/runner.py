@@ -1,4 +1,4 @@
-"""Making a study in a store: which runs are new, who makes them, and how the store then says what it holds."""
+"""Runner of studies: plans new runs in a store, makes them by workers, and updates the store's files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from incast.folders import clear_away
 from incast.memory import free_memory, machine_memory
 from incast.named_files import kinds_in
 from incast.run_folder import engine_digest
-from incast.study import copies
+from incast.study import inputs
 from incast.study.definition import Definition, Point
 from incast.study.record import Journal, Task, run_id, run_of
 from incast.study.store import PENDING, RUNS, SUMS, Pending, Store, column, parquet
@@ -33,24 +33,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHUNK_RUNS = 1000
-"""Runs of one chunk: files enough to append to, few enough to read."""
+"""Runs per chunk: small enough to append often, large enough to read few files."""
 CHUNK_BYTES = 4 * 10**9
-"""Memory that the runs of a chunk take together, at most: their tables, a part of it, are written and read at once."""
+"""Most memory of the runs of a chunk together: their tables, a part of it, are written and read at once."""
 SLICE_S = 0.25
-"""Work that a worker takes at a time: what a killed program loses at most, unless one run is longer."""
+"""Duration of a slice of work, the most that a killed program loses unless one run is longer."""
 TRIES = 3
-"""How often a run is begun before it is blamed for the death of its worker."""
+"""Number of tries before a run is blamed for the death of its worker."""
 MANY = 50
-"""Runs for each worker from which on processes make them: threads wait for one another where runs are short, and a
-process takes half a second to begin."""
+"""Runs per worker from which processes replace threads: threads block each other in short runs, and a process takes
+half a second to start."""
 SAMPLED = 64
-"""Points whose memory is looked at before a study."""
+"""Number of points whose memory is estimated before a study."""
 
 Hire = Callable[[int, Path, Sequence[str], Each], Workers]
-"""Makes workers: number, folder of the store, tables to keep, cores of a run."""
+"""Factory of workers: number, folder of the store, tables to keep, cores of a run."""
 
 Outside = Callable[[Store], None]
-"""Makes the missing runs by other programs, which leave journals in the store."""
+"""Function that makes the missing runs by other programs, which write journals into the store."""
 
 
 def make(
@@ -67,16 +67,16 @@ def make(
     any_build: bool = False,
     memory_limit: float | None = None,
 ) -> Store:
-    """Make the runs of a study that a store lacks; the store is made where it is not there.
+    """Make the runs of a study that a store lacks; create the store if needed.
 
-    ``workers`` is how many runs go side by side (0: one a core); ``hire`` makes workers of a kind, ``outside`` leaves
-    the runs to other programs. Runs that take more than ``memory_limit`` bytes (the machine's unless given)
-    are refused. In a store of another build of the engine the runs are made anew with ``any_build``, or with
-    ``rebuild``, which also makes anew what is damaged.
+    ``workers`` is the number of parallel runs (0: one per core); ``hire`` makes other workers, ``outside`` leaves the
+    runs to other programs. Runs that need more than ``memory_limit`` bytes (default: the machine's memory) are refused.
+    In a store of another build of the engine the runs are repeated with ``any_build``, or with ``rebuild``, which also
+    repeats damaged runs.
 
-    Without ``points`` the study's rows become those of its points and seeds; with them, these points under ``seeds``
-    (the study's own unless given) come to the rows that are there. Raises ``StudyError``, ``ScenarioError``,
-    ``FolderError``, and what a run raises; runs that were made by then are kept and not made again.
+    Without ``points`` the study's rows become those of its points and seeds. Otherwise these points under ``seeds``
+    (default: the study's) are added to the existing rows. Raises ``StudyError``, ``ScenarioError``, ``FolderError``,
+    and exceptions of runs; finished runs are kept and not repeated.
     """
     limit = machine_memory() if memory_limit is None else memory_limit
     there = Path(folder).is_dir()
@@ -87,16 +87,16 @@ def make(
             if rebuild:
                 store.repair_sums()
             if store.pending() is None:
-                _drop_journals(store)  # of what was finished when a program was killed, or of parts that came too late
-            own = copies.canonical(store, study)  # puts back copies of files that were damaged
+                _drop_journals(store)  # left by a killed program, or by late parts
+            own = inputs.canonical(store, study)  # restores damaged copies of files
             if rebuild:
                 _repair(store, lambda left, keep: _make_all(left, keep, workers, hire, show, limit))
-            # others make runs on machines with memory of their own
+            # other programs run on machines with their own memory
             planned = limit if outside is None or memory_limit is not None else math.inf
             _plan(store, own, points, seeds, planned)
         except REFUSALS:
             if not any((store.folder / name).exists() for name in (PENDING, RUNS, SUMS)):
-                clear_away(store.folder, keep=there)  # nothing was ever asked for in it
+                clear_away(store.folder, keep=there)  # the store is new and empty
             raise
         if (store.folder / PENDING).exists():
             if outside is not None and missing(store):
@@ -105,12 +105,12 @@ def make(
                 fill(store, workers, hire, show, limit)
                 finish(store)
             except OSError as error:
-                error.filename = error.filename or str(store.folder)  # a full disk names no file
+                error.filename = error.filename or str(store.folder)  # the error of a full disk names no file
                 raise
     return store
 
 
-# What is asked for
+# Planning
 
 
 def _plan(
@@ -120,11 +120,11 @@ def _plan(
     seeds: Sequence[int] | None,
     memory_limit: float,
 ) -> None:
-    """Write down which runs are asked for and not there; an unfinished study that is another one is closed first.
+    """Write the list of missing runs as pending; another unfinished study is closed first.
 
-    Raises ``ScenarioError``, and nothing is asked for, where a run takes more than ``memory_limit`` bytes.
+    Raises ``ScenarioError``, without any change, if a run needs more than ``memory_limit`` bytes.
     """
-    text = copies.study_text(study)
+    text = inputs.study_text(study)
     asked = None if points is None else [[point.key for point in points], list(seeds or study.seeds)]
     before = store.pending()
     if before is not None:
@@ -134,7 +134,7 @@ def _plan(
         _close_pending(store, before)
     rows, fresh = _rows(store, study, points, seeds)
     there = store.points(study.name)
-    same = there is not None and there.equals(rows) and copies.is_there(store, study, text)
+    same = there is not None and there.equals(rows) and inputs.is_there(store, study, text)
     if not fresh and same:
         return
     chunk_runs = _chunk_runs(store, fresh, memory_limit)
@@ -148,7 +148,7 @@ def _plan(
     }
 
     def written(aside: Path) -> None:
-        copies.write_study(store, aside / "study", study, text)
+        inputs.write_study(store, aside / "study", study, text)
         (aside / "study" / "points.parquet").write_bytes(parquet(rows))
         (aside / "batch.parquet").write_bytes(parquet(_batch(fresh, chunk_runs)))
         (aside / "batch.json").write_text(_head_text(head), encoding="utf-8")
@@ -165,14 +165,14 @@ def _next_number(store: Store) -> int:
 
 
 def _numbers(name: str) -> tuple[int, int]:
-    """Read the name of a chunk: number of what was asked for, and its place there."""
+    """Read the name of a chunk: number of the batch, and place in it."""
     number, _, place = name.partition("-")
     return int(number), int(place)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A point of a study as the store has it."""
+    """A point of a study in the store."""
 
     point: Point
     settings: dict[str, Any]
@@ -182,11 +182,11 @@ class _Row:
     name: str
     toml: str
     runs: dict[int, str]
-    """Identities by seed."""
+    """Identities of the runs by seed."""
 
 
 def fresh_tasks(store: Store, study: Definition, there: Container[str]) -> tuple[int, int, list[Task]]:
-    """Give the number of a study's points and of its runs, and the runs that are not there; nothing is planned."""
+    """Return the numbers of a study's points and runs, and its missing runs, without planning them."""
     table, fresh = _rows(store, study, None, None)
     tasks = [Task(run, row.toml, row.name, seed) for row, seed, run in fresh if run not in there]
     return table.num_rows, len(fresh), tasks
@@ -195,7 +195,7 @@ def fresh_tasks(store: Store, study: Definition, there: Container[str]) -> tuple
 def _rows(
     store: Store, study: Definition, points: Sequence[Point] | None, seeds: Sequence[int] | None
 ) -> tuple[pa.Table, list[tuple[_Row, int, str]]]:
-    """Give the study's points as they will stand in the store, and the runs that are missing: point, seed, identity."""
+    """Return the study's points as rows of the store, and the missing runs: point, seed, identity."""
     study.refuse_idle_arms()
     with files.held(store.folder):
         old = {row.point: row for row in _old_rows(store.points(study.name))}
@@ -227,13 +227,13 @@ def _rows(
 
 
 def _layer_digest(store: Store, study: Definition, point: Point) -> str:
-    """Hash of the scenario below a point's values: under another one the point is made anew."""
-    layer = copies.kept(store, study.layer(point), study.folder_of(point.scenario))
+    """Return the hash of the point's scenario without its values: if it changes, the point's runs are repeated."""
+    layer = inputs.kept(store, study.layer(point), study.folder_of(point.scenario))
     return hashlib.sha256(f"{layer.hash}|{engine_digest()}".encode()).hexdigest()[:16]
 
 
 def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
-    scenario = copies.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
+    scenario = inputs.kept(store, study.scenario_of(point), study.folder_of(point.scenario))
     try:
         scenario.validate()
     except ScenarioError as error:
@@ -241,7 +241,7 @@ def _row(store: Store, study: Definition, point: Point, layer: str) -> _Row:
         raise
     toml = scenario.toml()
     settings = {key: value for key, value in study.arm_settings(point.arm).items() if key != "controller"}
-    governing = "+".join(str(copies.spoken(kind)) for kind in scenario.governing())
+    governing = "+".join(str(inputs.spoken(kind)) for kind in scenario.governing())
     return _Row(point, settings, governing, layer, scenario.hash, scenario.name, toml, {})
 
 
@@ -251,18 +251,18 @@ def _seeded(row: _Row, seeds: Iterable[int]) -> _Row:
 
 
 def _refuse_equal(rows: Iterable[_Row]) -> None:
-    """Raise ``StudyError`` where two points of an arm say the same: their runs would be counted twice."""
+    """Raise ``StudyError`` if two points of an arm are equal: their runs would count twice."""
     known: dict[tuple[str, str, str], Point] = {}
     for row in rows:
         place = row.point.scenario, row.point.arm, row.hash
         if place in known:
             one, other = known[place].values, row.point.values
             differing = [key for key in other if one.get(key) != other[key]] or list(other)
-            told = ", ".join(f"{key}: {one.get(key)} and {other[key]}" for key in differing)
+            differences = ", ".join(f"{key}: {one.get(key)} and {other[key]}" for key in differing)
             where = " in arm " + row.point.arm if row.point.arm else ""
             raise StudyError(
-                f"{told} mean the same{where}: expected values that make different scenarios "
-                "(an axis that no flow or port takes notice of changes nothing)"
+                f"{differences} are equivalent{where}: expected values that make different scenarios "
+                "(an axis that no flow or port uses changes nothing)"
             )
         known[place] = row.point
 
@@ -302,9 +302,9 @@ def _old_rows(table: pa.Table | None) -> list[_Row]:
 
 
 def _chunk_runs(store: Store, fresh: Sequence[tuple[_Row, int, str]], memory_limit: float) -> int:
-    """Say how many runs make a chunk; that follows from the scenarios alone, as all bytes of a store do.
+    """Return the number of runs per chunk, a function of the scenarios alone, like all bytes of a store.
 
-    Raises ``ScenarioError`` where a run takes more than ``memory_limit`` bytes.
+    Raises ``ScenarioError`` if a run needs more than ``memory_limit`` bytes.
     """
     texts = list(dict.fromkeys((row.toml, row.name) for row, _, _ in fresh))
     some = (run_of(toml, store.folder, name) for toml, name in _sampled(texts))
@@ -318,7 +318,7 @@ def _sampled(texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
 
 
 def _batch(fresh: Sequence[tuple[_Row, int, str]], chunk_runs: int) -> pa.Table:
-    """Make the list of runs to make: each with the number of its chunk and its scenario."""
+    """Return the table of runs to make: each with the number of its chunk and its scenario."""
     tasks = [Task(run, row.toml, row.name, seed) for row, seed, run in fresh]
     return _listed(tasks, [i // chunk_runs for i in range(len(fresh))])
 
@@ -338,13 +338,13 @@ def _listed(tasks: Sequence[Task], chunks: Sequence[int]) -> pa.Table:
 
 
 def _close_pending(store: Store, pending: Pending) -> None:
-    """Keep what an unfinished study has made, and forget what it has not; may be done again from anywhere."""
+    """Keep the finished runs of an unfinished study, and drop the others; can be repeated after a kill at any point."""
     import pyarrow.compute as pc
 
     batch = _read_batch(store)
     made = set(journalled(store)) | store.known()
     kept = batch.filter(pc.is_in(batch["run"], value_set=column(sorted(made)).cast("string")))
-    # the mark first: from now on nobody takes the batch for all of the study
+    # the mark first: from now on the batch is not taken for the whole study
     store.put(f"{PENDING}/batch.json", _head_text(asdict(pending) | {"closed": True}))
     store.put_table(f"{PENDING}/batch.parquet", kept)
     _Left(store, kept, journalled(store), pending.number).write_finished()
@@ -356,7 +356,7 @@ def _close_pending(store: Store, pending: Pending) -> None:
 
 def _pending(store: Store) -> Pending:
     pending = store.pending()
-    assert pending is not None, "called where something is pending"
+    assert pending is not None, "called with a pending study"
     return pending
 
 
@@ -370,19 +370,19 @@ def _journals(store: Store) -> list[Journal]:
 
 
 def journalled(store: Store) -> dict[str, tuple[Journal, int]]:
-    """Find the runs that are made and not yet in a chunk."""
+    """Find the finished runs that are not yet in a chunk."""
     return {run: (journal, place) for journal in _journals(store) for run, place in journal.runs()}
 
 
 def progress_of(store: Store) -> tuple[str, int, int] | None:
-    """Give the study that is asked for and not finished, how many of its new runs are made, and how many it has."""
+    """Return the pending study with the numbers of finished and of all its new runs; ``None`` without one."""
     pending = store.pending()
     if pending is None:
         return None
     try:
         batch = _read_batch(store)
     except FolderError:
-        if store.pending() is None:  # finished meanwhile by the program that is at it
+        if store.pending() is None:  # finished meanwhile by another program
             return None
         raise
     left = _Left(store, batch, journalled(store), pending.number)
@@ -390,13 +390,13 @@ def progress_of(store: Store) -> tuple[str, int, int] | None:
 
 
 def missing(store: Store, all_of: bool = False) -> list[Task]:
-    """Give the runs that are asked for and not made; with ``all_of`` also those that are in no chunk yet."""
+    """Return the pending runs that are not made; with ``all_of`` also those that are in no chunk yet."""
     pending = _pending(store)
     return _Left(store, _read_batch(store), {} if all_of else journalled(store), pending.number).tasks()
 
 
 def fill(store: Store, workers: int, hire: Hire | None, show: Callable[[Status], None], memory_limit: float) -> None:
-    """Make the runs of the pending batch that are not made, and write its chunks."""
+    """Make the missing runs of the pending batch, and write its chunks."""
     pending = _pending(store)
     left = _Left(store, _read_batch(store), journalled(store), pending.number)
     _make_all(left, pending.keep, workers, hire, show, memory_limit)
@@ -410,7 +410,7 @@ def _make_all(
     show: Callable[[Status], None],
     memory_limit: float,
 ) -> None:
-    """Make the runs of a batch that are not made, and write its chunks."""
+    """Make the missing runs of a batch, and write its chunks."""
     own = Journal(left.store.folder / "journal" / "main.bin")
     list(own.runs())
     status = Status(total=left.batch.num_rows, finished=len(left.done), resumed=len(left.done))
@@ -431,10 +431,10 @@ def _make_all(
 def _hired(
     store: Store, tasks: list[Task], keep: Sequence[str], workers: int, hire: Hire | None, memory_limit: float
 ) -> Workers:
-    """Hire as many workers as cores and memory allow: threads, or processes where runs are many or in Python.
+    """Create as many workers as cores and memory allow: threads, or processes for many runs or Python controllers.
 
-    Runs that take more memory come first in ``tasks`` from now on, where all scenarios were looked at: no core waits
-    for the longest run at the end.
+    If all scenarios were checked, ``tasks`` is sorted by memory, largest first, so that no core waits for the longest
+    run at the end.
     """
     texts = list(dict.fromkeys((task.toml, task.name) for task in tasks))
     some = _sampled(texts)
@@ -450,7 +450,7 @@ def _hired(
     at_once, cores = share(workers or default_workers(), needs[: max(len(tasks), len(some))], free)
     if hire is None:
         names = {kind for toml, _ in texts for kind in kinds_in(toml) if ":" in kind}
-        # a class that was typed in is known to this process alone
+        # a class typed in is only known to this process
         typed = any(controllers.registered(name) for name in names)
         many = at_once > 1 and len(tasks) >= MANY * at_once
         hire = Processes if (names or many) and not typed else Threads
@@ -458,7 +458,7 @@ def _hired(
 
 
 class _Left:
-    """What of a batch is done, and which chunks are whole."""
+    """State of a batch: missing runs, and complete chunks."""
 
     def __init__(
         self,
@@ -468,27 +468,27 @@ class _Left:
         number: int,
         anew: bool = False,
     ) -> None:
-        """Look at what is there; with ``anew`` chunks that are there are written again."""
+        """Read the state; with ``anew`` existing chunks are written again."""
         self.store, self.batch, self.made, self.number = store, batch, made, number
         self.runs = batch["run"].to_pylist()
         self.chunks = batch["chunk"].to_pylist()
         there = {chunk for own, chunk in map(_numbers, store.chunks()) if own == number and not anew}
         self.done = {run for run, chunk in zip(self.runs, self.chunks, strict=True) if chunk in there or run in made}
         self.open: dict[int, int] = {}
-        """Runs that are missing in chunks that are not written."""
+        """Missing runs of unwritten chunks."""
         for run, chunk in zip(self.runs, self.chunks, strict=True):
             if chunk not in there:
                 self.open[chunk] = self.open.get(chunk, 0) + (run not in self.done)
         self._chunk_of = dict(zip(self.runs, self.chunks, strict=True))
 
     def tasks(self) -> list[Task]:
-        """Give the runs that are to be made."""
+        """Return the runs to make."""
         names, seeds, tomls = (self.batch[name].to_pylist() for name in ("name", "seed", "toml"))
         rows = zip(self.runs, tomls, names, seeds, strict=True)
         return [Task(*row) for row in rows if row[0] not in self.done]
 
     def took(self, run: str, journal: Journal, place: int) -> None:
-        """Note a run that is in the journal; write its chunk where that is whole now."""
+        """Record a run of a journal; write its chunk if it is complete."""
         self.made[run] = journal, place
         self.done.add(run)
         chunk = self._chunk_of[run]
@@ -497,7 +497,7 @@ class _Left:
             self.write_finished()
 
     def write_finished(self) -> None:
-        """Write the chunks that are whole."""
+        """Write the complete chunks."""
         whole = [chunk for chunk, missing in self.open.items() if missing == 0]
         for chunk in whole:
             names = [run for run, own in zip(self.runs, self.chunks, strict=True) if own == chunk]
@@ -508,19 +508,19 @@ class _Left:
 def _deal(
     crew: Workers, tasks: deque[Task], journal: Journal, left: _Left, status: Status, show: Callable[[Status], None]
 ) -> None:
-    """Deal slices out to the workers until all is done; a slice whose worker died is dealt out again."""
+    """Assign slices to the workers until all runs are done; a slice whose worker died is assigned again."""
     pending: dict[Future[Answer], list[Task]] = {}
     tries: dict[str, int] = {}
     began, finished_before = time.monotonic(), status.finished
     alone: deque[Task] = deque()
-    """Runs whose worker died: each in a slice of its own from now on."""
+    """Runs whose worker died: each becomes a separate slice."""
     while tasks or alone or pending:
         while (tasks or alone) and len(pending) < crew.count + 1:
             size = 1 if alone else _slice_size(status.finished - finished_before, began, crew.count, len(tasks))
             source = alone or tasks
             dealt = [source.popleft() for _ in range(min(size, len(source)))]
             pending[crew.submit(dealt)] = dealt
-        # Waking up now and then lets Ctrl-C through.
+        # the timeout lets Ctrl-C through
         done, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
         failed: list[tuple[BaseException, Task]] = []
         for future in done:
@@ -535,14 +535,14 @@ def _deal(
                 failed.append((answer.error, rest[0]))
                 alone.append(rest[0])
                 tasks.extendleft(reversed(rest[1:]))
-        for error, task in failed:  # when what the others have made is in the journal
+        for error, task in failed:  # after the finished runs are in the journal
             _judge(_in_words_of_user(left.store, error), task, tries)
         crew.tell(status)
         show(status)
 
 
 def _slice_size(finished: int, began: float, workers: int, left: int) -> int:
-    """Say how many runs make a slice: those of a moment, and at the end few, so that no worker waits for another."""
+    """Return the size of a slice: a moment of work, and less at the end, so that no worker waits for another."""
     if finished == 0:
         return 1
     each = (time.monotonic() - began) * workers / finished
@@ -550,22 +550,22 @@ def _slice_size(finished: int, began: float, workers: int, left: int) -> int:
 
 
 def _in_words_of_user(store: Store, error: BaseException) -> BaseException:
-    """Give an error of a run that names the user's files, where copies of them failed."""
+    """Return the error of a run with the user's file names instead of those of copies."""
     if not isinstance(error, RunError) or isinstance(error, (RunStopped, WorkerDied)):
         return error
     words = "\n".join(one for one in (str(error), users_traceback(error)) if one)
-    told = copies.in_words_of_user(store, words)
-    return error if told == words else type(error)(told)
+    message = inputs.in_words_of_user(store, words)
+    return error if message == words else type(error)(message)
 
 
 def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:
-    """Raise the error of a run; one whose worker died is tried again."""
+    """Raise the error of a run, unless its worker died and it can be tried again."""
     tries[task.run] = tries.get(task.run, 0) + 1
     if isinstance(error, WorkerDied) and tries[task.run] < TRIES:
         return
-    more = f"; it was begun {tries[task.run]} times" if isinstance(error, WorkerDied) else ""
+    more = f"; it was tried {tries[task.run]} times" if isinstance(error, WorkerDied) else ""
     if not isinstance(error, RunStopped):
-        error.add_note(f"in the run {task.run}: {task.name}, seed {task.seed}{more}; what is finished is kept")
+        error.add_note(f"in the run {task.run}: {task.name}, seed {task.seed}{more}; finished runs are kept")
     raise error
 
 
@@ -573,13 +573,13 @@ def _judge(error: BaseException, task: Task, tries: dict[str, int]) -> None:
 
 
 def _repair(store: Store, make_all: Callable[[_Left, Sequence[str]], None]) -> None:
-    """Make anew what is damaged: chunks from the runs that are in them, which gives the bytes that were there.
+    """Restore damaged files: chunks by repeating their runs, which gives the same bytes.
 
-    Files of a study go, and come again when the study is made. What was killed in it is done again from the beginning.
+    Damaged files of a study are removed, and written again when the study is made. A killed repair starts again.
     """
     broken = store.broken()
     chunks = {Path(one).stem for one in broken if one.startswith(("chunks/", "tables/"))}
-    # what runs cost has no checksum
+    # costs of runs have no checksum
     chunks |= {name for name in store.chunks() if _read_runs(store, f"log/{name}.parquet") is None}
     if not broken and not chunks:
         return
@@ -596,12 +596,12 @@ def _repair(store: Store, make_all: Callable[[_Left, Sequence[str]], None]) -> N
 
 
 def _remake_chunk(store: Store, name: str, make_all: Callable[[_Left, Sequence[str]], None]) -> None:
-    """Make the runs of a chunk again; it goes where no study has them, or another build of the engine made them."""
+    """Repeat the runs of a chunk; remove it if no study has them, or another build of the engine made them."""
     tasks: dict[str, Task] = {}
     for study in store.studies():
         try:
             rows = _old_rows(store.points(study))
-        except FolderError:  # it is made anew too, and its runs with it
+        except FolderError:  # repeated too, with its runs
             continue
         for row in rows:
             own = ((seed, run) for seed, run in row.runs.items() if run == run_id(row.hash, seed))
@@ -621,13 +621,13 @@ def _remake_chunk(store: Store, name: str, make_all: Callable[[_Left, Sequence[s
 
 
 def _runs_in(store: Store, name: str) -> list[str]:
-    """Read which runs are in a chunk, from a file of it that is whole; nothing where there is none."""
+    """Read the runs of a chunk from one of its undamaged files; empty without one."""
     files = (f"chunks/{name}.parquet", f"log/{name}.parquet")
     return next((found for file in files if (found := _read_runs(store, file)) is not None), [])
 
 
 def _read_runs(store: Store, file: str) -> list[str] | None:
-    """Read which runs have rows in a file; ``None`` where it is missing or damaged."""
+    """Read the runs with rows in a file; ``None`` if it is missing or damaged."""
     try:
         found: list[str] = store.read(file, ["run"])["run"].to_pylist()
     except FolderError:
@@ -636,19 +636,19 @@ def _read_runs(store: Store, file: str) -> list[str] | None:
 
 
 def _lost(store: Store, name: str, tasks: Iterable[str]) -> list[str]:
-    """Give the runs of studies that are in no other chunk that is whole."""
+    """Return the runs of studies that are in no other undamaged chunk."""
     there = {run for other in store.chunks() if other != name for run in _runs_in(store, other)}
     return [run for run in tasks if run not in there]
 
 
 def finish(store: Store) -> None:
-    """Make the store say what it now holds, and clear away what it needed for that; may be done again from anywhere."""
+    """Update the store's tables and remove temporary files; can be repeated after a kill at any point."""
     pending = _pending(store)
     if not pending.closed:
-        copies.install_study(store, store.folder / PENDING / "study", pending.study)
+        inputs.install_study(store, store.folder / PENDING / "study", pending.study)
     store.put_table(RUNS, runs_table(store))
     store.put_sums((RUNS, STORE_FILE, f"studies/{pending.study}/"))
-    _drop_journals(store)  # all of it is in chunks; the last to go is what says that more is to be done
+    _drop_journals(store)  # all runs are in chunks; the pending mark goes last
     store.drop_folder(PENDING)
 
 

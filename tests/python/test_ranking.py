@@ -1,4 +1,4 @@
-"""Who is best, and who is dominated: what must hold whatever the figures are."""
+"""Best and dominated controllers: properties that hold for any figures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incast.best import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
 from incast.completions import Reading, difference
+from incast.ranking import CARRIES, Objective, best, carrying, clearly_better, dominates, undominated
 from incast.report import is_clear_of_zero, shown_reading
 
 

@@ -1,4 +1,4 @@
-"""What a store holds: its studies, how many of their runs are made, and what these took."""
+"""Status of a store: its studies, numbers of finished runs, and their cost."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 from incast import soundness
 from incast.errors import FolderError, UnsoundError
 from incast.output import counted
-from incast.study import making
+from incast.study import runner
 from incast.study.store import RUNS, Store
 
 SHOWN = 5
-"""Unsound runs that are named."""
+"""Most unsound runs that are listed."""
 
 
 class Damaged(FolderError):
-    """A file of a store is not what was written."""
+    """A file of a store is damaged."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class StudyStanding:
     name: str
     points: int
     seeds: int
-    """Most seeds that a point has."""
+    """Largest number of seeds of a point."""
     runs: int
 
 
 @dataclass(frozen=True)
 class PendingStanding:
-    """A study that is asked for and not finished."""
+    """A pending study."""
 
     study: str
     made: int
@@ -44,52 +44,52 @@ class PendingStanding:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a store holds."""
+    """Content of a store."""
 
     store: str
     incast: str
     engine: str
     runs: int
-    """Different runs; studies may share some."""
+    """Number of different runs; studies may share some."""
     studies: list[StudyStanding]
     pending: PendingStanding | None
     cpu_s: float
     bytes: int
     tables: list[str]
     unsound: list[str]
-    """Runs of its studies of which no figure is to be used, and why."""
+    """Unsound runs of its studies, with the reasons."""
     damaged: list[str] | None
-    """What is wrong with its files; ``None`` where that was not looked at."""
+    """Damage of its files; ``None`` if not checked."""
 
     def data(self) -> dict[str, Any]:
-        """Give it as plain data."""
+        """Return the status as plain data."""
         return asdict(self)
 
     def lines(self) -> list[str]:
-        """Say it in lines."""
-        told = []
+        """Return the status as lines of text."""
+        lines = []
         for one in self.studies:
-            told.append(
+            lines.append(
                 f"{one.name}: {counted(one.points, 'point')}, {counted(one.seeds, 'seed')}, {counted(one.runs, 'run')}"
             )
         if self.pending is not None:
-            told.append(
+            lines.append(
                 f"{self.pending.study}: unfinished, {self.pending.made} of "
-                f"{counted(self.pending.runs, 'new run')} made; the same command again goes on"
+                f"{counted(self.pending.runs, 'new run')} made; the same command resumes it"
             )
-        told.append(
+        lines.append(
             f"store: {self.store}, {counted(self.runs, 'run')}, {self.bytes / 1e6:.1f} MB, {self.cpu_s:.1f} CPU s"
         )
-        told += [f"not sound, and without figures: {run}" for run in self.unsound[:SHOWN]]
+        lines += [f"unsound, without figures: {run}" for run in self.unsound[:SHOWN]]
         if len(self.unsound) > SHOWN:
-            told.append(f"not sound, and without figures: {len(self.unsound) - SHOWN:,} more, see {soundness.COLUMN}")
+            lines.append(f"unsound, without figures: {len(self.unsound) - SHOWN:,} more, see {soundness.COLUMN}")
         if self.damaged == []:
-            told.append("every file is as it was written")
-        return told
+            lines.append("all files have their checksums")
+        return lines
 
 
 def _size(folder: Path) -> int:
-    """Bytes of all files; one that another program takes away meanwhile counts as nothing."""
+    """Return the bytes of all files, except those removed meanwhile."""
     size = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -99,7 +99,7 @@ def _size(folder: Path) -> int:
 
 
 def of(store: Store, check: bool = False) -> Standing:
-    """Look at a store; with ``check`` hold every file against its checksum."""
+    """Read the status of a store; with ``check`` verify the checksum of every file."""
     import pyarrow.compute as pc
 
     head = store.head()
@@ -114,17 +114,17 @@ def of(store: Store, check: bool = False) -> Standing:
         runs += cost.num_rows
         cpu_s += pc.sum(cost["cpu_s"]).as_py() or 0.0
     size = _size(store.folder)
-    asked = making.progress_of(store)
+    asked = runner.progress_of(store)
     pending = None if asked is None else PendingStanding(*asked)
     damaged = store.damaged() if check else None
-    told = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)
-    return Standing(str(store.folder), head["incast"], head["engine"], *told)
+    parts = (runs, studies, pending, cpu_s, size, store.tables(), unsound_of(store), damaged)
+    return Standing(str(store.folder), head["incast"], head["engine"], *parts)
 
 
 def unsound_of(store: Store, study: str | None = None) -> list[str]:
-    """Give the runs of a study, or of all studies, of which no figure is to be used, and why; each run once.
+    """Return the unsound runs of a study, or of all studies, with reasons; each run once.
 
-    Runs that a store still has and that no study names any more are not judged: nobody reads their figures.
+    Runs that belong to no study any more are ignored.
     """
     if not (store.folder / RUNS).exists() or soundness.COLUMN not in store.schema(RUNS).names:
         return []
@@ -134,6 +134,6 @@ def unsound_of(store: Store, study: str | None = None) -> list[str]:
 
 
 def refuse_unsound(store: Store, study: str) -> None:
-    """Raise ``UnsoundError`` where the study has runs of which no figure is to be used."""
+    """Raise ``UnsoundError`` if the study has unsound runs."""
     if found := unsound_of(store, study):
         raise UnsoundError(f"{store.folder}: {counted(len(found), 'run')} without figures; the first: {found[0]}")

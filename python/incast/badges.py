@@ -1,30 +1,30 @@
-"""Marks in the tables of a comparison: who is best at a figure, and who is dominated by nobody."""
+"""Marks in the tables of a comparison: the best controller of each figure, and the undominated controllers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from incast.best import CARRIES, Objective, best, carrying, undominated
 from incast.comparison import Band, Comparison
 from incast.completions import ENOUGH, Reading
 from incast.figures import ACTIVE, FIGURES, Figure
+from incast.ranking import CARRIES, Objective, best, carrying, undominated
 
 _MEANING = (
-    " is best: the 95 % interval of the paired difference to every other controller is clear of zero, at least "
-    f"{100 * ENOUGH:g} % finished, no other dominates it, and, where the figure is no rate and no completion time, "
-    f"its throughput is at least {100 * CARRIES:g} % of the highest. ◆: no other is at least as good in throughput, "
-    "p99 delay and share finished, and clearly better in one."
+    " marks the best: the 95 % interval of its paired difference to every other controller excludes zero, at least "
+    f"{100 * ENOUGH:g} % of its transfers finished, no other controller dominates it, and its throughput is at least "
+    f"{100 * CARRIES:g} % of the highest (not asked of rates and completion times). ◆: no other controller is at least "
+    "as good in throughput, p99 delay and share finished, and clearly better in one of them."
 )
 
 
 def meaning(of_best: str) -> str:
-    """Say what the marks mean; ``of_best`` is how the best is told: bold, or a sign."""
+    """Explain the marks; ``of_best`` names the mark of the best: bold, or a sign."""
     return f"{of_best}{_MEANING}"
 
 
 DELIVERS = ("flows.throughput", "fct.", "queries.", "writes.")
-"""How the keys of figures begin that nobody is good at who sends nothing."""
+"""Prefixes of the keys of figures that are bad for a controller that sends nothing."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Marks:
     best: dict[str, str | None]
     """Controller that is best at a figure, by its key."""
     front: frozenset[str]
-    """Controllers that no other dominates; empty where nothing can be told apart: of one controller, or one seed."""
+    """Undominated controllers; empty with a single controller or a single seed, which allow no comparison."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def of_point(comparison: Comparison, scenario: str, value: str, figures: Sequenc
 
 
 def possible(comparison: Comparison) -> bool:
-    """Whether there may be marks: one controller is not better than others, and one seed has no intervals."""
+    """Return whether marks are possible: they need two controllers, and two seeds for intervals."""
     return len(comparison.study.controllers) > 1 and comparison.study.seeds > 1
 
 

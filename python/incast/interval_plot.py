@@ -1,7 +1,6 @@
-"""Points of pictures: figures with their intervals, and what unfinished ones leave open, on one rule of axes.
+"""Points of pictures: figures with intervals and with the bounds that unfinished flows leave.
 
-An axis begins at zero or is logarithmic. Either has no place for an interval that goes below: it is drawn down to the
-axis, and marked there.
+An axis begins at zero or is logarithmic. An interval that reaches below the axis is drawn down to it, and marked there.
 """
 
 from __future__ import annotations
@@ -13,33 +12,33 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.transforms import blended_transform_factory
 
-from incast.look import line, numbered_log
 from incast.statistics import Estimate
+from incast.style import line, numbered_log
 
 
 class Measured(Protocol):
-    """A figure at one place, as ``completions.Reading`` is."""
+    """A figure at one place, such as ``completions.Reading``."""
 
     @property
     def least(self) -> Estimate | None:
-        """Mean and interval; of a figure that is open its lower bound."""
+        """Mean and interval; of an open figure its lower bound."""
 
     @property
     def most(self) -> Estimate | None:
-        """Upper bound; ``None`` where there is none."""
+        """Upper bound; ``None`` without one."""
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is open."""
+        """True if the bounds are equal."""
 
     @property
     def share(self) -> float:
-        """Share finished of what the figure is about."""
+        """Share finished of the transfers in the figure."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A figure of which nothing is open."""
+    """A known figure."""
 
     least: Estimate
     exact: bool = True
@@ -53,26 +52,26 @@ class Known:
 
 @dataclass(frozen=True)
 class Points:
-    """A line of a picture: a figure by the place of its value on the x axis."""
+    """A line of a picture: figures by their places on the x axis."""
 
     label: str
     number: int
-    """Of its look."""
+    """Number of its style."""
     at: Sequence[float]
     readings: Sequence[Measured]
 
 
 @dataclass
-class Told:
-    """What a picture shows that its footnote must explain."""
+class Footnote:
+    """Elements of a picture that its footnote must explain."""
 
     unfinished: bool = False
     below: bool = False
     bands: bool = False
     whiskers: bool = False
 
-    def tell_of(self, found: Iterable[Estimate], bands: bool = False) -> None:
-        """Note that figures are drawn with their intervals, as bands or as whiskers, where they have any."""
+    def note_intervals(self, found: Iterable[Estimate], bands: bool = False) -> None:
+        """Note that figures have intervals, drawn as bands or as whiskers."""
         if any(e.half_width is not None for e in found):
             self.bands, self.whiskers = self.bands or bands, self.whiskers or not bands
 
@@ -81,7 +80,7 @@ class Told:
         parts = []
         if self.unfinished:
             parts.append(
-                "Hollow, with a percentage: that share finished. Arrow: at least so much; thick bar: between its ends."
+                "Hollow, with a percentage: that share finished. Arrow: lower bound; thick bar: lower to upper bound."
             )
         if self.bands or self.whiskers:
             what = " and ".join([*["bands"] * self.bands, *["whiskers"] * self.whiskers]).capitalize()
@@ -92,17 +91,17 @@ class Told:
 
 
 def fit_a_log_axis(lines: Iterable[Points]) -> bool:
-    """Whether all figures of the lines are above zero, and there is one."""
+    """Return whether the lines have figures, all of them above zero."""
     means = [e.mean for points in lines for reading in points.readings if (e := reading.least) is not None]
     return bool(means) and min(means) > 0
 
 
 def draw_points(
-    axes: Axes, lines: Sequence[Points], scale: float, told: Told, log: bool, join: bool = True
+    axes: Axes, lines: Sequence[Points], scale: float, footnote: Footnote, log: bool, join: bool = True
 ) -> list[float]:
-    """Draw lines with their intervals; give all numbers that must be in sight, without lower ends below the axis.
+    """Draw lines with their intervals; return all numbers that the axis must cover, without lower ends below it.
 
-    ``log`` says whether the y axis will be logarithmic, ``join`` whether places are joined by lines.
+    ``log``: the y axis will be logarithmic. ``join``: draw lines between the points.
     """
     seen: list[float] = []
     for points in lines:
@@ -115,18 +114,18 @@ def draw_points(
         means = [e.mean * scale for _, _, e in kept]
         lows, highs = [e.low * scale for _, _, e in kept], [e.high * scale for _, _, e in kept]
         seen += in_sight([e for _, _, e in kept], scale)
-        told.tell_of([e for _, _, e in kept], bands=join and len(xs) > 1)
+        footnote.note_intervals([e for _, _, e in kept], bands=join and len(xs) > 1)
         axes.plot(xs, means, label=points.label, **(look if join else {**look, "linestyle": "none"}))
         if join and len(xs) > 1:
             axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0, label="_band")
         else:
-            # a single place has no width that a band could fill
+            # a single place has no width for a band
             for x, low, high in zip(xs, lows, highs, strict=True):
                 axes.plot([x, x], [low, high], color=colour, linewidth=1.2, alpha=0.7)
         for (x, reading, found), mean in zip(kept, means, strict=True):
-            mark_below(axes, x, found, colour, told, log)
+            mark_below(axes, x, found, colour, footnote, log)
             if reading.share < 1:
-                told.unfinished = True
+                footnote.unfinished = True
                 axes.plot([x], [mean], look["marker"], color=colour, markerfacecolor="white", markersize=6, zorder=5)
                 axes.annotate(
                     f"{100 * reading.share:.3g} %",
@@ -142,20 +141,20 @@ def draw_points(
 
 
 def in_sight(found: Iterable[Estimate], scale: float = 1.0) -> list[float]:
-    """Give the means and the ends of intervals that an axis must show: what is below zero has no place on it."""
+    """Return the means and interval ends that an axis must cover; ends below zero are left out."""
     return [end * scale for e in found for end in (e.mean, e.high, e.low) if end > 0 or end == e.mean]
 
 
-def mark_below(axes: Axes, x: float, found: Estimate, colour: str, told: Told, log: bool) -> None:
-    """Mark at the axis an interval that goes on below it."""
+def mark_below(axes: Axes, x: float, found: Estimate, colour: str, footnote: Footnote, log: bool) -> None:
+    """Mark an interval that reaches below the axis."""
     if found.low < 0 or (log and found.low == 0 < found.mean):
-        told.below = True
+        footnote.below = True
         beside = blended_transform_factory(axes.transData, axes.transAxes)
         axes.plot([x], [0.012], marker="v", color=colour, markersize=5, transform=beside, clip_on=False)
 
 
 def _open_above(axes: Axes, x: float, low: float, reading: Measured, scale: float, colour: str) -> list[float]:
-    """Draw how far the unfinished may move a figure up; give what must be in sight of it."""
+    """Draw how far unfinished flows may raise a figure; return the numbers that the axis must cover."""
     if reading.exact:
         return []
     most = reading.most
@@ -168,7 +167,7 @@ def _open_above(axes: Axes, x: float, low: float, reading: Measured, scale: floa
 
 
 def until(times: Sequence[float], values: Sequence[float], end: float) -> tuple[list[float], list[float]]:
-    """Cut a series whose values hold until the next where what it is of ends: the last value holds until there."""
+    """Cut a step series at its end time: the last value holds until then."""
     kept = sum(time <= end for time in times)
     times, values = list(times[:kept]), list(values[:kept])
     return ([*times, end], [*values, values[-1]]) if times else ([], [])
@@ -177,13 +176,13 @@ def until(times: Sequence[float], values: Sequence[float], end: float) -> tuple[
 def mark_end(
     axes: Axes, times: Sequence[float], values: Sequence[float], scales: tuple[float, float], colour: str
 ) -> None:
-    """Mark the end of a line that ends before the picture does; ``scales`` are from its units to those of the axes."""
+    """Mark the end of a line that ends before the picture; ``scales`` convert its units to those of the axes."""
     if times:
         axes.plot([times[-1] * scales[0]], [values[-1] * scales[1]], marker="|", color=colour, markersize=7)
 
 
 def y_axis(panels: Sequence[Axes], seen: Sequence[float], log: bool, index: bool = False) -> None:
-    """Give panels their y axis, once all is drawn: from zero on, or logarithmic; ``index`` ends at 1."""
+    """Set the y axis of panels after drawing: from zero, or logarithmic; ``index`` ends at 1."""
     positive = [value for value in seen if value > 0]
     for axes in panels:
         if log:

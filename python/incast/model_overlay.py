@@ -1,6 +1,6 @@
-"""Closed forms beside a study: where a model gives a figure of its runs, it is drawn with what was measured.
+"""Closed-form models drawn over the measured figures of a study.
 
-Which forms there are is the table ``FORMS``. Each says of a scenario whether its assumptions hold there.
+The table ``FORMS`` lists the models. Each checks whether its assumptions hold for a scenario.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Form:
     """A closed form of a figure."""
 
     name: str
-    """Model, as ``incast model`` has it."""
+    """Name of the model in ``incast model``."""
     figure: str
-    """Figure of ``summary.json`` that it gives."""
+    """Figure of ``summary.json`` that it predicts."""
     what: str
-    """How a legend calls it."""
+    """Label in a legend."""
     of: Callable[[Scenario], float | None]
-    """Value for a scenario; ``None`` where the assumptions do not hold."""
+    """Value for a scenario; ``None`` if the assumptions do not hold."""
 
 
 def _applications(resolved: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -41,14 +41,14 @@ def _applications(resolved: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _fair_share(scenario: Scenario) -> float | None:
-    """Mean share of flows that always have data."""
+    """Return the mean share of flows that always have data."""
     if any(app["kind"] != "bulk" or "size" in app for app in _applications(scenario.resolved())):
         return None
     return float(np.mean(model.fair_share(scenario)["fair_share_bps"]))
 
 
 def _ideal_fct(scenario: Scenario) -> float | None:
-    """Mean completion time of flows with a size."""
+    """Return the mean completion time of finite flows."""
     if any(app["kind"] != "bulk" or "size" not in app for app in _applications(scenario.resolved())):
         return None
     found = float(np.mean(model.ideal_fct(scenario)["ideal_fct_s"]))
@@ -56,7 +56,7 @@ def _ideal_fct(scenario: Scenario) -> float | None:
 
 
 def _dctcp_queue(scenario: Scenario) -> float | None:
-    """Largest queue of DCTCP flows through the one bottleneck of a dumbbell, marked above a threshold in packets."""
+    """Return the largest queue of DCTCP flows at the bottleneck of a dumbbell that marks above a packet threshold."""
     resolved = scenario.resolved()
     queue, topology = resolved["queue"], resolved["topology"]
     mark = re.fullmatch(r"(\d+)p", str(queue.get("mark", "")))
@@ -68,10 +68,10 @@ def _dctcp_queue(scenario: Scenario) -> float | None:
     flows = model.ideal_fct(scenario)["idle_rtt_s"]
     rate = topology["bottleneck_link"]["rate"]
     packet = resolved["transport"]["mss"] + resolved["transport"]["header"] + topology["bottleneck_link"]["overhead"]
-    told = model.evaluate(
+    figures = model.evaluate(
         "dctcp-queue", flows=len(flows), rate=rate, rtt=float(np.mean(flows)), threshold=int(mark[1]), packet=packet
     )
-    return float(told["queue_max_packets"])
+    return float(figures["queue_max_packets"])
 
 
 FORMS = (
@@ -83,7 +83,7 @@ FORMS = (
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the picture: the values of the axis, measured means, and the closed form where it exists."""
+    """One line of the picture: the values of the axis, measured means, and the closed form if it exists."""
 
     label: str
     x: list[float]
@@ -93,7 +93,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Beside:
-    """A figure of a study over one of its axes, and the closed form of it."""
+    """A figure of a study over one of its axes, with its closed form."""
 
     key: str
     axis_unit: str
@@ -102,7 +102,7 @@ class Beside:
     lines: list[Line]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give a row a point."""
+        """Return one row per point."""
         return [
             {"line": line.label, self.key: x, "measured": m.mean, "half_width": m.half_width, self.form.name: f}
             for line in self.lines
@@ -111,9 +111,9 @@ class Beside:
 
 
 def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:
-    """Put a figure of a study's runs beside its closed form, over the axis ``key`` (the first of numbers unless given).
+    """Return a figure of a study with its closed form, over the axis ``key`` (default: the first numeric axis).
 
-    Raises ``StudyError`` where there is no closed form of the figure, no such axis, or no run in which the form holds.
+    Raises ``StudyError`` if the figure has no closed form, the axis is unknown, or the form holds in no run.
     """
     forms = {form.figure: form for form in FORMS}
     if figure not in forms:
@@ -124,9 +124,7 @@ def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:
     key = key or (ordered[0] if ordered else "")
     if key not in ordered:
         where = f"axis {key}" if key else "the study"
-        raise StudyError(
-            f"{where}: expected an axis of numbers over which to draw; there is {', '.join(ordered) or 'none'}"
-        )
+        raise StudyError(f"{where}: expected a numeric axis to draw over; available: {', '.join(ordered) or 'none'}")
     by_point: dict[Point, list[float]] = {}
     for row in store.runs.to_pylist():
         if row["study"] == study.name and row.get(figure) is not None:
@@ -135,12 +133,12 @@ def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:
     groups: dict[str, list[tuple[float, Estimate, float | None]]] = {}
     units: set[str] = set()
     for point, measured in by_point.items():
-        told = [f"{name} = {value}" for name, value in point.values.items() if name != key]
+        settings = [f"{name} = {value}" for name, value in point.values.items() if name != key]
         place, unit = _number(point.values[key]) or (0.0, "")
         units.add(unit)
         found = estimate(measured)
         if found is not None:
-            label = ", ".join([point.scenario, *filter(None, [point.arm]), *told])
+            label = ", ".join([point.scenario, *filter(None, [point.arm]), *settings])
             groups.setdefault(label, []).append((place, found, form.of(study.scenario_of(point))))
     if not any(value is not None for group in groups.values() for _, _, value in group):
         raise StudyError(f"{form.name}: its assumptions hold in no run of {study.name} that has {figure}")
@@ -154,14 +152,14 @@ def of(store: Store, study: Definition, figure: str, key: str = "") -> Beside:
 
 
 def _number(value: Any) -> tuple[float, str] | None:
-    """Read a value with its unit; ``None`` where it is none."""
+    """Read a number with its unit; ``None`` for other values."""
     found = re.fullmatch(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)([A-Za-z]*)", str(value))
     return None if found is None or isinstance(value, bool) else (float(found[1]), found[2])
 
 
 def picture(beside: Beside) -> bytes:
-    """Draw the measured means with their 95 % intervals, and the closed form as a line of the same colour."""
-    from incast.look import COLOURS, INK, MARKERS, dress, legend, new_canvas, png_bytes, time_unit
+    """Draw measured means with 95 % intervals, and the closed form as a line of the same colour."""
+    from incast.style import COLOURS, INK, MARKERS, dress, legend, new_canvas, png_bytes, time_unit
 
     unit, scale = {"bps": ("Gb/s", 1e-9)}.get(beside.figure.rpartition("_")[2], ("packets", 1.0))
     if beside.figure.endswith("_s"):
@@ -189,6 +187,8 @@ def picture(beside: Beside) -> bytes:
     axes.set_ylim(bottom=0)
     axes.set_xlabel(f"{beside.key} ({beside.axis_unit})" if beside.axis_unit else beside.key, fontsize=9, color=INK)
     axes.set_ylabel(f"{beside.figure} ({unit})", fontsize=9, color=INK)
-    axes.set_title(f"Measured, and the model {beside.form.name}", fontsize=10, color=INK, loc="left", fontweight="bold")
+    axes.set_title(
+        f"Measured, with the model {beside.form.name}", fontsize=10, color=INK, loc="left", fontweight="bold"
+    )
     legend(canvas, [axes])
     return png_bytes(canvas)

@@ -1,4 +1,4 @@
-"""The look of pictures: palette, lines, axes that always have numbers, and the files they are saved as."""
+"""Style of pictures: palette, lines, numbered axes, and file formats."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullForm
 from incast import output
 from incast.errors import StudyError
 
-if (
-    output.is_program
-):  # Matplotlib reads a matplotlibrc of the working directory, which may have TeX called for each text
+if output.is_program:  # Matplotlib reads a matplotlibrc in the working directory, which may run TeX for each text
     rcdefaults()
 
 FORMATS = ("png", "svg", "pdf")
-"""Kinds of files that pictures are saved as."""
+"""Image formats."""
 
-# Okabe and Ito's palette: told apart with every common kind of colour blindness. Line style and
+# Okabe and Ito's palette: distinguishable with every common kind of colour blindness. Line style and
 # marker repeat the distinction for print in grey.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000", "#56B4E9", "#7F7F7F"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -36,26 +34,26 @@ STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)
 INK, GRID, GREY = "#22272e", "#d9dee5", "#8b949e"
 
 ABREAST = 8
-"""Series that one panel tells apart at a glance; more of them have a panel each."""
+"""Most series that are easy to tell apart in one panel; more of them have a panel each."""
 
 LEGEND_LETTERS = 60
-"""Letters that the names of a legend have together at most, in one row."""
+"""Most letters of the names in a legend with one row."""
 
 LOG_SPAN = 5.0
-"""Ratio of the largest to the smallest value from which an x axis of numbers is logarithmic."""
+"""Ratio of the largest to the smallest value from which a numeric x axis is logarithmic."""
 
 TIME_UNITS = [(1.0, "s"), (1e-3, "ms"), (0.0, "us")]
-"""Units of a time axis, by the least span that each is for, in seconds."""
+"""Units of a time axis, with the smallest span of each in seconds."""
 
 
 def time_unit(span_s: float) -> tuple[str, float]:
-    """Return the unit of an axis over this much time, and what seconds are multiplied by."""
+    """Return the unit of a time axis for a span, and the factor from seconds."""
     unit = next(unit for least, unit in TIME_UNITS if span_s >= least)
     return unit, {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
 
 
 def line(number: int, marker: bool = True) -> dict[str, Any]:
-    """Look of a plot's lines, by number: the first 64 differ in colour, line style or marker."""
+    """Return the style of a line by number: the first 64 differ in colour, line style or marker."""
     turn = number // len(COLOURS)
     return {
         "color": COLOURS[number % len(COLOURS)],
@@ -67,7 +65,7 @@ def line(number: int, marker: bool = True) -> dict[str, Any]:
 
 
 def area(number: int) -> dict[str, Any]:
-    """Look of bars, by number: the first 64 differ in colour or hatching."""
+    """Return the style of bars by number: the first 64 differ in colour or hatching."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "hatch": HATCHES[number // len(COLOURS) % len(HATCHES)],
@@ -77,7 +75,7 @@ def area(number: int) -> dict[str, Any]:
 
 
 class Canvas(Figure):
-    """A figure that notebooks show, also where pyplot was never loaded."""
+    """A figure that notebooks show, even without pyplot."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         return png_bytes(self), {"width": round(96 * self.get_figwidth())}
@@ -85,17 +83,17 @@ class Canvas(Figure):
 
 def new_canvas(width: float, height: float) -> Canvas:
     """Make a canvas, in inches."""
-    # Not through pyplot: it keeps figures in global state and is not safe with threads.
+    # without pyplot, which keeps figures in global state and is not thread-safe
     return Canvas(figsize=(width, height), dpi=160, layout="constrained", facecolor="white")
 
 
 def abreast(count: int, most: int) -> int:
-    """Choose the columns of so many panels: the fewest rows of at most so many, and these as even as can be."""
+    """Return the columns for ``count`` panels: fewest rows of at most ``most`` panels, as even as possible."""
     return -(-count // -(-count // most))
 
 
 def dress(axes: Axes) -> None:
-    """Give axes the look of all pictures."""
+    """Apply the common style to axes."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -113,7 +111,7 @@ def png_bytes(canvas: Figure) -> bytes:
 def picture_bytes(canvas: Figure, kind: str) -> bytes:
     """Write a canvas as a file of one of ``FORMATS``."""
     buffer = io.BytesIO()
-    # Without dates, random names and a program's version the same data gives the same bytes.
+    # reproducible bytes: no dates, random names or program versions
     nothing = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
     with rc_context({"svg.hashsalt": "incast"}):
         canvas.savefig(buffer, format=kind, metadata=nothing[kind])
@@ -124,24 +122,24 @@ def formats_of(text: str) -> tuple[str, ...]:
     """Read ``png,svg,pdf``; raises ``StudyError``."""
     kinds = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
     if unknown := [kind for kind in kinds if kind not in FORMATS]:
-        raise StudyError(f'--format "{text}": "{unknown[0]}" is none of {", ".join(FORMATS)}')
+        raise StudyError(f'--format "{text}": unknown format "{unknown[0]}"; expected {", ".join(FORMATS)}')
     return kinds
 
 
 def plain(value: float, _position: object = None) -> str:
-    """Write a number on an axis."""
+    """Format a number on an axis."""
     return f"{value:.10g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:g}"
 
 
 _BETWEEN: list[tuple[int, ...]] = [(1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7), tuple(range(1, 10))]
-"""Numbers of a decade that have labels, the sparsest first."""
+"""Labelled numbers of a decade, sparsest first."""
 
 FEWEST, MOST = 3, 9
-"""Labels that a logarithmic axis has at least and at most."""
+"""Fewest and most labels of a logarithmic axis."""
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Choose the labelled ticks of a logarithmic axis: at least three numbers, however short the axis is."""
+    """Return the labelled ticks of a logarithmic axis: at least three, however short the axis."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for step in range(1, len(decades) + 1):
         whole = [10.0**k for k in decades if k % step == 0 and low <= 10.0**k <= high * (1 + 1e-12)]
@@ -158,11 +156,11 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def numbered_log(axes: Axes, which: str = "y") -> None:
-    """Make an axis logarithmic, with plain numbers on it; call it once all is drawn."""
+    """Make an axis logarithmic with plain numbers; call it after drawing."""
     axis: Axis = axes.yaxis if which == "y" else axes.xaxis
     (axes.set_yscale if which == "y" else axes.set_xscale)("log")
     low, high = sorted(axes.get_ylim() if which == "y" else axes.get_xlim())
-    if low <= 0:  # limits were set, or there is nothing above zero to draw
+    if low <= 0:  # limits were set, or there are no values above zero
         low, high = (high / 1e3, high) if high > 0 else (0.1, 1.0)
     ticks = log_ticks(low, high)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -186,12 +184,12 @@ _QUANTITIES = {
         for unit, factor in (("bps", 1), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12))
     },
 }
-"""Units of values as scenarios write them: quantity, and factor to the base unit."""
+"""Units of scenario values: quantity, and factor to the base unit."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where values of a key lie on an axis."""
+    """Places of a key's values on an axis."""
 
     values: tuple[str, ...]
     at: tuple[float, ...]
@@ -199,23 +197,23 @@ class Places:
 
     @property
     def log(self) -> bool:
-        """Whether the axis is logarithmic: numbers above zero that span a factor of ``LOG_SPAN``."""
+        """True for a logarithmic axis: numbers above zero that span a factor of ``LOG_SPAN``."""
         return self.numeric and spans(self.at)
 
     @property
     def order(self) -> list[int]:
-        """Numbers of the values from left to right."""
+        """Indices of the values from left to right."""
         return sorted(range(len(self.at)), key=self.at.__getitem__)
 
 
 def spans(numbers: Iterable[float]) -> bool:
-    """Whether numbers are for a logarithmic axis: the one rule of all pictures."""
+    """Return whether numbers need a logarithmic axis; all pictures use this rule."""
     found = list(numbers)
     return bool(found) and min(found) > 0 and max(found) / min(found) >= LOG_SPAN
 
 
 def places(values: Sequence[str]) -> Places:
-    """Place values on an axis: by size where all are numbers of one quantity, with units or without; else in a row."""
+    """Place values on an axis: by size if all are numbers of one quantity, with or without units; else evenly."""
     found = []
     for value in values:
         match = re.fullmatch(r"\s*(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)\s*([A-Za-z%]*)\s*", value)
@@ -229,7 +227,7 @@ def places(values: Sequence[str]) -> Places:
 
 
 def x_axis(axes: Axes, x: Places, letters: int = 44) -> None:
-    """Put values on an x axis as they were written; more than ``letters`` letters stand aslant."""
+    """Label an x axis with values as written; labels are rotated beyond ``letters`` letters."""
     if x.log:
         axes.set_xscale("log")
         axes.xaxis.set_minor_locator(NullLocator())
@@ -242,10 +240,10 @@ def x_axis(axes: Axes, x: Places, letters: int = 44) -> None:
 
 
 def legend(canvas: Figure, panels: Iterable[Axes], note: str = "") -> None:
-    """Put one legend for all panels below them, and a footnote over it."""
-    # A panel lacks a controller that has no such figure there.
+    """Draw one legend for all panels below them, with a footnote above it."""
+    # a panel lacks controllers without the figure
     shown = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    # Four short names stand in one row; otherwise rows of three.
+    # four short names fit one row; otherwise rows of three
     one_row = len(shown) <= 4 and sum(len(label) for label in shown) <= LEGEND_LETTERS
     if not shown and note:
         canvas.supxlabel(note, fontsize=7, color=INK, x=0.01, ha="left")

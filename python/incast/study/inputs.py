@@ -1,4 +1,4 @@
-"""Copies of what a study names: scenario files, files of these, and classes, so that a store needs nothing else."""
+"""Copies of a study's input files in the store: scenarios, their files, and classes; a store is self-contained."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from incast.study.store import Store
 
 
 def canonical(store: Store, study: Kind) -> Kind:
-    """Give the study with copies in the store in the place of the classes and files that its keys name."""
+    """Return the study with classes and files of its keys replaced by copies in the store."""
 
     def at(key: str, value: Value) -> Value:
         last = key.rpartition(".")[2]
@@ -45,12 +45,12 @@ def canonical(store: Store, study: Kind) -> Kind:
 
 
 def study_text(study: Definition) -> str:
-    """Write the study as the store keeps it: beside copies of its scenarios; built-in ones go by name."""
+    """Write the study's file for the store: scenarios are copies, built-in ones names."""
     return study.toml([name if text is None else f"scenarios/{name}.toml" for name, text in study.texts().items()])
 
 
 def write_study(store: Store, folder: Path, study: Definition, text: str) -> None:
-    """Write the study and copies of its scenarios into a folder that nobody sees yet."""
+    """Write the study and copies of its scenarios into a temporary folder."""
     (folder / "scenarios").mkdir(parents=True)
     (folder / "study.toml").write_text(text, encoding="utf-8", newline="\n")
     for name, base in study.texts().items():
@@ -60,27 +60,26 @@ def write_study(store: Store, folder: Path, study: Definition, text: str) -> Non
 
 
 def is_there(store: Store, study: Definition, text: str) -> bool:
-    """Whether the store has the study in these words."""
+    """Return whether the store has the study with this text."""
     path = store.folder / "studies" / study.name / "study.toml"
     try:
         return files.read_text(path) == text
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {path}: {files.told(error)}") from None
+        raise FolderError(f"cannot read {path}: {files.message_of(error)}") from None
 
 
 def install_study(store: Store, folder: Path, name: str) -> None:
-    """Put the files of a study in the place of those that are there."""
+    """Replace the files of a study by new ones."""
     for inner, data in list(read_copies(folder)):
         store.put(f"studies/{name}/{inner}", data)
 
 
 def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Read all files of a folder of a store that leave it: names from the folder on, and bytes.
+    """Yield all files of a store's folder that are to be sent elsewhere: relative names, and bytes.
 
-    A store that was sent may have links in place of copies: what they lead to is of this machine, and stays here.
-    Raises ``FolderError``.
+    Links are refused with ``FolderError``: in a store from somebody else they could lead to files of this machine.
     """
     for path in [folder, *sorted(folder.rglob("*"))]:
         try:
@@ -90,11 +89,11 @@ def read_copies(folder: Path) -> Iterator[tuple[str, bytes]]:
                 continue
             yield path.relative_to(folder).as_posix(), files.read_bytes(path)
         except (OSError, ValueError) as error:
-            raise FolderError(f"{path} cannot be read: {files.told(error)}") from None
+            raise FolderError(f"{path} cannot be read: {files.message_of(error)}") from None
 
 
 def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
-    """Give the scenario with copies of its files and classes in the store in their place."""
+    """Return the scenario with its files and classes replaced by copies in the store."""
     names = {name: _file_kept(store, name, folder) for name, _ in scenario.files()}
     toml = scenario.toml()
     changed = scenario.toml(names) if names else toml
@@ -107,7 +106,7 @@ def kept(store: Store, scenario: Scenario, folder: Path) -> Scenario:
 
 
 def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str:
-    """Change a scenario's own text so that it names the copies; the copy lies three folders below the store."""
+    """Replace file names in a scenario's text by those of copies; the copied text is three folders below the store."""
     resolved = scenario.toml()
     for kind in kinds_in(resolved):
         if ":" in kind:
@@ -119,10 +118,10 @@ def _text_kept(store: Store, text: str, scenario: Scenario, folder: Path) -> str
 
 
 def _controller_kept(store: Store, text: str, folder: Path) -> str:
-    """Copy the file of a class into the store, and name the class after it; other controllers stay as they are.
+    """Copy the file of a class into the store, and return the class's name there; other controllers are unchanged.
 
-    Of a module of a package the whole package is copied. A class that was typed in, or handed over, stays too: it has
-    no file, or is another one than that of the file by now.
+    For a module of a package the whole package is copied. A class typed in or passed as an object is unchanged too: it
+    has no file, or may differ from the file.
     """
     found = own_code.split(text)
     if found is None or text.startswith(f"{FILES}/"):
@@ -134,12 +133,12 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     try:
         code = controllers.locate(str(beside.resolve()) if place.endswith(".py") and beside.is_file() else place)
     except ScenarioError:
-        if place.endswith(".py"):  # says which file cannot be read
+        if place.endswith(".py"):  # raises with the file that cannot be read
             _file_kept(store, str(Path(place).resolve()), folder)
-        return text  # the scenario says it, and where
+        return text  # the scenario reports it
     if code.file is None:
         return text
-    # asked of the user's own file: its copy is the same code
+    # consent to the user's own file: its copy is the same code
     is_permitted = consent.permit(code, text)
     top = code.package
     if top is None:
@@ -147,15 +146,15 @@ def _controller_kept(store: Store, text: str, folder: Path) -> str:
     else:
         copy = f"{_package_kept(store, top)}/{code.file.relative_to(top).as_posix()}"
     copied = own_code.locate(copy, (store.folder,))
-    if copied.digest != code.digest and not code.is_installed:  # which is asked for by its name
-        raise StudyError(f"{code.file} changed while it was copied: give the command again")
+    if copied.digest != code.digest and not code.is_installed:  # an installed package goes by name
+        raise StudyError(f"{code.file} changed while it was copied: run the command again")
     if is_permitted:
         consent.allow(copied)
     return f"{_known(store, copy, place)}:{rest}"
 
 
 def _known(store: Store, copy: str, place: str) -> str:
-    """Remember how the user names the place of a class."""
+    """Remember the user's name for the place of a class."""
     store.originals[copy] = place
     return copy
 
@@ -164,25 +163,25 @@ def _remember(store: Store, copy: str, original: Path) -> None:
     store.originals[str(store.folder.resolve() / copy)] = str(original)
 
 
-def in_words_of_user(store: Store, told: str) -> str:
-    """Name the files that were copied in place of their copies."""
-    # whole paths first: they end with the others
+def in_words_of_user(store: Store, message: str) -> str:
+    """Replace names of copies in a message by those of the original files."""
+    # full paths first: they end with the other names
     for copy in sorted(store.originals, key=lambda one: (not one.startswith("/"), -len(one))):
-        told = told.replace(copy, store.originals[copy])
-    return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", told)
+        message = message.replace(copy, store.originals[copy])
+    return re.sub(rf"""[^\s"']*\b{FILES}/[0-9a-f]{{16}}/""", "", message)
 
 
 def _package_kept(store: Store, top: Path) -> str:
-    """Copy the folder of a package into the store under a name that its content decides."""
+    """Copy the folder of a package into the store, named by its content."""
     try:
         found = package_files(top)
     except LargeError as error:
         raise StudyError(
-            f"the package {top} has {error}: a store copies the package of a controller whole; put the class into a "
+            f"the package {top} has {error}: a store copies the whole package of a controller; put the class into a "
             "smaller package, or a file of its own"
         ) from None
     except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read the package {top} of a controller: {files.told(error)}") from None
+        raise StudyError(f"cannot read the package {top} of a controller: {files.message_of(error)}") from None
     digest = hashlib.sha256()
     for name, data in found.items():
         digest.update(f"{name}\0{len(data)}\0".encode())
@@ -193,19 +192,19 @@ def _package_kept(store: Store, top: Path) -> str:
         _put(store, f"{own}/{name}", data)
     for path in own_code.modules_of(store.folder / own):
         if path.relative_to(store.folder / own).as_posix() not in found:
-            raise StudyError(f"{path} is no part of the package {top}, of which the store has a copy: remove it first")
+            raise StudyError(f"{path} does not belong to the copy of the package {top} in the store: remove it first")
     return own
 
 
 def _file_kept(store: Store, name: str, folder: Path) -> str:
-    """Copy a file into the store under a name that its content decides."""
+    """Copy a file into the store, named by its content."""
     if name.startswith(f"{FILES}/") and (store.folder / name).is_file():
         return name
     path = folder / name
     try:
         data = files.read_bytes(path)
     except (OSError, ValueError) as error:
-        raise StudyError(f"cannot read {path}, which a scenario names: {files.told(error)}") from None
+        raise StudyError(f"cannot read {path}, which a scenario names: {files.message_of(error)}") from None
     own = f"{FILES}/{hashlib.sha256(data).hexdigest()[:16]}/{path.name}"
     _put(store, own, data)
     _remember(store, own, path)
@@ -213,7 +212,7 @@ def _file_kept(store: Store, name: str, folder: Path) -> str:
 
 
 def _put(store: Store, name: str, data: bytes) -> None:
-    """Copy a file unless it is there; one that was damaged is not."""
+    """Copy a file unless an undamaged copy exists."""
     path = store.folder / name
     try:
         there = files.read_bytes(path)
@@ -224,22 +223,22 @@ def _put(store: Store, name: str, data: bytes) -> None:
 
 
 def spoken(value: Value) -> Value:
-    """Give the name of a controller or a file without the place of its copy."""
+    """Return the name of a controller or a file without the folder of its copy."""
     return re.sub(rf"^{FILES}/[0-9a-f]{{16}}/", "", value) if isinstance(value, str) else value
 
 
 @cache
 def _shortest(_engine: str) -> Mapping[str, Any]:
-    """Give the summary of the shortest run, which has the words of all."""
+    """Return the summary of the shortest run, which has the definitions of all figures."""
     return Scenario.load("dumbbell").changed({"run.duration": "1us", "run.warmup": "0s"}).run().summary
 
 
 def parts() -> list[str]:
-    """Give the parts of a summary in their order."""
+    """Return the parts of a summary in order."""
     return list(_shortest(engine_digest()))
 
 
 def definitions() -> dict[str, tuple[str, str]]:
-    """Give unit and definition of every figure, by name."""
+    """Return unit and definition of every figure, by name."""
     summary = _shortest(engine_digest())
     return {name: (unit, summary["definitions"][name]) for name, unit in summary["units"].items()}

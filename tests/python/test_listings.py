@@ -57,7 +57,7 @@ def test_a_name_that_one_kind_alone_has_needs_no_kind(incast: Command) -> None:
 
 def test_a_name_that_several_kinds_have_is_refused_with_the_kinds(incast: Command) -> None:
     incast("describe", "dctcp").refused(
-        "error: dctcp: several kinds have one, controllers, models:", "incast describe controllers dctcp"
+        "error: dctcp: several kinds have this name (controllers, models):", "incast describe controllers dctcp"
     )
 
 

@@ -59,7 +59,7 @@ dev:
 	@$(MAKE) --no-print-directory $(VENV)/.installed
 
 # Tests run the build that the Rust tests share; speed is measured on what a wheel has.
-test test-python test-ray kills lint: export PROFILE := dev
+test test-all test-python test-ray kills lint: export PROFILE := dev
 bench bench-cells bench-store bench-view: export PROFILE := release
 
 release: $(VENV)/.created viewer ## A wheel in dist, with profile-guided optimisation (builds twice)

@@ -31,11 +31,11 @@ MOST_ROWS = 40
 COLUMNS = 400
 """Time steps of a heat map; a cell has the longest queue of its step."""
 STEPS = 200
-"""Steps of time of a picture of flows over time, at most."""
+"""Most time steps of a picture of flows over time."""
 MOST_S = 20.0
-"""CPU seconds of a run that is repeated for a picture, at most."""
+"""Most CPU seconds of a run that is repeated for a picture."""
 ALIKE = 0.01
-"""Largest spread of values whose distribution shows nothing, as a share of the largest."""
+"""Largest spread of values whose CDF is not drawn, as a share of the largest value."""
 
 
 class NothingToDraw(FolderError):

@@ -460,11 +460,11 @@ fn keys_of_links_and_of_pacing_are_described() {
         tree.contains("\nKeys of link, host_link, edge_link, core_link\n  rate  (required)\n      Rate; "),
         "{tree}"
     );
-    assert_eq!(tree.matches("Packets lost for certain").count(), 1, "once for all of them");
+    assert_eq!(tree.matches("Numbers of packets that are lost").count(), 1, "once for all of them");
     let linux = describe("transport", "linux").unwrap().to_string();
     assert!(
         linux.contains(
-            "\nKeys of pacing\n  slow_start  (required)\n      Windows a round trip in slow start \
+            "\nKeys of pacing\n  slow_start  (required)\n      Windows per round trip in slow start \
                             (Linux and ns-3: 2).\n"
         ),
         "{linux}"

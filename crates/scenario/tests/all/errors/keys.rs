@@ -141,7 +141,7 @@ transport = { preset = "ndp" }
 "#;
     let text = GOOD.replace("preset = \"linux\"", "preset = \"homa\"") + more;
     let shown = check(&text).expect_err("no queue cuts").to_string();
-    assert!(shown.contains("expected \"trimming\": ndp learns by the headers"), "{shown}");
+    assert!(shown.contains("expected \"trimming\": ndp learns from trimmed headers"), "{shown}");
 }
 
 #[test]

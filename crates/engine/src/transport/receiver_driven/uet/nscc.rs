@@ -183,14 +183,14 @@ impl Nscc {
     fn adapts(&mut self, now: Time, lost: bool, marked: bool, delay: Time, in_flight: i64) -> bool {
         let mut acts = self.ignored < self.to_ignore && marked;
         if !acts && now > self.adapts_at {
-            let due = self.armed || lost || delay > self.gains.target * 4;
+            let due = self.armed || lost || delay > self.gains.target.saturating_mul(4);
             if self.adapts_at != Time::ZERO && due && self.achieved < self.max >> GATE {
                 self.cwnd = self.achieved.max(self.gains.min);
                 (self.to_ignore, self.ignored, self.armed) = (in_flight, 0, false);
                 acts = true;
             }
             self.achieved = 0;
-            self.adapts_at = now + self.base_rtt + self.gains.target;
+            self.adapts_at = (now + self.base_rtt).saturating_add(self.gains.target);
         }
         if acts {
             (self.increase, self.received) = (0, 0);

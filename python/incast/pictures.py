@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from incast import gallery
-from incast.errors import FolderError, IncastError
+from incast import gallery, named_files
+from incast.errors import FolderError, IncastError, RunError, ScenarioError
 from incast.interval_plot import mark_end, until
 from incast.output import counted
 from incast.result import Result
@@ -306,19 +306,23 @@ def _with_timeline(run: Result) -> Result:
     ask = "run it with --set measure.timeline=auto"
     if run.cost["cpu_s"] > MOST_S:
         raise NotRecorded(f"the run has no timeline and took {run.cost['cpu_s']:.0f} CPU s: {ask}")
+    if run.folder is not None and (own := [kind for kind in named_files.kinds_in(run.toml) if ":" in kind]):
+        # drawing a folder, which may come from anybody, runs no program of it
+        raise NotRecorded(f"the run has no timeline, and repeating it would run the class {own[0]}: {ask}")
     try:
         scenario = Scenario.from_toml(run.toml) if run.folder is None else Scenario.load(run.folder / "scenario.toml")
         again = scenario.with_({"measure.timeline": "auto"}).run()
-    except IncastError as error:
+    except (IncastError, RunError, ScenarioError) as error:
         raise NotRecorded(f"the run has no timeline and cannot be repeated ({error}): {ask}") from None
     if again.summary_json != run.summary_json:
-        raise NotRecorded(f"the run has no timeline, and this build of the engine gives other figures: {ask}")
+        raise NotRecorded(f"the run has no timeline, and repeating it gives other figures: {ask}")
     return again
 
 
 def _rate_unit(most: float) -> tuple[float, str]:
     """Return the factor from bits per second to the unit of an axis, and the unit."""
-    size, unit = next((size, unit) for size, unit in ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s")) if most >= size / 10)
+    units = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
+    size, unit = next((one for one in units if most >= one[0] / 10), units[-1])
     return 1 / size, unit
 
 

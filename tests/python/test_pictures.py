@@ -10,9 +10,10 @@ import pytest
 
 from conftest import Command, left_in
 from incast import FolderError, Result, Scenario
-from incast.pictures import PICTURES, draw
+from incast.pictures import PICTURES, _rate_unit, draw
 from incast.style import FORMATS
 
+HOOKS = ("on_ack", "on_loss", "on_timeout")
 SHORT = {"run.duration": "2ms", "run.warmup": "0s", "measure.series.flows": [0, 1], "measure.series.ports": "all"}
 
 
@@ -62,8 +63,32 @@ def test_many_flows_and_long_runs_are_not_repeated_for_a_picture() -> None:
     with pytest.raises(FolderError, match=r"took 1000 CPU s: run it with --set measure\.timeline=auto"):
         long.plot.over_time()
     other = replace(long, summary_json="{}", manifest=long.manifest | {"cost": {"cpu_s": 1.0}})
-    with pytest.raises(FolderError, match="this build of the engine gives other figures"):
+    with pytest.raises(FolderError, match="repeating it gives other figures"):
         other.plot.over_time()
+
+
+def test_a_run_that_cannot_be_repeated_has_its_other_pictures(tmp_path: Path) -> None:
+    """Its class or its files are elsewhere: a run folder that was sent is drawn, and no program of it runs."""
+    (tmp_path / "list.csv").write_text("start,source,destination\n" + "0s,s0,r0\n" * 2)
+    (tmp_path / "own.py").write_text("class Own:\n" + "".join(f"    def {name}(self, _): pass\n" for name in HOOKS))
+    listed = {"traffic.pattern": "file", "traffic.file": str(tmp_path / "list.csv")}
+    for name, changes, reason in [
+        ("listed", listed, "cannot be repeated"),
+        ("own", {"controller": f"{tmp_path}/own.py:Own"}, "repeating it would run the class"),
+    ]:
+        of(changes | {"measure.series.flows": [], "measure.series.ports": []}).save(tmp_path / name)
+        for copy in [*(tmp_path / name).rglob("list.csv"), *(tmp_path / name).rglob("own.py")]:
+            copy.unlink()
+        files, reasons = draw(Result.load(tmp_path / name), tmp_path / name)
+        assert files == ["throughput.png"]
+        assert reason in reasons[0] and reasons[0].endswith("run it with --set measure.timeline=auto")
+
+
+@pytest.mark.parametrize(
+    ("most", "unit"), [(2e8, "Gb/s"), (99e6, "Mb/s"), (100.0, "kb/s"), (99.0, "b/s"), (0.01, "b/s")]
+)
+def test_rates_have_a_unit_that_fits(most: float, unit: str) -> None:
+    assert _rate_unit(most)[1] == unit
 
 
 def test_windows_of_a_run_end_with_their_flow() -> None:

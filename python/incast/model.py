@@ -244,7 +244,7 @@ def description(name: str) -> str:
         source = f" Default: {p.source}." if p.source else ""
         lines.append(f"      {p.doc} Expected: {p.expected}.{source}")
     lines += ["", *_figures(model.figures), "", "Assumptions:", *(f"  - {one}" for one in model.assumptions)]
-    lines += ["", "Where it fails:", *(f"  - {one}" for one in model.fails), ""]
+    lines += ["", "Limits:", *(f"  - {one}" for one in model.fails), ""]
     return "\n".join(lines)
 
 

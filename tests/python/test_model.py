@@ -145,7 +145,7 @@ def test_help_lists_and_descriptions(incast: Command) -> None:
     assert "Usage" in incast("model", "--help").out
     told = incast("model", "mswift", "--help").out
     assert told == incast("describe", "model", "mswift").out
-    for words in ["--max-cwnd = 1000 packets", "random_slow_medians", "Where it fails"]:
+    for words in ["--max-cwnd = 1000 packets", "random_slow_medians", "Limits"]:
         assert words in told
     names = [line.split()[0] for line in incast("model", "list").out.splitlines()]
     assert names == [name for name, _ in model.listing()] == [*model.names(), "ideal-fct", "fair-share"]

@@ -1,8 +1,8 @@
 //! Channel of a cell: the frames on the air, and the reception of each station.
 //!
 //! A frame is an entry of a log. No event takes place at a station when a frame begins or ends there. Reception is
-//! computed on demand ([`Channel::hears`]), or before the transceiver changes state, from the frames that have reached
-//! the station since the last time. So a frame costs no event at stations that it does not concern.
+//! computed on demand ([`Channel::has_received`]), or before the transceiver changes state, from the frames that have
+//! reached the station since the last time. So a frame costs no event at stations that it does not concern.
 
 use super::errors::{Survival, milliwatts};
 use super::frame::Frame;

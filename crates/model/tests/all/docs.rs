@@ -24,7 +24,7 @@ fn generated(model: &Model) -> String {
         text += &format!("| `{}` | {} | {} |\n", f.name, f.unit, prose(f.doc));
     }
     let list = |items: &[&str]| items.iter().map(|one| format!("- {}\n", prose(one))).collect::<String>();
-    text + "\nAssumptions:\n\n" + &list(model.assumptions) + "\nWhere it fails:\n\n" + &list(model.fails)
+    text + "\nAssumptions:\n\n" + &list(model.assumptions) + "\nLimits:\n\n" + &list(model.fails)
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn threads_not_taken(doc: &Document, spec: &Spec) -> Option<String> {
 /// Properties of the flows of a traffic entry.
 #[derive(Default)]
 struct Used {
-    /// Their controllers, by number.
+    /// Controllers of the flows, by number.
     controllers: Vec<u32>,
     /// Number of flows, and of those that would open after the end of the run.
     flows: usize,

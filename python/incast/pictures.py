@@ -69,7 +69,7 @@ class Pictures:
                 raise NothingToDraw(f"the run has {counted(flows, 'flow')}, expected 1 to {MOST_LINES}")
             frames = _Frames(_with_timeline(self._result))
             _refuse_zeros("delivered_bytes", [frames.delivered])
-            return self._flows_over_time(frames)
+        return self._flows_over_time(frames)
 
     def throughput(self) -> Figure:
         """Throughput of the flows in the measured interval, as a CDF; one curve per traffic entry."""
@@ -311,7 +311,7 @@ def _with_timeline(run: Result) -> Result:
         raise NotRecorded(f"the run has no timeline, and repeating it would run the class {own[0]}: {ask}")
     try:
         scenario = Scenario.from_toml(run.toml) if run.folder is None else Scenario.load(run.folder / "scenario.toml")
-        again = scenario.with_({"measure.timeline": "auto"}).run()
+        again = scenario.changed({"measure.timeline": "auto"}).run()
     except (IncastError, RunError, ScenarioError) as error:
         raise NotRecorded(f"the run has no timeline and cannot be repeated ({error}): {ask}") from None
     if again.summary_json != run.summary_json:

@@ -68,7 +68,7 @@ def test_many_flows_and_long_runs_are_not_repeated_for_a_picture() -> None:
 
 
 def test_a_run_that_cannot_be_repeated_has_its_other_pictures(tmp_path: Path) -> None:
-    """Its class or its files are elsewhere: a run folder that was sent is drawn, and no program of it runs."""
+    """A run folder that was sent, without its class or files, is drawn, and no program of it runs."""
     (tmp_path / "list.csv").write_text("start,source,destination\n" + "0s,s0,r0\n" * 2)
     (tmp_path / "own.py").write_text("class Own:\n" + "".join(f"    def {name}(self, _): pass\n" for name in HOOKS))
     listed = {"traffic.pattern": "file", "traffic.file": str(tmp_path / "list.csv")}

@@ -32,16 +32,13 @@ from incast.view import framed, packing, page, reading, serving, sources
 from incast.view.kept import Kept
 from incast.view.packing import Pack
 
-SHELL = (
-    "<!doctype html><meta content=\"default-src 'none'; script-src 'unsafe-inline'\"><body><!--incast-runs--></body>"
-)
 EVERYONE = pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}", "127.0.0.1", "LOCALHOST:7"])
 
 
 @pytest.fixture(autouse=True)
 def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Stand in for the viewer, which is built where Node.js is there."""
-    monkeypatch.setattr(page, "viewer", lambda: SHELL)
+    monkeypatch.setattr(page, "viewer", lambda: viewed.SHELL)
     yield
 
 
@@ -449,7 +446,7 @@ def test_options_that_contradict_each_other_are_refused(incast: Command, tmp_pat
 def test_it_ends_by_ctrl_c(tmp_path: Path, stop: signal.Signals, status: int) -> None:
     viewed.write(tmp_path / "r", frames=3, flows=2)
     # the built viewer may not be there
-    begin = f"from incast.view import page; page.viewer = lambda: {SHELL!r}; from incast.cli import main; main()"
+    begin = f"from incast.view import page; page.viewer = lambda: {viewed.SHELL!r}; from incast.cli import main; main()"
     words = [sys.executable, "-c", begin, "view", "r", "--serve", "--open", "--quiet"]
     browser = tmp_path / "browser"
     browser.write_text('#!/bin/sh\necho "$1" > opened\n')

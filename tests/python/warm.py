@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import viewed
 from incast import cli, style
 
 LOADED = (
@@ -86,6 +87,7 @@ def serve() -> None:
     for name in LOADED:
         importlib.import_module(name)
     cli.program()  # loads every command
+    viewed.stand_in()
     _draw()
     for line in sys.stdin:
         asked = json.loads(line)

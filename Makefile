@@ -34,11 +34,11 @@ REQUIRED := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "
             print(*project["dependencies"], *extras, sep="\n")
 
 $(VENV)/.packages: $(VENV)/.created pyproject.toml constraints.txt
-	@$(BIN)/python -c '$(REQUIRED)' | $(BIN)/pip install maturin -r /dev/stdin
+	@set -o pipefail; $(BIN)/python -c '$(REQUIRED)' | $(BIN)/pip install maturin -r /dev/stdin
 	touch $@
 
 $(VENV)/.packages-dev: $(VENV)/.packages
-	@$(BIN)/python -c '$(REQUIRED)' dev | $(BIN)/pip install -r /dev/stdin
+	@set -o pipefail; $(BIN)/python -c '$(REQUIRED)' dev | $(BIN)/pip install -r /dev/stdin
 	touch $@
 
 # Makes the package and its program known to .venv; python/incast itself is what they run.
@@ -103,7 +103,8 @@ test: ## Build, then lints and tests: what a change must pass
 	@echo "make test: all passed"
 
 # As maturin calls cargo: otherwise pyo3 is compiled anew by each of the two.
-AS_MATURIN = PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$$(ls -t $(CURDIR)/target/maturin/pyo3-config-*.txt | head -n 1)
+AS_MATURIN = env PYO3_BUILD_EXTENSION_MODULE=1 $$(ls -t "$${CARGO_TARGET_DIR:-$(CURDIR)/target}"/maturin/pyo3-config-*.txt \
+             2>/dev/null | head -n 1 | sed s/^/PYO3_CONFIG_FILE=/)
 
 lint: dev lines lint-viewer ## Formatting, lints and types
 	cargo fmt --all --check

@@ -2,7 +2,7 @@
 
 A part is a command. Those of pytest run the tests that are marked ``extended(part="NAME")``. The last lines say what
 ran, for how long, and what was skipped and why. ``--minutes 30`` starts no part that would not be done by then and ends
-one that is not: both are named, and are no failure. Exit status 1: a part failed.
+one that is not: both are named, and are no failure unless a test of it failed. Exit status 1: a part failed.
 """
 
 from __future__ import annotations
@@ -104,13 +104,13 @@ def carried_out(part: Part, until: float | None) -> Done:
     REPORTS.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     status, text, cut = streamed(part.words, until)
-    counts, skipped = of_pytest(report) if report.exists() else (of_cargo(text), Counter())
+    counts, skipped = of_pytest(report) if is_whole(report) else (of_cargo(text), Counter())
     return Done(part, outcome_of(status, counts, cut=cut), time.monotonic() - begun, counts, skipped)
 
 
 def outcome_of(status: int, counts: str, *, cut: bool) -> str:
     """Say in words how a part ended."""
-    if cut:
+    if cut and "failed" not in counts:
         return "ended: no time was left"
     if status:
         return f"FAILED (exit status {status})"
@@ -134,9 +134,11 @@ def streamed(words: Sequence[str], until: float | None) -> tuple[int, str, bool]
 
     def end() -> None:
         cut.set()
+        process.send_signal(signal.SIGINT)  # pytest writes down what it has found
         for how in (signal.SIGTERM, signal.SIGKILL):
+            if ended.wait(STOPPING_S):
+                break
             stop(process, how)
-            ended.wait(STOPPING_S)
 
     ended = threading.Event()
     lines = []
@@ -167,6 +169,13 @@ def stop(process: subprocess.Popen[str], how: signal.Signals) -> None:
         os.killpg(process.pid, how)
 
 
+def is_whole(report: Path) -> bool:
+    """Return whether pytest has written a report to its end."""
+    with contextlib.suppress(OSError, ET.ParseError):
+        return ET.parse(report) is not None
+    return False
+
+
 def of_pytest(report: Path) -> tuple[str, Counter[str]]:
     """Read counts and reasons of skips from a report in JUnit's XML."""
     cases = list(ET.parse(report).getroot().iter("testcase"))
@@ -179,7 +188,9 @@ def of_pytest(report: Path) -> tuple[str, Counter[str]]:
 def of_cargo(text: str) -> str:
     """Add up what cargo says of test binaries."""
     found = re.findall(r"^test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", text, re.MULTILINE)
-    sums = [sum(map(int, column)) for column in zip(*found, strict=True)]
+    sums = [sum(map(int, column)) for column in zip(*found, strict=True)] or [0, 0, 0]
+    # a binary that was ended has no such line
+    sums[1] = max(sums[1], len(re.findall(r"^test .* \.\.\. FAILED$", text, re.MULTILINE)))
     words = ("passed", "failed", "ignored")
     return ", ".join(f"{count} {word}" for count, word in zip(sums, words, strict=False) if count)
 

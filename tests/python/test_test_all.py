@@ -54,6 +54,16 @@ def test_a_part_that_is_not_done_in_time_is_ended() -> None:
     assert time.monotonic() - begun < 50
 
 
+def test_a_part_that_is_ended_has_the_failures_until_then(tmp_path: Path) -> None:
+    """An interrupt comes first, by which pytest writes its report."""
+    text = "trap 'echo test a ... FAILED; exit 2' INT; while :; do sleep 0.05; done"
+    done = test_all.carried_out(Part("cut", "a part", ("sh", "-c", text), 0), time.monotonic() + 2)
+    assert (done.outcome, done.counts) == ("FAILED (exit status 2)", "1 failed")
+    assert test_all.outcome_of(-15, "3 passed", cut=True) == "ended: no time was left"
+    (tmp_path / "cut.xml").write_text(REPORT[:60])
+    assert not test_all.is_whole(tmp_path / "cut.xml") and not test_all.is_whole(tmp_path / "none.xml")
+
+
 def test_parts_pass_or_fail_by_their_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = printing("good", "print('done')"), printing("bad", "raise SystemExit(3)")
     assert [test_all.carried_out(part, None).outcome for part in (good, bad)] == ["passed", "FAILED (exit status 3)"]
@@ -68,6 +78,7 @@ def test_counts_and_reasons_are_read(tmp_path: Path) -> None:
     )
     assert test_all.of_cargo(CARGO) == "42 passed, 2 failed, 1 ignored"
     assert test_all.of_cargo("nothing of tests") == ""
+    assert test_all.of_cargo("test a::b ... ok\ntest a::c ... FAILED\n") == "1 failed"
 
 
 def test_the_end_says_what_ran_for_how_long_and_what_was_skipped_and_why() -> None:

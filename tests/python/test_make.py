@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,16 @@ def test_a_demo_ends_with_its_report_and_what_comes_next(clone: Path) -> None:
     assert all(f"runs/demo/{name}.html" in view for name in ("report", "view"))
     assert "Next" in second
     assert " run dumbbell " in run and " plot " in plot
+
+
+def test_every_rust_test_is_part_of_a_binary() -> None:
+    """A crate with `test = false` builds no tests of its sources: `tests/all/inside.rs` names those that have some."""
+    for crate in sorted((ROOT / "crates").iterdir()):
+        manifest = tomllib.loads((crate / "Cargo.toml").read_text(encoding="utf-8"))
+        if manifest.get("lib", {}).get("test", True):
+            continue
+        inside = crate / "tests/all/inside.rs"
+        named = re.findall(r'#\[path = "(.*)"\]', inside.read_text(encoding="utf-8")) if inside.is_file() else []
+        taken = {(inside.parent / path).resolve() for path in named}
+        tested = {path for path in (crate / "src").rglob("*.rs") if "#[test]" in path.read_text(encoding="utf-8")}
+        assert tested <= taken, f"never run: {sorted(map(str, tested - taken))}"

@@ -140,7 +140,7 @@ lint-viewer: viewer
 	@if $(VIEWER_READY); then cd viewer && npm run --silent types && npm run --silent lint; \
 	else echo "lint-viewer: skipped, as Node.js or the packages of the viewer are not there"; fi
 
-test-viewer: viewer ## Unit tests of the viewer; those in a browser are in test-python
+test-viewer: viewer ## Unit tests of the viewer; those in a browser are in test-all
 	@if $(VIEWER_READY); then cd viewer && npm run --silent test; \
 	else echo "test-viewer: skipped, as Node.js or the packages of the viewer are not there"; fi
 
